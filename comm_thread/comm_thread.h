@@ -1,0 +1,104 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "comm_thread/mpi_session.h"
+#include "comm_thread/schedule.h"
+#include "comm_thread/schedule_executor.h"
+#include "comm_thread/team_barrier.h"
+
+namespace weft::comm_thread {
+
+class CommThread;
+
+/// One run of a schedule that was posted. Cheap to copy; says nothing when destroyed (the schedule's
+/// destructor completes what is in flight).
+class Pending {
+ public:
+  /// Whether the run is complete. Thread: the one that posted; where there is no communication
+  /// thread this is also what progresses it.
+  bool test() const;
+
+  /// Whether message number `receive` of the schedule has arrived in this run.
+  bool test_receive(std::size_t receive) const;
+
+  /// Returns when the run is complete. Throws what its execution threw (MpiError).
+  /// Says through Options::on_stall for whom it waits when nothing moves for long.
+  void wait() const;
+  void wait_receive(std::size_t receive) const;
+
+ private:
+  friend class CommThread;
+  Pending(CommThread& thread, Schedule& schedule, std::uint64_t run)
+      : thread_(&thread), schedule_(&schedule), run_(run) {}
+
+  CommThread* thread_;
+  Schedule* schedule_;
+  std::uint64_t run_;
+};
+
+/// The one persistent thread of a rank that talks to MPI while the compute team sweeps.
+///
+/// It sleeps while nothing is posted, polls while something is in flight, and runs any number of
+/// schedules at once. Where MPI grants less than MPI_THREAD_MULTIPLE no thread is started: the
+/// poster's `test` and `wait` progress the schedules instead, and results are the same.
+///
+/// Memory ordering: `post` publishes the schedule (and everything its buffers hold) by a release
+/// push on `posted_`; the thread takes the whole list with acquire. `parked_` and `posted_` form a
+/// store-then-load pair on either side (sequentially consistent), so no post is slept through.
+///
+/// Thread: `post` and `Pending` from one thread at a time. Lifetime: outlives its schedules' runs;
+/// the destructor completes what is in flight and joins.
+class CommThread {
+ public:
+  struct Options {
+    ThreadLevel thread_level = ThreadLevel::multiple;
+    /// `spin` on a core of its own, `yield` where a compute thread runs on the same core.
+    WaitPolicy idle = WaitPolicy::yield;
+    /// How the thread that waits in Pending behaves.
+    WaitPolicy wait = WaitPolicy::yield;
+    /// Run first in the new thread: pins it.
+    std::function<void()> on_start;
+    /// Called by the waiting thread when a wait lasts `stall_seconds`, and again after each
+    /// doubling, with who is awaited: "halo exchange: receive from rank 2".
+    std::function<void(const std::string&, double seconds)> on_stall;
+    double stall_seconds = 10;
+  };
+
+  explicit CommThread(Options options);
+  ~CommThread();
+  CommThread(const CommThread&) = delete;
+  CommThread& operator=(const CommThread&) = delete;
+
+  /// Hands `schedule` over and returns at once. A schedule runs once at a time.
+  Pending post(Schedule& schedule);
+
+  /// False where the poster itself has to progress (no MPI_THREAD_MULTIPLE).
+  bool has_thread() const { return thread_.joinable(); }
+
+  /// Processor time the thread has used so far, seconds; 0 without a thread.
+  double cpu_seconds() const;
+
+ private:
+  friend class Pending;
+
+  void run();
+  bool take_posted();
+  void park();
+  /// Lets time pass for a thread that waits for `schedule`; `round` counts since waiting began.
+  void wait_a_little(const Schedule& schedule, std::uint64_t round);
+
+  Options options_;
+  ScheduleExecutor executor_;
+  alignas(64) std::atomic<Schedule*> posted_{nullptr};
+  std::atomic<std::uint32_t> parked_{0};
+  std::atomic<bool> stopping_{false};
+  double next_stall_report_ = 0;  // of the wait in progress
+  double wait_began_ = 0;
+  std::jthread thread_;
+};
+
+}  // namespace weft::comm_thread

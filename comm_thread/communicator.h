@@ -1,0 +1,70 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::comm_thread {
+
+/// A private group of ranks: owns a duplicated MPI communicator, so its messages meet no others.
+///
+/// The blocking collectives here serve set-up and reporting; iterations use schedules.
+/// Thread: one thread at a time per object. Lifetime: inside an MpiSession.
+/// Throws MpiError when the library fails.
+class Communicator {
+ public:
+  /// All ranks of the job. Collective.
+  static Communicator collective_world();
+
+  ~Communicator();
+  Communicator(Communicator&& other) noexcept;
+  Communicator& operator=(Communicator&& other) noexcept;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  /// The same ranks with a message space of their own. Collective.
+  Communicator collective_duplicate() const;
+
+  /// The ranks of this node (those that can share memory). Collective.
+  Communicator collective_split_node() const;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_root() const { return rank_ == 0; }
+
+  /// For the rest of comm_thread/ only.
+  MPI_Comm handle() const { return handle_; }
+
+  // Collective, all of them.
+  void barrier() const;
+  std::int64_t sum(std::int64_t value) const;
+  std::int64_t min(std::int64_t value) const;
+  std::int64_t max(std::int64_t value) const;
+  double min(double value) const;
+  double max(double value) const;
+  double sum(double value) const;
+  /// Sum over the ranks, element by element, in place, on every rank.
+  void sum(std::span<std::int64_t> values) const;
+  /// Sum of `value` over the ranks before this one.
+  std::int64_t exclusive_prefix_sum(std::int64_t value) const;
+  void broadcast(std::string& text, int root) const;
+  void broadcast(std::span<std::int64_t> values, int root) const;
+  /// Every rank's text in rank order, on rank 0; elsewhere empty. Sized by the number of ranks on
+  /// rank 0 only: for reports.
+  std::vector<std::string> gather(std::string_view text) const;
+  /// Every rank's list in rank order, on every rank. For groups that stay small (one node).
+  std::vector<std::vector<std::int64_t>> all_gather(std::span<const std::int64_t> values) const;
+
+ private:
+  explicit Communicator(MPI_Comm handle);
+
+  MPI_Comm handle_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace weft::comm_thread

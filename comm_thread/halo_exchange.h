@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm_thread/comm_thread.h"
+#include "comm_thread/communicator.h"
+#include "comm_thread/schedule.h"
+
+namespace weft::comm_thread {
+
+/// What travels between this rank and one neighbour in a halo exchange, in elements.
+struct HaloNeighbour {
+  int rank = 0;
+  std::int64_t send_begin = 0;  // in the send buffer
+  std::int64_t send_count = 0;
+  std::int64_t receive_begin = 0;  // in the halo
+  std::int64_t receive_count = 0;
+};
+
+/// Brings the halo of one vector up to date: a schedule of one round on persistent requests.
+///
+///     rank 1 of 3:   send buffer | for 0 | for 2 |  ──►  halo of ranks 0 and 2
+///                    halo        | of 0  | of 2  |  ◄──  send buffers of ranks 0 and 2
+///
+/// Vector mode calls `exchange`, overlap mode `start` … `finish`, task mode `post` … `wait`.
+/// The sender's values reach the halo without a copy by weft.
+/// Lifetime: `communicator` and `halo` outlive it. Thread: one at a time.
+class HaloExchange {
+ public:
+  /// `tag`: the same on all ranks, different for every exchange on `communicator`.
+  /// `halo`: where received entries go, the neighbours' ranges tile it. Not collective by itself,
+  /// but both ends of every pair must exist before either is used.
+  HaloExchange(const Communicator& communicator, std::span<const HaloNeighbour> neighbours,
+               std::span<double> halo, int tag);
+
+  /// Filled by the caller before each exchange. Shape: the neighbours' send ranges tile it.
+  std::span<double> send_buffer() { return send_buffer_; }
+
+  bool has_neighbours() const { return !schedule_->is_empty(); }
+
+  /// On the calling thread, without the communication thread: starts all messages …
+  void start();
+  /// … and waits for them in MPI. Throws MpiError.
+  void finish();
+
+  /// Hands the exchange to the communication thread. Receive `i` of the Pending is neighbour i.
+  Pending post(CommThread& thread) { return thread.post(*schedule_); }
+
+ private:
+  std::vector<double> send_buffer_;
+  std::unique_ptr<Schedule> schedule_;
+};
+
+}  // namespace weft::comm_thread

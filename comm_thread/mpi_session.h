@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+namespace weft::comm_thread {
+
+/// What the MPI library allows threads to do, weakest first (MPI 4.0, section 11.6).
+enum class ThreadLevel { single, funneled, serialized, multiple };
+
+/// "MPI_THREAD_MULTIPLE" and so on.
+std::string name(ThreadLevel level);
+
+/// Initialises MPI for the lifetime of the object and finalises it in the destructor.
+///
+/// Asks for MPI_THREAD_MULTIPLE. A library that gives less is accepted: CommThread then starts no
+/// thread and the caller's own thread progresses every schedule (see CommThread).
+/// Thread: the main thread. Collective over all processes. One object per process.
+class MpiSession {
+ public:
+  /// `wanted`: the level to ask for; less than `multiple` only to try the fall-back.
+  MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted = ThreadLevel::multiple);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  /// The level obtained; never more than the level wanted.
+  ThreadLevel thread_level() const { return thread_level_; }
+
+  /// First line of the library's own description ("MPICH Version: 4.0.2").
+  static std::string library_version();
+
+  /// Ends the whole job at once, on every rank.
+  [[noreturn]] static void abort(int exit_code);
+
+ private:
+  ThreadLevel thread_level_;
+};
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,77 @@
+#include "comm_thread/reproducible_sum.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace weft::comm_thread {
+
+ReproducibleSum::ReproducibleSum(const Communicator& communicator, CommThread& comm_thread,
+                                 int thread_count, int scalar_count)
+    : communicator_(communicator.collective_duplicate()),
+      comm_thread_(comm_thread),
+      scalar_count_(static_cast<std::size_t>(scalar_count)),
+      parts_(static_cast<std::size_t>(thread_count)),
+      words_(scalar_count_ * ExactAccumulator::word_count),
+      received_(words_.size()),
+      results_(scalar_count_) {
+  for (Part& part : parts_) part.sums.resize(scalar_count_);
+  schedule_ = build_schedule();
+}
+
+std::unique_ptr<Schedule> ReproducibleSum::build_schedule() {
+  Schedule::Builder builder(communicator_, "all-reduce");
+  const int rank = communicator_.rank();
+  const int size = communicator_.size();
+  const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
+  const std::size_t bytes = words_.size() * sizeof(std::int64_t);
+  // Digits are below 2^32 when they leave: the words of 2^31 ranks can be added without overflow.
+  const auto add_received = [this] {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] += received_[i];
+  };
+
+  if (rank >= core) {  // has a partner inside the power of two, which does the work for both
+    builder.send(words_.data(), bytes, rank - core).end_round();
+    builder.receive(words_.data(), bytes, rank - core).end_round();
+    return builder.build();
+  }
+  const bool has_partner = rank + core < size;
+  if (has_partner) builder.receive(received_.data(), bytes, rank + core).end_round(add_received);
+  for (int distance = 1; distance < core; distance *= 2)
+    builder.receive(received_.data(), bytes, rank ^ distance)
+        .send(words_.data(), bytes, rank ^ distance)
+        .end_round(add_received);
+  if (has_partner) builder.send(words_.data(), bytes, rank + core).end_round();
+  return builder.build();
+}
+
+void ReproducibleSum::merge_parts() {
+  for (std::size_t scalar = 0; scalar < scalar_count_; ++scalar) {
+    ExactAccumulator all;
+    for (Part& part : parts_) {
+      part.sums[scalar].normalise();
+      all.add_words(part.sums[scalar].words());
+    }
+    all.normalise();
+    std::copy(all.words().begin(), all.words().end(),
+              words_.begin() + static_cast<std::ptrdiff_t>(scalar * ExactAccumulator::word_count));
+  }
+}
+
+void ReproducibleSum::collective_reduce(const TeamThread& thread) {
+  thread.barrier();
+  if (thread.is_primary()) {
+    merge_parts();
+    if (!schedule_->is_empty()) comm_thread_.post(*schedule_).wait();
+    for (std::size_t scalar = 0; scalar < scalar_count_; ++scalar) {
+      ExactAccumulator sum;
+      sum.add_words(std::span(words_)
+                        .subspan(scalar * ExactAccumulator::word_count)
+                        .first<ExactAccumulator::word_count>());
+      results_[scalar] = sum.rounded();
+    }
+  }
+  thread.barrier();
+  for (ExactAccumulator& sum : parts_[static_cast<std::size_t>(thread.index)].sums) sum.clear();
+}
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,40 @@
+#include "perfmodel/huge_page_buffer.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <new>
+
+namespace weft::perfmodel {
+namespace {
+
+constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+void* map(std::size_t bytes) {
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return pages;
+}
+
+}  // namespace
+
+void* map_pages(std::size_t bytes) {
+  if (bytes < huge_page_bytes) return map(bytes);
+  // Map one huge page more than wanted and give back what sticks out on either side.
+  const std::size_t wanted = round_up(bytes, huge_page_bytes);
+  auto* const start = static_cast<std::byte*>(map(wanted + huge_page_bytes));
+  const auto address = reinterpret_cast<std::uintptr_t>(start);
+  const std::size_t lead = round_up(address, huge_page_bytes) - address;
+  if (lead > 0) munmap(start, lead);
+  if (lead < huge_page_bytes) munmap(start + lead + wanted, huge_page_bytes - lead);
+  madvise(start + lead, wanted, MADV_HUGEPAGE);
+  return start + lead;
+}
+
+void unmap_pages(void* pages, std::size_t bytes) {
+  munmap(pages, bytes < huge_page_bytes ? bytes : round_up(bytes, huge_page_bytes));
+}
+
+}  // namespace weft::perfmodel

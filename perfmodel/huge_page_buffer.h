@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace weft::perfmodel {
+
+/// Maps `bytes` of zero pages, aligned to 2 MiB where large, and asks for huge pages.
+/// Throws std::bad_alloc.
+void* map_pages(std::size_t bytes);
+void unmap_pages(void* pages, std::size_t bytes);
+
+/// An array of `Value` on pages that nobody has touched yet; elements read as zero.
+///
+/// The thread that first writes to a page decides on which NUMA domain it lies, so the compute
+/// team fills it in the shares in which it will use it. Huge pages raised the load bandwidth of
+/// two threads from 37 to 49 GB/s in some runs.
+/// Shape: [size]. Move-only.
+template <class Value>
+class HugePageBuffer {
+  static_assert(std::is_trivially_copyable_v<Value>);
+
+ public:
+  HugePageBuffer() = default;
+  explicit HugePageBuffer(std::size_t size)
+      : data_(size ? static_cast<Value*>(map_pages(size * sizeof(Value))) : nullptr), size_(size) {}
+  ~HugePageBuffer() {
+    if (data_) unmap_pages(data_, size_ * sizeof(Value));
+  }
+  HugePageBuffer(HugePageBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  HugePageBuffer& operator=(HugePageBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  HugePageBuffer(const HugePageBuffer&) = delete;
+  HugePageBuffer& operator=(const HugePageBuffer&) = delete;
+
+  Value* data() { return data_; }
+  const Value* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::span<Value> span() { return {data_, size_}; }
+  std::span<const Value> span() const { return {data_, size_}; }
+  Value& operator[](std::size_t i) { return data_[i]; }
+  const Value& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  Value* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace weft::perfmodel

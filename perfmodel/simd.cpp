@@ -1,0 +1,35 @@
+#include "perfmodel/simd.h"
+
+namespace weft::perfmodel {
+namespace {
+
+SimdLevel detect() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    return SimdLevel::avx512;
+  if (__builtin_cpu_supports("avx2")) return SimdLevel::avx2;
+#endif
+  return SimdLevel::baseline;
+}
+
+}  // namespace
+
+SimdLevel simd_level() {
+  static const SimdLevel level = detect();
+  return level;
+}
+
+const char* name(SimdLevel level) {
+  switch (level) {
+    case SimdLevel::avx512:
+      return "AVX-512";
+    case SimdLevel::avx2:
+      return "AVX2";
+    case SimdLevel::baseline:
+      break;
+  }
+  return "baseline";
+}
+
+}  // namespace weft::perfmodel

@@ -1,0 +1,45 @@
+#pragma once
+
+namespace weft::perfmodel {
+
+/// Eight doubles: one AVX-512 register, two of AVX2, four of SSE2. The compiler splits it to what
+/// the target has, so results do not depend on the processor.
+using Lane8 = double __attribute__((vector_size(64)));
+/// The same at any address that is aligned for a double.
+using Lane8Unaligned = double __attribute__((vector_size(64), aligned(8), may_alias));
+/// A selection of lanes: all bits set, or none.
+using Mask8 = long long __attribute__((vector_size(64)));
+
+/// The widest instruction set that this processor has and the kernels are compiled for.
+enum class SimdLevel { baseline, avx2, avx512 };
+SimdLevel simd_level();
+const char* name(SimdLevel level);
+
+/// Runs `body`, compiled for the widest instruction set of this processor.
+///
+/// `body` and everything it calls must be always_inline: it is compiled once per instruction set.
+/// Multiplications and additions are never contracted, so the results are the same in all of them.
+template <class Body>
+void on_widest_simd(const Body& body);
+
+#if defined(__x86_64__)
+template <class Body>
+[[gnu::target("arch=x86-64-v4")]] void run_with_avx512(const Body& body) {
+  body();
+}
+template <class Body>
+[[gnu::target("arch=x86-64-v3")]] void run_with_avx2(const Body& body) {
+  body();
+}
+#endif
+
+template <class Body>
+void on_widest_simd(const Body& body) {
+#if defined(__x86_64__)
+  if (simd_level() == SimdLevel::avx512) return run_with_avx512(body);
+  if (simd_level() == SimdLevel::avx2) return run_with_avx2(body);
+#endif
+  body();
+}
+
+}  // namespace weft::perfmodel

@@ -1,0 +1,17 @@
+#include "perfmodel/traffic_model.h"
+
+namespace weft::perfmodel {
+
+double crs_code_balance(double nonzeros_per_row, double kappa) {
+  return 6 + 12 / nonzeros_per_row + kappa / 2;
+}
+
+double spmv_bytes(double matrix_bytes, double row_count) { return matrix_bytes + 24 * row_count; }
+
+double conjugate_gradient_vector_bytes(bool jacobi) { return jacobi ? 104 : 88; }
+
+double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi) {
+  return 2 * nonzero_count + (jacobi ? 12 : 10) * row_count;
+}
+
+}  // namespace weft::perfmodel

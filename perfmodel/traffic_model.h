@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace weft::perfmodel {
+
+/// Bytes per flop of y = A·x with CRS in double precision: 6 + 12/N_nzr + κ/2.
+/// `nonzeros_per_row`: N_nzr. `kappa`: extra bytes per nonzero for loading x more than once.
+/// Source: Hager, Schubert, Schoenemeyer, Wellein 2011, "DP CRS code balance".
+double crs_code_balance(double nonzeros_per_row, double kappa = 0);
+
+/// Least bytes that y = A·x moves when the matrix is stored in `matrix_bytes`: the matrix and x are
+/// read once, y is written once with write-allocate.
+double spmv_bytes(double matrix_bytes, double row_count);
+
+/// Bytes per row of one CG iteration besides the matrix, as ConjugateGradient passes through
+/// memory: 88, with diagonal preconditioning 104.
+double conjugate_gradient_vector_bytes(bool jacobi);
+
+/// Flops of one CG iteration: 2 per nonzero and 10 per row (12 with diagonal preconditioning).
+double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi);
+
+}  // namespace weft::perfmodel

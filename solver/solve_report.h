@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "perfmodel/phase_times.h"
+
+namespace weft::solver {
+
+/// How a solve ended. Not converged and breakdown are results, not errors.
+enum class SolveStatus { converged, not_converged, breakdown };
+const char* name(SolveStatus status);
+
+/// What a solve did, on this rank; the same numbers on every rank except the times.
+struct SolveReport {
+  SolveStatus status = SolveStatus::not_converged;
+  std::string explanation;  // of a breakdown: what was found
+  std::int64_t iterations = 0;
+  double recurrence_residual = 0;  // ‖r_k‖/‖r_0‖ of the recurrence
+  double relative_residual = 0;    // ‖b − A x‖/‖b‖, recomputed from x
+  double solve_seconds = 0;
+  double comm_thread_cpu_seconds = 0;
+  perfmodel::PhaseTimes phases;  // of the iterations, as the primary compute thread saw them
+};
+
+}  // namespace weft::solver

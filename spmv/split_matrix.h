@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm_thread/compute_team.h"
+#include "comm_thread/exact_accumulator.h"
+#include "spmv/distributed_matrix.h"
+#include "spmv/stencil_encoding.h"
+
+namespace weft::spmv {
+
+/// How rows are stored for the kernels. `automatic`: as a stencil where rows repeat, else CRS.
+enum class MatrixFormat { automatic, crs };
+
+/// Rows by what they need: `interior` rows have only columns of this rank, `boundary` rows wait for
+/// the halo, `all` is both in natural order.
+enum class RowSet { all, interior, boundary };
+
+/// This rank's rows, divided among the compute threads, and within a thread into interior and
+/// boundary rows.
+///
+///     6×6 tridiagonal, rank 0 of 2, one thread      row 0  interior
+///                                                   row 1  interior
+///                                                   row 2  boundary (column 3 is rank 1's)
+///
+/// Every row is summed once, in one order, whichever set it is reached through, so the bits are
+/// the same in every mode.
+class SplitMatrix {
+ public:
+  /// Thread: the main thread, outside the team.
+  SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTeam& team, MatrixFormat format);
+
+  const DistributedMatrix& matrix() const { return matrix_; }
+  LocalIndex row_count() const { return matrix_.rows.row_count; }
+  GlobalIndex block_size() const { return block_size_; }
+
+  /// Shape: [thread_count + 1], row numbers; multiples of the block size but for the last.
+  std::span<const LocalIndex> thread_rows() const { return thread_rows_; }
+
+  /// Rows of this rank that wait for the halo, as the kernels divide them.
+  std::int64_t boundary_row_count() const;
+
+  /// y = A·x on the rows of one thread in `set`; where `x_dot_y` is given, Σ x_i·y_i of every row
+  /// block that this completes is added to it.
+  /// Shape: x: [row_count + halo_count] of a HaloVector, y: [row_count], 64-byte aligned.
+  /// Thread: each of the team for itself.
+  void multiply(RowSet set, int thread, const double* x, double* y,
+                comm_thread::ExactAccumulator* x_dot_y) const;
+
+  /// The main diagonal; 0 where a row has none. Shape: [row_count].
+  std::vector<double> diagonal() const;
+
+  /// "stencil, 27 patterns" or "CRS": for the report. The format of thread 0.
+  std::string format_name() const;
+
+  /// Bytes that a sweep reads for the matrix alone, as stored.
+  std::int64_t matrix_bytes() const;
+
+ private:
+  /// Consecutive rows inside one block.
+  struct Run {
+    LocalIndex begin;
+    LocalIndex end;
+    bool completes_block;
+  };
+  struct ThreadPart {
+    std::vector<Run> all, interior, boundary;
+    std::optional<StencilEncoding> stencil;
+  };
+
+  ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
+  void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
+  bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
+  void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
+
+  DistributedMatrix matrix_;
+  LocalIndex block_size_;
+  std::vector<LocalIndex> thread_rows_;
+  std::vector<ThreadPart> parts_;  // [thread_count]
+};
+
+}  // namespace weft::spmv

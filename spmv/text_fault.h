@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace weft::spmv {
+
+/// Something in a text is wrong; `what()` says "what was found; expected what", without the place,
+/// which only the caller knows.
+class TextFault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// "FILE:LINE: what was found; expected what". `line`: from 1.
+inline std::string fault_at(const std::string& path, std::int64_t line, const std::string& fault) {
+  return path + ":" + std::to_string(line) + ": " + fault;
+}
+
+/// `text` in quotes for a message: at most 40 characters, none that a terminal would act on.
+inline std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 40;
+  std::string shown;
+  for (const char c : text.substr(0, most)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return '"' + shown + (text.size() > most ? "…\"" : "\"");
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,25 @@
+#include "spmv/vector_mode.h"
+
+namespace weft::spmv {
+
+using perfmodel::Phase;
+
+void multiply_in_vector_mode(const comm_thread::TeamThread& thread, const Multiplication& product) {
+  auto& exchange = product.x.exchange();
+  product.x.pack(thread.index);
+  thread.barrier();
+  if (exchange.has_neighbours()) {
+    if (thread.is_primary()) {
+      product.timer.lap(Phase::pack);
+      exchange.start();
+      exchange.finish();
+    }
+    thread.barrier();
+  }
+  if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
+
+  product.multiply(RowSet::all, thread.index);
+  if (thread.is_primary()) product.timer.lap(Phase::local_part);
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,95 @@
+"""The rules of this repository: libraries, serial tests and tests with several ranks."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+
+def _header_source_impl(ctx):
+    source = ctx.actions.declare_file(ctx.label.name + ".cpp")
+    path = ctx.file.header.short_path
+    ctx.actions.write(source, "#include \"{0}\"\n#include \"{0}\"\n".format(path))
+    return [DefaultInfo(files = depset([source]))]
+
+_header_source = rule(
+    implementation = _header_source_impl,
+    attrs = {"header": attr.label(allow_single_file = True, mandatory = True)},
+)
+
+def weft_cc_library(name, hdrs = [], deps = [], tags = [], testonly = False, **kwargs):
+    """A cc_library whose headers are also compiled alone, twice in one file.
+
+    Args:
+      name: the name of the header without its ending.
+      hdrs: the header; few targets have more than one.
+      deps: as in cc_library.
+      tags: as in cc_library.
+      testonly: as in cc_library.
+      **kwargs: anything else that cc_library knows.
+    """
+    cc_library(name = name, hdrs = hdrs, deps = deps, tags = tags, testonly = testonly, **kwargs)
+    for header in hdrs:
+        check = header.replace(".", "_").replace("/", "_") + "_alone"
+        _header_source(
+            name = check + "_source",
+            header = header,
+            tags = ["header_check"],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+        )
+        cc_library(
+            name = check,
+            srcs = [check + "_source"],
+            linkstatic = True,
+            tags = ["header_check"],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+            deps = [name],
+        )
+
+def weft_cc_test(name, srcs, deps = [], tags = [], size = "small", **kwargs):
+    """A serial Catch2 test."""
+    cc_test(
+        name = name,
+        size = size,
+        srcs = srcs,
+        linkstatic = True,
+        tags = ["serial"] + tags,
+        deps = deps + ["//tools/third_party:catch2_main"],
+        **kwargs
+    )
+
+def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
+    """A Catch2 test that runs at every combination of ranks and threads per rank.
+
+    Args:
+      name: the name of the suite; one run is called name_RrTt.
+      srcs: sources without a main.
+      deps: libraries.
+      ranks: numbers of ranks.
+      threads: numbers of compute threads a rank.
+      tags: for every run.
+      data: files that the test reads.
+      **kwargs: anything else that sh_test knows.
+    """
+    program = name + "_program"
+    cc_binary(
+        name = program,
+        testonly = True,
+        srcs = srcs,
+        linkstatic = True,
+        deps = depset(deps + ["//tests/support:mpi_main"]).to_list(),
+    )
+    runs = []
+    for rank_count in ranks:
+        for thread_count in threads:
+            run = "{}_{}r{}t".format(name, rank_count, thread_count)
+            runs.append(run)
+            native.sh_test(
+                name = run,
+                size = "small",
+                srcs = ["//tools/build_defs:run_mpi_test"],
+                args = [str(rank_count), str(thread_count), "$(rootpath {})".format(program)],
+                data = [program] + data,
+                # Bazel runs at most as much at once as the machine has cores.
+                tags = ["mpi", "cpu:{}".format(rank_count * thread_count)] + tags,
+                **kwargs
+            )
+    native.test_suite(name = name, tests = runs)

@@ -1,0 +1,69 @@
+#include "tools/generate_command.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "comm_thread/input_error.h"
+#include "spmv/matrix_market_output.h"
+#include "spmv/matrix_market_writer.h"
+#include "tools/job.h"
+#include "tools/linear_system.h"
+#include "tools/report.h"
+#include "tools/system_options.h"
+
+namespace weft::tools {
+namespace {
+
+struct GenerateOptions : SystemOptions {
+  std::string path;
+};
+
+int generate(const comm_thread::MpiSession& session, const GenerateOptions& options) {
+  const auto problem = spmv::Problem::parse(options.problem);
+  if (!options.path.ends_with(".mtx") && !options.path.ends_with(".mtx.gz"))
+    throw comm_thread::InputError(options.path +
+                                  ": found another ending; expected FILE.mtx or FILE.mtx.gz");
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  spmv::collective_check_writable(job.world(), options.path);
+  const auto matrix = collective_load_matrix(job, problem, options);
+  spmv::collective_write_matrix_market(job.world(), matrix, options.path, problem.name());
+
+  Json report;
+  report["command"] = "generate";
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", matrix.partition.row_count()},
+                       {"nonzeros", matrix.global_nonzero_count}};
+  report["ranks"] = job.world().size();
+  report["threads"] = job.team().thread_count();
+  report["file"] = options.path;
+  report["placement"] = collective_placement_report(job);
+  report["environment"] = collective_environment_report(job);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output())
+    fmt::print("wrote {}: {} rows, {} nonzeros\n", options.path, matrix.partition.row_count(),
+               matrix.global_nonzero_count);
+  return 0;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& program, const comm_thread::MpiSession& session,
+                          int& exit_code) {
+  const auto options = std::make_shared<GenerateOptions>();
+  CLI::App& command = *program.add_subcommand("generate", "write a matrix as Matrix Market");
+  add_problem_options(command, *options);
+  command.add_option("file", options->path, "what to write: FILE.mtx or FILE.mtx.gz")
+      ->required()
+      ->type_name("FILE");
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft generate poisson3d:50 poisson.mtx\n"
+      "  weft generate irregular:100000,nnzr=20,bandwidth=500,seed=3 matrix.mtx.gz");
+  command.callback([options, &session, &exit_code] { exit_code = generate(session, *options); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/distributed_matrix.h"
+#include "spmv/problem.h"
+#include "spmv/right_hand_side.h"
+#include "spmv/sparse_operator.h"
+#include "tools/job.h"
+#include "tools/system_options.h"
+
+namespace weft::tools {
+
+/// Reads or generates the matrix. Collective. Throws comm_thread::InputError.
+spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
+                                               const SystemOptions& options);
+
+spmv::MatrixFormat parse_format(const std::string& name);
+
+/// The right-hand side that `options` ask for: by default `boundary-one` for grids, `ones` for
+/// other matrices. Throws comm_thread::InputError when the problem cannot have it.
+spmv::RightHandSide choose_right_hand_side(const SystemOptions& options,
+                                           const spmv::Problem& problem);
+
+/// b for the rows of this rank, first touched by the threads that will use it.
+/// Collective. Throws comm_thread::InputError. Shape: [row_count].
+perfmodel::HugePageBuffer<double> collective_build_right_hand_side(
+    Job& job, spmv::SparseOperator& op, const spmv::Problem& problem,
+    const spmv::RightHandSide& right_hand_side);
+
+}  // namespace weft::tools

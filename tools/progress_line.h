@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace weft::tools {
+
+/// One line on the terminal that shows how far a solve has come; silent where nobody watches.
+///
+/// Thread: the primary compute thread. Redraws at most ten times a second.
+class ProgressLine {
+ public:
+  /// `is_shown`: this rank draws (rank 0 on a terminal).
+  ProgressLine(bool is_shown, double tolerance);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update(std::int64_t iteration, double residual);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool is_shown_;
+  double tolerance_;
+  bool is_drawn_ = false;
+  Clock::time_point next_ = Clock::now();
+};
+
+/// Whether somebody watches standard error: a terminal, or the launcher says so (WEFT_TERMINAL).
+bool somebody_watches();
+
+}  // namespace weft::tools

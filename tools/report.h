@@ -1,0 +1,46 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "tools/job.h"
+
+namespace weft::tools {
+
+/// The JSON report that every command writes, with the same schema (docs/json.md): keys keep the
+/// order in which they are documented.
+using Json = nlohmann::ordered_json;
+
+/// Where each rank's threads are and what is wrong with that. Collective; complete on rank 0.
+Json collective_placement_report(const Job& job);
+
+/// Hosts, processor, MPI, OpenMP, compiler, commit, thread level. Collective; complete on rank 0.
+Json collective_environment_report(const Job& job);
+
+/// Minimum, mean and maximum over the ranks. Collective.
+Json collective_spread(const Job& job, double value);
+
+/// The placement's findings as lines for people, each once: "warning: …".
+std::string findings_as_text(const Json& placement);
+
+/// Where reports go: refuses an unwritable path before any work is done, and writes at the end,
+/// to a new file first, so that nothing half-written is ever found.
+class ReportFile {
+ public:
+  /// `path`: empty for none, "-" for standard output.
+  /// Collective. Throws comm_thread::InputError on every rank.
+  ReportFile(const Job& job, std::string path);
+
+  /// Whether standard output belongs to the report, so that nothing else may be printed there.
+  bool is_standard_output() const { return path_ == "-"; }
+
+  /// Rank 0 writes. Collective. Throws comm_thread::InputError on every rank.
+  void collective_write(const Json& report) const;
+
+ private:
+  const Job& job_;
+  std::string path_;
+};
+
+}  // namespace weft::tools

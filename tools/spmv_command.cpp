@@ -1,0 +1,243 @@
+#include "tools/spmv_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "perfmodel/traffic_model.h"
+#include "spmv/mode.h"
+#include "spmv/random_numbers.h"
+#include "tools/bandwidth_probe.h"
+#include "tools/job.h"
+#include "tools/linear_system.h"
+#include "tools/report.h"
+#include "tools/statistics.h"
+#include "tools/system_options.h"
+
+namespace weft::tools {
+namespace {
+
+using perfmodel::HugePageBuffer;
+using spmv::Mode;
+
+constexpr int exit_code_bits_differ = 1;
+constexpr int warm_up_repetitions = 3;
+
+struct SpmvOptions : SystemOptions {
+  std::vector<std::string> modes{"vector", "overlap", "task"};
+  int repetitions = 20;
+};
+
+/// Times of the modes and of the bandwidth probe between them, in turn, and what they must agree on.
+class ModeRace {
+ public:
+  ModeRace(Job& job, spmv::SparseOperator& op, const std::vector<Mode>& modes)
+      : job_(job),
+        op_(op),
+        modes_(modes),
+        x_(op.collective_make_vector()),
+        y_(static_cast<std::size_t>(op.matrix().row_count())),
+        first_y_(y_.size()),
+        probe_(job),
+        seconds_(modes.size()) {
+    const auto first_row = op.matrix().matrix().first_row();
+    const auto own = x_->own();
+    for (std::size_t i = 0; i < own.size(); ++i)
+      own[i] = spmv::uniform(1, first_row + static_cast<spmv::GlobalIndex>(i)) - 0.5;
+  }
+
+  void collective_run(int repetitions) {
+    for (int i = -warm_up_repetitions; i < repetitions; ++i) {
+      for (std::size_t m = 0; m < modes_.size(); ++m) {
+        const double seconds = collective_time(modes_[m]);
+        if (i >= 0) seconds_[m].push_back(seconds);
+        compare(i == -warm_up_repetitions && m == 0);
+      }
+      const double bandwidth = probe_.collective_load_bytes_per_second();
+      if (i >= 0) bandwidth_.push_back(bandwidth);
+    }
+    differences_ = job_.world().sum(differences_);
+  }
+
+  Statistics seconds(std::size_t mode) const { return summarise(seconds_[mode]); }
+  Statistics bandwidth() const { return summarise(bandwidth_); }
+  bool bits_are_equal() const { return differences_ == 0; }
+
+ private:
+  /// The slowest rank's time for one product.
+  double collective_time(Mode mode) {
+    perfmodel::PhaseTimer timer;
+    double seconds = 0;
+    job_.world().barrier();
+    job_.team().run([&](const comm_thread::TeamThread& thread) {
+      thread.barrier();
+      const auto begin = std::chrono::steady_clock::now();
+      op_.multiply(thread, mode, *x_, y_.span(), timer);
+      thread.barrier();
+      if (thread.is_primary())
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    });
+    return job_.world().max(seconds);
+  }
+
+  /// Counts results that differ in any bit from the first result of all.
+  void compare(bool is_first) {
+    job_.team().run([&](const comm_thread::TeamThread& thread) {
+      const auto index = static_cast<std::size_t>(thread.index);
+      const auto begin = static_cast<std::size_t>(op_.matrix().thread_rows()[index]);
+      const auto end = static_cast<std::size_t>(op_.matrix().thread_rows()[index + 1]);
+      if (is_first) std::copy(y_.data() + begin, y_.data() + end, first_y_.data() + begin);
+      if (std::memcmp(y_.data() + begin, first_y_.data() + begin, (end - begin) * sizeof(double)))
+        ++differences_;
+    });
+  }
+
+  Job& job_;
+  spmv::SparseOperator& op_;
+  std::vector<Mode> modes_;
+  std::unique_ptr<spmv::HaloVector> x_;
+  HugePageBuffer<double> y_;
+  HugePageBuffer<double> first_y_;
+  BandwidthProbe probe_;
+  std::vector<std::vector<double>> seconds_;  // per mode
+  std::vector<double> bandwidth_;
+  std::atomic<std::int64_t> differences_{0};
+};
+
+Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline_gflops,
+                 double stored_roofline_gflops) {
+  const double gflops = 2 * nonzeros / seconds.median * 1e-9;
+  return {{"seconds", seconds.median},
+          {"spread", seconds.spread},
+          {"gflops", gflops},
+          {"crs_roofline_fraction", gflops / crs_roofline_gflops},
+          {"roofline_fraction", gflops / stored_roofline_gflops}};
+}
+
+Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
+                            const SpmvOptions& options, const spmv::Problem& problem,
+                            const ModeRace& race) {
+  const auto& matrix = op.matrix().matrix();
+  const double rows = static_cast<double>(matrix.partition.row_count());
+  const double nonzeros = static_cast<double>(matrix.global_nonzero_count);
+  const double balance = perfmodel::crs_code_balance(nonzeros / rows);
+  const double bytes = perfmodel::spmv_bytes(
+      static_cast<double>(job.world().sum(op.matrix().matrix_bytes())), rows);
+  const double bandwidth = race.bandwidth().median;
+  const double crs_roofline = bandwidth / balance * 1e-9;
+  const double stored_roofline = bandwidth / bytes * 2 * nonzeros * 1e-9;
+
+  Json modes;
+  for (std::size_t m = 0; m < options.modes.size(); ++m)
+    modes[options.modes[m]] =
+        mode_report(race.seconds(m), nonzeros, crs_roofline, stored_roofline);
+  Json report;
+  report["command"] = "spmv";
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", matrix.partition.row_count()},
+                       {"nonzeros", matrix.global_nonzero_count}};
+  report["method"] = "spmv";
+  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
+  report["ranks"] = job.world().size();
+  report["threads"] = job.team().thread_count();
+  report["repetitions"] = options.repetitions;
+  report["bits_equal"] = race.bits_are_equal();
+  report["modes"] = modes;
+  report["performance"] = {
+      {"matrix_format", op.matrix().format_name()},
+      {"boundary_row_fraction",
+       static_cast<double>(job.world().sum(op.matrix().boundary_row_count())) / rows},
+      {"load_bandwidth_gb_per_second", bandwidth * 1e-9},
+      {"load_bandwidth_spread_gb_per_second", race.bandwidth().spread * 1e-9},
+      {"crs_code_balance_bytes_per_flop", balance},
+      {"crs_roofline_gflops", crs_roofline},
+      {"model_bytes", bytes},
+      {"roofline_gflops", stored_roofline}};
+  report["placement"] = collective_placement_report(job);
+  report["environment"] = collective_environment_report(job);
+  return report;
+}
+
+void print_summary(const Json& report) {
+  const Json& performance = report["performance"];
+  fmt::print("problem      {}: {} rows, {} nonzeros\n",
+             report["problem"]["name"].get<std::string>(),
+             report["problem"]["rows"].get<std::int64_t>(),
+             report["problem"]["nonzeros"].get<std::int64_t>());
+  fmt::print("run          {} ranks x {} threads, matrix as {}, {:.1f} % boundary rows\n",
+             report["ranks"].get<int>(), report["threads"].get<int>(),
+             performance["matrix_format"].get<std::string>(),
+             100 * performance["boundary_row_fraction"].get<double>());
+  fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
+             performance["load_bandwidth_gb_per_second"].get<double>());
+  fmt::print("roofline     {:.2f} GFLOP/s for CRS ({:.2f} bytes per flop), {:.2f} as stored\n\n",
+             performance["crs_roofline_gflops"].get<double>(),
+             performance["crs_code_balance_bytes_per_flop"].get<double>(),
+             performance["roofline_gflops"].get<double>());
+  fmt::print("{:<10}{:>12}{:>12}{:>12}{:>16}{:>16}\n", "mode", "ms", "spread ms", "GFLOP/s",
+             "of CRS roof", "of own roof");
+  for (const auto& [mode, times] : report["modes"].items())
+    fmt::print("{:<10}{:>12.4f}{:>12.4f}{:>12.2f}{:>14.0f} %{:>14.0f} %\n", mode,
+               1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
+               times["gflops"].get<double>(), 100 * times["crs_roofline_fraction"].get<double>(),
+               100 * times["roofline_fraction"].get<double>());
+  fmt::print("\n{}\n", report["bits_equal"].get<bool>()
+                            ? "All modes gave the same bits."
+                            : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+int measure(const comm_thread::MpiSession& session, const SpmvOptions& options) {
+  const auto problem = spmv::Problem::parse(options.problem);
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
+                          collective_load_matrix(job, problem, options),
+                          parse_format(options.format));
+  std::vector<Mode> modes;
+  for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
+  ModeRace race(job, op, modes);
+  race.collective_run(options.repetitions);
+  const Json report = collective_spmv_report(job, op, options, problem, race);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  return race.bits_are_equal() ? 0 : exit_code_bits_differ;
+}
+
+}  // namespace
+
+void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<SpmvOptions>();
+  CLI::App& command = *program.add_subcommand("spmv", "time y = A x in each mode, in turn");
+  add_problem_options(command, *options);
+  command.add_option("--mode", options->modes, "which modes, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->type_name("MODE,...")
+      ->capture_default_str();
+  command.add_option("--repetitions", options->repetitions, "timed products per mode")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command
+      .add_option("--format", options->format,
+                  "matrix storage: auto (repeating rows as a stencil, else CRS) or crs")
+      ->check(CLI::IsMember({"auto", "crs"}))
+      ->type_name("auto|crs")
+      ->capture_default_str();
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft spmv poisson3d:200\n"
+      "  weft spmv matrix.mtx.gz --mode vector,task --repetitions 50 --json spmv.json\n"
+      "  weft spmv irregular:1000000,nnzr=15 --format crs --threads 2");
+  command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
+}
+
+}  // namespace weft::tools

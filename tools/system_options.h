@@ -1,0 +1,27 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace weft::tools {
+
+/// The options that say which linear system, on what and where the report goes; shared by the
+/// commands.
+struct SystemOptions {
+  std::string problem;
+  std::string right_hand_side;
+  std::string mode = "task";
+  std::string partition = "rows";
+  std::string format = "auto";
+  std::string json_path;
+  int threads = 0;
+  bool strict_placement = false;
+};
+
+/// PROBLEM, --partition.
+void add_problem_options(CLI::App& command, SystemOptions& options);
+/// --threads, --strict-placement, --json.
+void add_job_options(CLI::App& command, SystemOptions& options);
+
+}  // namespace weft::tools

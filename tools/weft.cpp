@@ -1,0 +1,86 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "comm_thread/communicator.h"
+#include "comm_thread/input_error.h"
+#include "comm_thread/mpi_session.h"
+#include "tools/build_defs/commit.h"
+#include "tools/generate_command.h"
+#include "tools/solve_command.h"
+#include "tools/spmv_command.h"
+#include "tools/topology_command.h"
+
+namespace {
+
+using weft::comm_thread::Communicator;
+using weft::comm_thread::InputError;
+using weft::comm_thread::MpiSession;
+using weft::comm_thread::ThreadLevel;
+
+constexpr int exit_code_bad_input = 2;
+
+/// WEFT_THREAD_LEVEL=serialized|funneled asks MPI for less, to try what weft does then.
+ThreadLevel wanted_thread_level() {
+  const char* const value = std::getenv("WEFT_THREAD_LEVEL");
+  const std::string wanted = value ? value : "";
+  if (wanted == "serialized") return ThreadLevel::serialized;
+  if (wanted == "funneled") return ThreadLevel::funneled;
+  return ThreadLevel::multiple;
+}
+
+/// Every rank parses the same arguments; rank 0 speaks.
+int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
+  int exit_code = 0;
+  CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
+                   "weft");
+  program.require_subcommand(1);
+  program.set_version_flag("--version", std::string("weft ") + weft::build_commit);
+  program.set_help_all_flag("--help-all", "help for all commands");
+  weft::tools::add_solve_command(program, session, exit_code);
+  weft::tools::add_spmv_command(program, session, exit_code);
+  weft::tools::add_generate_command(program, session, exit_code);
+  weft::tools::add_topology_command(program, session, exit_code);
+  program.footer(
+      "Examples:\n"
+      "  tools/run solve poisson3d:128 --ranks 2\n"
+      "  mpiexec.mpich -n 4 weft solve matrix.mtx.gz --method pcg-jacobi --json -\n"
+      "weft COMMAND --help tells more.");
+  try {
+    program.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return is_root ? program.exit(error) : 0;
+    if (is_root)
+      fmt::print(stderr, "weft: {}; expected arguments as in weft --help\n", error.what());
+    return exit_code_bad_input;
+  } catch (const InputError& error) {
+    if (is_root) fmt::print(stderr, "weft: {}\n", error.what());
+    return exit_code_bad_input;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  MpiSession session(argument_count, arguments, wanted_thread_level());
+  int rank = 0;
+  try {
+    {
+      const auto world = Communicator::collective_world();
+      rank = world.rank();
+    }
+    const int exit_code = run(argument_count, arguments, session, rank == 0);
+    std::fflush(stdout);
+    return exit_code;
+  } catch (const std::exception& error) {
+    // The other ranks do not know: end the job at once.
+    fmt::print(stderr, "weft: rank {}: {}\n", rank, error.what());
+    std::fflush(stderr);
+    MpiSession::abort(EXIT_FAILURE);
+  }
+}
