@@ -14,8 +14,9 @@ namespace {
 /// the next poster a wake-up (12–27 µs until the thread runs, 7 µs for the poster).
 constexpr std::uint64_t looks_before_park = 2000;
 constexpr std::uint64_t looks_before_park_on_shared_core = 20;
-/// Fruitless looks at messages in flight before a thread on a shared core naps between looks.
-constexpr std::uint64_t looks_before_nap = 200;
+/// Fruitless looks at messages in flight before the thread naps between looks, where it takes time
+/// from a compute thread that computes. While the poster waits, nobody computes, and it looks on.
+constexpr std::uint64_t looks_before_nap = 20;
 constexpr std::chrono::microseconds nap{50};
 /// Waiting rounds between two looks at the clock.
 constexpr std::uint64_t rounds_per_clock = 1024;
@@ -26,24 +27,35 @@ double now_seconds() {
 
 }  // namespace
 
+void Pending::progress() const {
+  if (is_progressed_here_) thread_->callers_executor_.progress();
+}
+
 bool Pending::test() const {
-  if (!thread_->has_thread()) thread_->executor_.progress();
+  progress();
   return schedule_->finished_runs() >= run_;
 }
 
 bool Pending::test_receive(std::size_t receive) const {
-  if (!thread_->has_thread()) thread_->executor_.progress();
+  progress();
   return schedule_->has_received(receive, run_) || schedule_->finished_runs() >= run_;
 }
 
+template <class IsDone>
+void Pending::wait_until(const IsDone& is_done) const {
+  if (is_done()) return;
+  thread_->somebody_waits_.store(true, std::memory_order_relaxed);
+  for (std::uint64_t round = 0; !is_done(); ++round) thread_->wait_a_little(*schedule_, round);
+  thread_->somebody_waits_.store(false, std::memory_order_relaxed);
+}
+
 void Pending::wait() const {
-  for (std::uint64_t round = 0; !test(); ++round) thread_->wait_a_little(*schedule_, round);
+  wait_until([this] { return test(); });
   if (schedule_->error_) std::rethrow_exception(schedule_->error_);
 }
 
 void Pending::wait_receive(std::size_t receive) const {
-  for (std::uint64_t round = 0; !test_receive(receive); ++round)
-    thread_->wait_a_little(*schedule_, round);
+  wait_until([this, receive] { return test_receive(receive); });
   if (schedule_->finished_runs() >= run_ && schedule_->error_)
     std::rethrow_exception(schedule_->error_);
 }
@@ -56,23 +68,31 @@ CommThread::~CommThread() {
   stopping_.store(true, std::memory_order_seq_cst);
   if (parked_.exchange(0) == 1) parked_.notify_one();
   if (has_thread()) thread_.join();
-  while (!executor_.is_idle()) executor_.progress();
+  while (!callers_executor_.is_idle()) callers_executor_.progress();
 }
 
-Pending CommThread::post(Schedule& schedule) {
+std::uint64_t CommThread::begin_run(Schedule& schedule) {
   if (schedule.finished_runs() < schedule.posted_runs())
     throw std::logic_error(schedule.name() + " was posted while its last run is in flight");
   const std::uint64_t run = schedule.posted_runs() + 1;
   schedule.posted_runs_.store(run, std::memory_order_relaxed);
-  if (!has_thread()) {
-    schedule.progress_by_poster_ = [this] { executor_.progress(); };
-    executor_.start(schedule);
-    return Pending(*this, schedule, run);
-  }
+  return run;
+}
+
+Pending CommThread::start_here(Schedule& schedule) {
+  const std::uint64_t run = begin_run(schedule);
+  schedule.progress_by_poster_ = [this] { callers_executor_.progress(); };
+  callers_executor_.start(schedule);
+  return Pending(*this, schedule, run, true);
+}
+
+Pending CommThread::post(Schedule& schedule) {
+  if (!has_thread()) return start_here(schedule);
+  const std::uint64_t run = begin_run(schedule);
   schedule.next_posted_ = posted_.load(std::memory_order_relaxed);
   while (!posted_.compare_exchange_weak(schedule.next_posted_, &schedule)) continue;
   if (parked_.load() == 1 && parked_.exchange(0) == 1) parked_.notify_one();
-  return Pending(*this, schedule, run);
+  return Pending(*this, schedule, run, false);
 }
 
 double CommThread::cpu_seconds() const {
@@ -125,7 +145,8 @@ void CommThread::run() {
         fruitless = 0;
         continue;
       }
-    } else if (shares_core && fruitless > looks_before_nap) {
+    } else if (shares_core && fruitless > looks_before_nap &&
+               !somebody_waits_.load(std::memory_order_relaxed)) {
       std::this_thread::sleep_for(nap);
       continue;
     }

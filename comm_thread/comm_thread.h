@@ -18,8 +18,8 @@ class CommThread;
 /// destructor completes what is in flight).
 class Pending {
  public:
-  /// Whether the run is complete. Thread: the one that posted; where there is no communication
-  /// thread this is also what progresses it.
+  /// Whether the run is complete. Thread: the one that posted; what was started on the calling
+  /// thread is also progressed here.
   bool test() const;
 
   /// Whether message number `receive` of the schedule has arrived in this run.
@@ -32,12 +32,19 @@ class Pending {
 
  private:
   friend class CommThread;
-  Pending(CommThread& thread, Schedule& schedule, std::uint64_t run)
-      : thread_(&thread), schedule_(&schedule), run_(run) {}
+  Pending(CommThread& thread, Schedule& schedule, std::uint64_t run, bool is_progressed_here)
+      : thread_(&thread),
+        schedule_(&schedule),
+        run_(run),
+        is_progressed_here_(is_progressed_here) {}
+  void progress() const;
+  template <class IsDone>
+  void wait_until(const IsDone& is_done) const;
 
   CommThread* thread_;
   Schedule* schedule_;
   std::uint64_t run_;
+  bool is_progressed_here_;  // by test and wait, not by the communication thread
 };
 
 /// The one persistent thread of a rank that talks to MPI while the compute team sweeps.
@@ -61,10 +68,10 @@ class CommThread {
     /// How the thread that waits in Pending behaves.
     WaitPolicy wait = WaitPolicy::yield;
     /// Run first in the new thread: pins it.
-    std::function<void()> on_start;
+    std::function<void()> on_start{};
     /// Called by the waiting thread when a wait lasts `stall_seconds`, and again after each
     /// doubling, with who is awaited: "halo exchange: receive from rank 2".
-    std::function<void(const std::string&, double seconds)> on_stall;
+    std::function<void(const std::string&, double seconds)> on_stall{};
     double stall_seconds = 10;
   };
 
@@ -76,6 +83,10 @@ class CommThread {
   /// Hands `schedule` over and returns at once. A schedule runs once at a time.
   Pending post(Schedule& schedule);
 
+  /// Starts `schedule` on the calling thread, as MPI programs without a communication thread do:
+  /// it progresses in `test` and `wait` only. Vector and overlap mode communicate so.
+  Pending start_here(Schedule& schedule);
+
   /// False where the poster itself has to progress (no MPI_THREAD_MULTIPLE).
   bool has_thread() const { return thread_.joinable(); }
 
@@ -86,16 +97,19 @@ class CommThread {
   friend class Pending;
 
   void run();
+  static std::uint64_t begin_run(Schedule& schedule);
   bool take_posted();
   void park();
   /// Lets time pass for a thread that waits for `schedule`; `round` counts since waiting began.
   void wait_a_little(const Schedule& schedule, std::uint64_t round);
 
   Options options_;
-  ScheduleExecutor executor_;
+  ScheduleExecutor executor_;          // the communication thread's
+  ScheduleExecutor callers_executor_;  // of what was started by `start_here`
   alignas(64) std::atomic<Schedule*> posted_{nullptr};
   std::atomic<std::uint32_t> parked_{0};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> somebody_waits_{false};  // a hint: how often to look
   double next_stall_report_ = 0;  // of the wait in progress
   double wait_began_ = 0;
   std::jthread thread_;

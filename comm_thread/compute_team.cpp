@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <stdexcept>
+#include <string>
+
+#include "comm_thread/input_error.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -56,6 +58,10 @@ Share share_of(std::int64_t count, int index, int count_of_threads) {
 ComputeTeam::ComputeTeam(int thread_count, WaitPolicy policy,
                          const std::function<void(int)>& on_thread_start)
     : thread_count_(thread_count), policy_(policy) {
+  if (omp_get_thread_limit() < thread_count)
+    throw InputError("OMP_THREAD_LIMIT is " + std::to_string(omp_get_thread_limit()) +
+                     "; expected at least the " + std::to_string(thread_count) +
+                     " compute threads of a rank");
   if (on_thread_start) run([&](const TeamThread& thread) { on_thread_start(thread.index); });
 }
 

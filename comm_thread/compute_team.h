@@ -34,7 +34,8 @@ Share share_of(std::int64_t count, int index, int count_of_threads);
 class ComputeTeam {
  public:
   /// `thread_count` >= 1. `on_thread_start`: called once in each thread, with its index, before
-  /// any work (placement pins the thread there).
+  /// any work (placement pins the thread there). Throws InputError when OpenMP is limited to fewer
+  /// threads.
   ComputeTeam(int thread_count, WaitPolicy policy,
               const std::function<void(int)>& on_thread_start = {});
 

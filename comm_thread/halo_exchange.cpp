@@ -1,7 +1,5 @@
 #include "comm_thread/halo_exchange.h"
 
-#include "comm_thread/mpi_error.h"
-
 namespace weft::comm_thread {
 
 HaloExchange::HaloExchange(const Communicator& communicator,
@@ -25,9 +23,5 @@ HaloExchange::HaloExchange(const Communicator& communicator,
                    neighbour.rank, tag);
   schedule_ = builder.build();
 }
-
-void HaloExchange::start() { schedule_->start_on_caller(); }
-
-void HaloExchange::finish() { schedule_->finish_on_caller(); }
 
 }  // namespace weft::comm_thread

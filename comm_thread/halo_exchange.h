@@ -25,7 +25,7 @@ struct HaloNeighbour {
 ///     rank 1 of 3:   send buffer | for 0 | for 2 |  ──►  halo of ranks 0 and 2
 ///                    halo        | of 0  | of 2  |  ◄──  send buffers of ranks 0 and 2
 ///
-/// Vector mode calls `exchange`, overlap mode `start` … `finish`, task mode `post` … `wait`.
+/// Vector and overlap mode call `start_here`, task mode `post`; all wait for the Pending.
 /// The sender's values reach the halo without a copy by weft.
 /// Lifetime: `communicator` and `halo` outlive it. Thread: one at a time.
 class HaloExchange {
@@ -41,12 +41,11 @@ class HaloExchange {
 
   bool has_neighbours() const { return !schedule_->is_empty(); }
 
-  /// On the calling thread, without the communication thread: starts all messages …
-  void start();
-  /// … and waits for them in MPI. Throws MpiError.
-  void finish();
+  /// Starts the exchange on the calling thread, which then has to wait for it.
+  Pending start_here(CommThread& thread) { return thread.start_here(*schedule_); }
 
-  /// Hands the exchange to the communication thread. Receive `i` of the Pending is neighbour i.
+  /// Hands the exchange to the communication thread. Receive `i` of the Pending is the i-th
+  /// neighbour that sends anything.
   Pending post(CommThread& thread) { return thread.post(*schedule_); }
 
  private:

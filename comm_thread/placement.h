@@ -1,44 +1,23 @@
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "comm_thread/node_ranks.h"
+#include "comm_thread/placement_finding.h"
 #include "comm_thread/topology.h"
 
 namespace weft::comm_thread {
 
 /// What the communication thread runs on; decides how it may wait.
 enum class CommCore {
-  own_core,      ///< no compute thread on this core
+  own_core,  ///< no compute thread on this core
   hyper_thread,  ///< a free hardware thread of a core that also computes
-  shared_core,   ///< on the PU of the last compute thread
+  shared_core,  ///< on the PU of the last compute thread
 };
 
-enum class FindingSeverity {
-  note,      ///< worth knowing
-  repaired,  ///< was wrong, has been put right
-  warning,   ///< is wrong or slow and stays so
-  refused,   ///< the request cannot be met: do not run
-};
-
-/// One line for the user about where threads are. What concerns several ranks has the same text on
-/// each of them, so that equal lines may be shown once.
-struct PlacementFinding {
-  FindingSeverity severity = FindingSeverity::note;
-  std::string text;
-  bool operator==(const PlacementFinding&) const = default;
-};
-
-/// What is known of the ranks on this node; sets are operating system indexes of PUs.
-struct NodeRanks {
-  /// What each rank could bind itself to at most (cgroup, cpuset); empty: the whole machine.
-  std::vector<std::vector<unsigned>> allowed_per_rank;
-  /// What each rank was bound to when it started (launcher, taskset); empty: all it is allowed.
-  std::vector<std::vector<unsigned>> bound_per_rank;
-  int this_rank_on_node = 0;
-};
+/// "own core", "hyper-thread", "shared core".
+std::string to_string(CommCore comm_core);
 
 /// `threads_wanted`: compute threads per rank, the same on all ranks; 0: as many as fit.
 /// `strict`: refuse rather than let two compute threads share a PU when `threads_wanted` is given.
@@ -83,50 +62,5 @@ Placement plan_placement(const Topology& topology, const PlacementRequest& reque
 
 /// The plans of all ranks on the node, in rank order; `this_rank_on_node` is not used.
 std::vector<Placement> plan_node(const Topology& topology, const PlacementRequest& request);
-
-/// True when a finding says that the program must not run so.
-bool is_refused(std::span<const PlacementFinding> findings);
-
-/// Pins the calling thread to one PU; returns what went wrong, if anything.
-std::optional<PlacementFinding> bind_this_thread(const Topology& topology, unsigned pu);
-
-/// PUs the calling thread may run on now: `bound_per_rank` when called at the start of `main`.
-/// Empty when unknown or when the topology is not this machine.
-std::vector<unsigned> binding_of_this_thread(const Topology& topology);
-
-/// The PU the calling thread last ran on.
-std::optional<unsigned> last_cpu_of_this_thread(const Topology& topology);
-
-/// PUs this process could bind itself to, found by trying: `allowed_per_rank`. Sees limits that no
-/// file shows (a cgroup outside of a container). The binding is put back before it returns.
-/// Thread: the main thread, before any is pinned.
-std::vector<unsigned> permitted_pus_of_this_process(const Topology& topology);
-
-/// Where one thread was meant to be and where it is.
-struct ThreadAudit {
-  int rank_on_node = 0;
-  /// Compute thread number, or -1 for the communication thread.
-  int thread = 0;
-  unsigned planned_pu = 0;
-  /// PUs it may run on; empty: unknown.
-  std::vector<unsigned> binding;
-  std::optional<unsigned> last_cpu;
-};
-
-/// Reads back where the calling thread is.
-ThreadAudit audit_this_thread(const Topology& topology, int rank_on_node, int thread,
-                              unsigned planned_pu);
-
-/// Compares plan and reality for the threads of a rank or of all ranks of a node: threads not
-/// pinned, pinned or running elsewhere, two on one PU, all compute threads of a rank on one core.
-/// A pure function; empty when all is as planned and no two compute threads meet.
-std::vector<PlacementFinding> audit(const Topology& topology, std::span<const ThreadAudit> threads);
-
-/// "own core", "hyper-thread", "shared core".
-std::string to_string(CommCore comm_core);
-/// "note", "repaired", "warning", "refused".
-std::string to_string(FindingSeverity severity);
-/// Numbers as a short list, such as "0-7,16".
-std::string format_list(std::span<const unsigned> numbers);
 
 }  // namespace weft::comm_thread

@@ -57,16 +57,6 @@ Schedule::~Schedule() {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-void Schedule::start_on_caller() {
-  check_mpi(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()),
-            "start the messages of a schedule");
-}
-
-void Schedule::finish_on_caller() {
-  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-            "complete the messages of a schedule");
-}
-
 bool Schedule::has_received(std::size_t receive, std::uint64_t run) const {
   return operations_[receives_[receive]].finished_run.load(std::memory_order_acquire) >= run;
 }

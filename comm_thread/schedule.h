@@ -49,12 +49,6 @@ class Schedule {
   /// Whether the receive that was added as number `receive` is complete in run `run`. Thread: any.
   bool has_received(std::size_t receive, std::uint64_t run) const;
 
-  /// Runs the first round without any executor: starts its messages, and waits for them in MPI.
-  /// For schedules of one round; the way MPI programs without a communication thread do it.
-  /// Throws MpiError.
-  void start_on_caller();
-  void finish_on_caller();
-
   /// What is still missing in the current run: "halo exchange: receive from rank 2". Thread: any.
   std::string missing() const;
 
@@ -90,7 +84,7 @@ class Schedule {
   std::atomic<std::uint64_t> posted_runs_{0};
   std::atomic<std::uint64_t> finished_runs_{0};
   std::exception_ptr error_;         // written before finished_runs_, read after it
-  std::function<void()> progress_by_poster_;  // set where no thread progresses it
+  std::function<void()> progress_by_poster_;  // set where the poster progresses it
   Schedule* next_posted_ = nullptr;  // link of CommThread's hand-over list
 };
 

@@ -1,14 +1,25 @@
 #include "comm_thread/team_barrier.h"
 
+#include <sys/prctl.h>
+
+#include <chrono>
 #include <thread>
 
 namespace weft::comm_thread {
 namespace {
 
-/// About 50 µs of looks before a spinning thread starts to let others run now and then: long enough
-/// for every barrier of a balanced team, short enough when somebody else needs the core.
-constexpr std::uint64_t spin_rounds = 1000;
-constexpr std::uint64_t yield_rounds = 16;
+/// On a shared core: looks before a waiting thread yields, and yields before it naps.
+constexpr std::uint64_t rounds_before_yield = 16;
+constexpr std::uint64_t rounds_before_nap = 200;
+/// On a core of its own: about 40 ms of looks, longer than any wait of a balanced run.
+constexpr std::uint64_t rounds_before_nap_on_own_core = 1'000'000;
+constexpr std::chrono::microseconds nap_time{10};
+
+/// Sleeps for as short as the kernel can; by default it adds 50 µs.
+void nap() {
+  [[maybe_unused]] static thread_local const int is_set = prctl(PR_SET_TIMERSLACK, 1000UL);
+  std::this_thread::sleep_for(nap_time);
+}
 
 }  // namespace
 
@@ -16,7 +27,11 @@ void relax(WaitPolicy policy, std::uint64_t round) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
-  if (round > (policy == WaitPolicy::spin ? spin_rounds : yield_rounds)) std::this_thread::yield();
+  const bool spins = policy == WaitPolicy::spin;
+  if (round > (spins ? rounds_before_nap_on_own_core : rounds_before_nap))
+    nap();
+  else if (!spins && round > rounds_before_yield)
+    std::this_thread::yield();
 }
 
 void TeamBarrier::arrive_and_wait() {

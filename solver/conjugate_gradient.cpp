@@ -1,5 +1,7 @@
 #include "solver/conjugate_gradient.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -147,8 +149,10 @@ void ConjugateGradient::iterate(const TeamThread& thread, std::span<const double
     const double curvature = collective_product(thread);
     if (!(curvature > 0)) {
       state.status = SolveStatus::breakdown;
-      state.explanation = "p·A·p = " + std::to_string(curvature) +
-                          " is not positive: the matrix is not positive definite";
+      state.explanation = fmt::format(
+          "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
+          "rounding is left to iterate on",
+          curvature);
       break;
     }
     const double alpha = norms.r_dot_z / curvature;

@@ -1,5 +1,9 @@
 #include "spmv/overlap_mode.h"
 
+#include <optional>
+
+#include "spmv/split_product.h"
+
 namespace weft::spmv {
 
 using perfmodel::Phase;
@@ -9,21 +13,12 @@ void multiply_in_overlap_mode(const comm_thread::TeamThread& thread,
   auto& exchange = product.x.exchange();
   product.x.pack(thread.index);
   thread.barrier();
+  std::optional<comm_thread::Pending> halo;
   if (thread.is_primary()) {
-    exchange.start();
+    if (exchange.has_neighbours()) halo = exchange.start_here(product.comm_thread);
     product.timer.lap(Phase::pack);
   }
-
-  product.multiply(RowSet::interior, thread.index);
-  if (thread.is_primary()) product.timer.lap(Phase::local_part);
-
-  if (exchange.has_neighbours()) {
-    if (thread.is_primary()) exchange.finish();
-    thread.barrier();
-    if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
-  }
-  product.multiply(RowSet::boundary, thread.index);
-  if (thread.is_primary()) product.timer.lap(Phase::boundary_part);
+  multiply_while_halo_travels(thread, product, halo);
 }
 
 }  // namespace weft::spmv

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "spmv/split_product.h"
+
 namespace weft::spmv {
 
 using perfmodel::Phase;
@@ -15,17 +17,7 @@ void multiply_in_task_mode(const comm_thread::TeamThread& thread, const Multipli
     if (exchange.has_neighbours()) halo = exchange.post(product.comm_thread);
     product.timer.lap(Phase::pack);
   }
-
-  product.multiply(RowSet::interior, thread.index);
-  if (thread.is_primary()) product.timer.lap(Phase::local_part);
-
-  if (exchange.has_neighbours()) {
-    if (halo) halo->wait();
-    thread.barrier();
-    if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
-  }
-  product.multiply(RowSet::boundary, thread.index);
-  if (thread.is_primary()) product.timer.lap(Phase::boundary_part);
+  multiply_while_halo_travels(thread, product, halo);
 }
 
 }  // namespace weft::spmv

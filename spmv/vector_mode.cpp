@@ -11,8 +11,7 @@ void multiply_in_vector_mode(const comm_thread::TeamThread& thread, const Multip
   if (exchange.has_neighbours()) {
     if (thread.is_primary()) {
       product.timer.lap(Phase::pack);
-      exchange.start();
-      exchange.finish();
+      exchange.start_here(product.comm_thread).wait();
     }
     thread.barrier();
   }

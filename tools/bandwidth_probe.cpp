@@ -1,9 +1,9 @@
 #include "tools/bandwidth_probe.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "perfmodel/bandwidth_kernels.h"
+#include "tools/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -31,12 +31,11 @@ double BandwidthProbe::collective_load_bytes_per_second() {
     const auto share = comm_thread::share_of(static_cast<std::int64_t>(array_.size()),
                                              thread.index, thread.count);
     thread.barrier();
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     sums_[static_cast<std::size_t>(thread.index)] =
         perfmodel::load_probe(array_.data() + share.begin, share.end - share.begin);
     thread.barrier();
-    if (thread.is_primary())
-      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (thread.is_primary()) seconds = watch.seconds();
   });
   const double bytes = static_cast<double>(array_.size() * sizeof(double));
   return job_.world().sum(bytes) / job_.world().max(seconds);

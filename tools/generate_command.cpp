@@ -31,16 +31,11 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   const auto matrix = collective_load_matrix(job, problem, options);
   spmv::collective_write_matrix_market(job.world(), matrix, options.path, problem.name());
 
-  Json report;
-  report["command"] = "generate";
+  Json report = collective_start_report(job, "generate");
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
-  report["ranks"] = job.world().size();
-  report["threads"] = job.team().thread_count();
   report["file"] = options.path;
-  report["placement"] = collective_placement_report(job);
-  report["environment"] = collective_environment_report(job);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output())
     fmt::print("wrote {}: {} rows, {} nonzeros\n", options.path, matrix.partition.row_count(),

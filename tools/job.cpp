@@ -1,10 +1,13 @@
 #include "tools/job.h"
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
 #include "comm_thread/schedule.h"
+#include "comm_thread/thread_binding.h"
 
 namespace weft::tools {
 namespace {
@@ -28,6 +31,19 @@ std::string first_refusal(const std::vector<comm_thread::PlacementFinding>& find
   for (const auto& finding : findings)
     if (finding.severity == FindingSeverity::refused) return finding.text;
   return {};
+}
+
+/// How long nothing may move before a rank says for whom it waits.
+double stall_seconds() {
+  constexpr double by_default = 10;
+  const char* const text = std::getenv("WEFT_STALL_SECONDS");
+  if (!text) return by_default;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds > 0) || !std::isfinite(seconds))
+    throw comm_thread::InputError(std::string("WEFT_STALL_SECONDS: found '") + text +
+                                  "'; expected a number of seconds above 0");
+  return seconds;
 }
 
 }  // namespace
@@ -65,8 +81,11 @@ void Job::plan(int threads_wanted, bool strict) {
 void Job::start_threads() {
   // Threads that have to take turns on a core are left to the scheduler.
   const bool pins = topology_.is_this_machine() && !placement_.oversubscribed;
-  const bool shares_core = placement_.comm_core == CommCore::shared_core;
+  // A rank alone has nothing for its communication thread to do.
+  const bool shares_core = placement_.oversubscribed ||
+                           (placement_.comm_core == CommCore::shared_core && world_.size() > 1);
   const WaitPolicy wait = shares_core ? WaitPolicy::yield : WaitPolicy::spin;
+  const bool has_own_core = placement_.comm_core == CommCore::own_core;
   team_ = std::make_unique<ComputeTeam>(
       static_cast<int>(placement_.compute_pus.size()), wait, [this, pins](int thread) {
         if (pins)
@@ -75,7 +94,7 @@ void Job::start_threads() {
       });
   comm_thread_ = std::make_unique<CommThread>(CommThread::Options{
       .thread_level = session_.thread_level(),
-      .idle = wait,
+      .idle = has_own_core ? WaitPolicy::spin : WaitPolicy::yield,
       .wait = wait,
       .on_start =
           [this, pins] {
@@ -83,9 +102,10 @@ void Job::start_threads() {
           },
       .on_stall =
           [this](const std::string& awaited, double seconds) {
-            std::fprintf(stderr, "weft: rank %d has been waiting for %.0f s: %s\n",
-                         world_.rank(), seconds, awaited.c_str());
+            std::fprintf(stderr, "weft: rank %d has been waiting for %.0f s: %s\n", world_.rank(),
+                         seconds, awaited.c_str());
           },
+      .stall_seconds = stall_seconds(),
   });
 }
 
@@ -105,8 +125,8 @@ std::optional<comm_thread::ThreadAudit> Job::audit_communication_thread() {
   comm_thread::ThreadAudit audit;
   comm_thread::Schedule::Builder builder(comm_thread_world_, "placement audit");
   builder.end_round([&] {
-    audit = comm_thread::audit_this_thread(topology_, rank_on_node_, -1,
-                                           placement_.communication_pu);
+    audit =
+        comm_thread::audit_this_thread(topology_, rank_on_node_, -1, placement_.communication_pu);
   });
   const auto schedule = builder.build();
   comm_thread_->post(*schedule).wait();

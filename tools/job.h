@@ -10,6 +10,7 @@
 #include "comm_thread/compute_team.h"
 #include "comm_thread/mpi_session.h"
 #include "comm_thread/placement.h"
+#include "comm_thread/placement_audit.h"
 #include "comm_thread/topology.h"
 
 namespace weft::tools {

@@ -16,8 +16,8 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
 
 spmv::MatrixFormat parse_format(const std::string& name);
 
-/// The right-hand side that `options` ask for: by default `boundary-one` for grids, `ones` for
-/// other matrices. Throws comm_thread::InputError when the problem cannot have it.
+/// The right-hand side that `options` ask for: by default `boundary-one` for grids, `random:1`
+/// for irregular, `ones` for files. Throws comm_thread::InputError when the problem cannot have it.
 spmv::RightHandSide choose_right_hand_side(const SystemOptions& options,
                                            const spmv::Problem& problem);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "comm_thread/input_error.h"
 #include "perfmodel/simd.h"
 #include "spmv/matrix_market_output.h"
+#include "spmv/temporary_file.h"
 #include "tools/build_defs/commit.h"
 
 namespace weft::tools {
@@ -42,6 +42,27 @@ Json to_json(const std::vector<comm_thread::PlacementFinding>& findings) {
 }
 
 }  // namespace
+
+Json collective_start_report(const Job& job, const std::string& command) {
+  Json report;
+  report["command"] = command;
+  for (const char* const field :
+       {"problem", "method", "mode", "ranks", "threads", "status", "iterations",
+        "relative_residual", "recurrence_residual", "seconds", "phases", "performance"})
+    report[field] = nullptr;
+  report["ranks"] = job.world().size();
+  report["threads"] = job.team().thread_count();
+  report["placement"] = collective_placement_report(job);
+  report["environment"] = collective_environment_report(job);
+  return report;
+}
+
+std::string ranks_and_threads(const Json& report) {
+  const int ranks = report["ranks"].get<int>();
+  const int threads = report["threads"].get<int>();
+  return fmt::format("{} rank{} x {} thread{}", ranks, ranks == 1 ? "" : "s", threads,
+                     threads == 1 ? "" : "s");
+}
 
 Json collective_placement_report(const Job& job) {
   const auto& placement = job.placement();
@@ -102,16 +123,13 @@ void ReportFile::collective_write(const Json& report) const {
       std::fputs(text.c_str(), stdout);
       return;
     }
-    const std::string unfinished = path_ + ".tmp";
-    std::ofstream file(unfinished);
+    spmv::TemporaryFile unfinished(path_);
+    std::ofstream file(unfinished.path());
     file << text;
     file.close();
-    std::error_code error;
-    if (file) std::filesystem::rename(unfinished, path_, error);
-    if (!file || error) {
-      std::filesystem::remove(unfinished, error);
+    if (!file)
       throw comm_thread::InputError(path_ + ": could not be written; expected room for the report");
-    }
+    unfinished.put_in_place();
   });
 }
 

@@ -12,8 +12,15 @@ namespace weft::tools {
 /// order in which they are documented.
 using Json = nlohmann::ordered_json;
 
+/// A report with every documented field in its place; null where `command` has nothing to say.
+/// Who runs is filled in. Collective; complete on rank 0.
+Json collective_start_report(const Job& job, const std::string& command);
+
 /// Where each rank's threads are and what is wrong with that. Collective; complete on rank 0.
 Json collective_placement_report(const Job& job);
+
+/// "1 rank x 2 threads", for people.
+std::string ranks_and_threads(const Json& report);
 
 /// Hosts, processor, MPI, OpenMP, compiler, commit, thread level. Collective; complete on rank 0.
 Json collective_environment_report(const Job& job);

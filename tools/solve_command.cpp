@@ -1,12 +1,14 @@
 #include "tools/solve_command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
+#include <charconv>
+#include <cmath>
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
+
+#include "comm_thread/input_error.h"
 #include "perfmodel/traffic_model.h"
 #include "solver/conjugate_gradient.h"
 #include "spmv/matrix_market_output.h"
@@ -16,6 +18,7 @@
 #include "tools/linear_system.h"
 #include "tools/progress_line.h"
 #include "tools/report.h"
+#include "tools/stopwatch.h"
 #include "tools/system_options.h"
 
 namespace weft::tools {
@@ -33,10 +36,6 @@ struct SolveOptions : SystemOptions {
   std::string solution_path;
   solver::StopCriterion stop;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// Sizes and times that the report is made of.
 struct SolveFacts {
@@ -78,16 +77,13 @@ Json collective_phases_report(const Job& job, const SolveReport& solve) {
 
 Json collective_solve_report(const Job& job, const SolveOptions& options, const SolveFacts& facts,
                              const SolveReport& solve) {
-  Json report;
-  report["command"] = "solve";
+  Json report = collective_start_report(job, "solve");
   report["problem"] = {{"name", facts.problem},
                        {"rows", static_cast<std::int64_t>(facts.rows)},
                        {"nonzeros", static_cast<std::int64_t>(facts.nonzeros)},
                        {"right_hand_side", options.right_hand_side}};
   report["method"] = options.method;
   report["mode"] = options.mode;
-  report["ranks"] = job.world().size();
-  report["threads"] = job.team().thread_count();
   report["status"] = solver::name(solve.status);
   if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
   report["iterations"] = solve.iterations;
@@ -99,8 +95,6 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
                        {"solve", solve.solve_seconds}};
   report["phases"] = collective_phases_report(job, solve);
   report["performance"] = performance_report(options, facts, solve);
-  report["placement"] = collective_placement_report(job);
-  report["environment"] = collective_environment_report(job);
   return report;
 }
 
@@ -122,16 +116,15 @@ void print_summary(const Json& report) {
   fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text(problem["name"]),
              problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
              text(problem["right_hand_side"]));
-  fmt::print("run          {}, {} mode, {} ranks x {} threads, matrix as {}\n",
-             text(report["method"]), text(report["mode"]), report["ranks"].get<int>(),
-             report["threads"].get<int>(), text(performance["matrix_format"]));
+  fmt::print("run          {}, {} mode, {}, matrix as {}\n",
+             text(report["method"]), text(report["mode"]), ranks_and_threads(report),
+             text(performance["matrix_format"]));
   fmt::print("result       {} after {} iterations\n", text(report["status"]),
              report["iterations"].get<std::int64_t>());
-  if (report.contains("explanation"))
-    fmt::print("             {}\n", text(report["explanation"]));
+  if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
   fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:.0e}\n",
-             report["relative_residual"].get<double>(),
-             report["recurrence_residual"].get<double>(), report["tolerance"].get<double>());
+             report["relative_residual"].get<double>(), report["recurrence_residual"].get<double>(),
+             report["tolerance"].get<double>());
   fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
              seconds["total"].get<double>(), seconds["setup"].get<double>(),
              seconds["solve"].get<double>());
@@ -144,8 +137,27 @@ void print_summary(const Json& report) {
   if (!findings.empty()) fmt::print("\n{}", findings);
 }
 
+/// Names the problem in what is wrong with it.
+solver::ConjugateGradient collective_make_method(spmv::SparseOperator& op,
+                                                 const SolveOptions& options,
+                                                 const spmv::Problem& problem,
+                                                 ProgressLine& progress) {
+  try {
+    return {op,
+            {.mode = *spmv::parse_mode(options.mode),
+             .preconditioner =
+                 options.method == "pcg-jacobi" ? Preconditioner::jacobi : Preconditioner::none,
+             .stop = options.stop,
+             .on_iteration = [&](std::int64_t iteration, double residual) {
+               progress.update(iteration, residual);
+             }}};
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError(problem.name() + ": " + error.what());
+  }
+}
+
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = choose_right_hand_side(options, problem);
   options.right_hand_side = right_hand_side.name();
@@ -159,16 +171,9 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
                           parse_format(options.format));
   const auto b = collective_build_right_hand_side(job, op, problem, right_hand_side);
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
-  solver::ConjugateGradient method(
-      op, {.mode = *spmv::parse_mode(options.mode),
-           .preconditioner = options.method == "pcg-jacobi" ? Preconditioner::jacobi
-                                                            : Preconditioner::none,
-           .stop = options.stop,
-           .on_iteration = [&](std::int64_t iteration, double residual) {
-             progress.update(iteration, residual);
-           }});
+  auto method = collective_make_method(op, options, problem, progress);
   SolveFacts facts;
-  facts.setup_seconds = seconds_since(begin);
+  facts.setup_seconds = watch.seconds();
   const SolveReport result = method.solve(b.span());
   if (!options.solution_path.empty())
     spmv::collective_write_vector(job.world(), op.matrix().matrix().partition, method.solution(),
@@ -180,11 +185,33 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.matrix_bytes = static_cast<double>(job.world().sum(op.matrix().matrix_bytes()));
   facts.matrix_format = op.matrix().format_name();
   facts.boundary_rows = job.world().sum(op.matrix().boundary_row_count());
-  facts.total_seconds = seconds_since(begin);
+  facts.total_seconds = watch.seconds();
   const Json report = collective_solve_report(job, options, facts, result);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
   return result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
+}
+
+/// The number that is all of `text`; NaN when it is not one.
+double number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
+}
+
+std::string fault_of_tolerance(const std::string& text) {
+  const double tolerance = number_in(text);
+  return tolerance > 0 && std::isfinite(tolerance)
+             ? ""
+             : "found '" + text + "'; expected a number above 0";
+}
+
+std::string fault_of_iterations(const std::string& text) {
+  std::int64_t iterations = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iterations);
+  return error == std::errc() && end == text.data() + text.size() && iterations >= 0
+             ? ""
+             : "found '" + text + "'; expected a whole number, 0 or more";
 }
 
 }  // namespace
@@ -196,9 +223,10 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   command
       .add_option("--rhs", options->right_hand_side,
                   "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
-                  "Matrix Market array file; default: boundary-one for grids, else ones")
+                  "Matrix Market array file; default: boundary-one for grids, random:1 for\nirregular, ones for files")
       ->type_name("RHS");
-  command.add_option("--method", options->method, "cg, or pcg-jacobi for a diagonal preconditioner")
+  command
+      .add_option("--method", options->method, "cg, or pcg-jacobi for a diagonal preconditioner")
       ->check(CLI::IsMember({"cg", "pcg-jacobi"}))
       ->type_name("cg|pcg-jacobi")
       ->capture_default_str();
@@ -212,10 +240,10 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   command
       .add_option("--tolerance", options->stop.tolerance,
                   "stop when the residual norm has fallen by this factor")
-      ->check(CLI::PositiveNumber)
+      ->check(fault_of_tolerance)
       ->capture_default_str();
   command.add_option("--max-iterations", options->stop.max_iterations, "stop after so many")
-      ->check(CLI::NonNegativeNumber)
+      ->check(fault_of_iterations)
       ->capture_default_str();
   command
       .add_option("--format", options->format,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -18,6 +17,7 @@
 #include "tools/linear_system.h"
 #include "tools/report.h"
 #include "tools/statistics.h"
+#include "tools/stopwatch.h"
 #include "tools/system_options.h"
 
 namespace weft::tools {
@@ -28,6 +28,7 @@ using spmv::Mode;
 
 constexpr int exit_code_bits_differ = 1;
 constexpr int warm_up_repetitions = 3;
+constexpr double small_problem_bytes = 256e6;
 
 struct SpmvOptions : SystemOptions {
   std::vector<std::string> modes{"vector", "overlap", "task"};
@@ -77,11 +78,10 @@ class ModeRace {
     job_.world().barrier();
     job_.team().run([&](const comm_thread::TeamThread& thread) {
       thread.barrier();
-      const auto begin = std::chrono::steady_clock::now();
+      const Stopwatch watch;
       op_.multiply(thread, mode, *x_, y_.span(), timer);
       thread.barrier();
-      if (thread.is_primary())
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      if (thread.is_primary()) seconds = watch.seconds();
     });
     return job_.world().max(seconds);
   }
@@ -110,6 +110,12 @@ class ModeRace {
   std::atomic<std::int64_t> differences_{0};
 };
 
+/// Keeps the first of equal modes.
+void remove_repetitions(std::vector<std::string>& modes) {
+  for (auto mode = modes.begin(); mode != modes.end();)
+    mode = std::find(modes.begin(), mode, *mode) == mode ? mode + 1 : modes.erase(mode);
+}
+
 Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline_gflops,
                  double stored_roofline_gflops) {
   const double gflops = 2 * nonzeros / seconds.median * 1e-9;
@@ -137,15 +143,12 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
   for (std::size_t m = 0; m < options.modes.size(); ++m)
     modes[options.modes[m]] =
         mode_report(race.seconds(m), nonzeros, crs_roofline, stored_roofline);
-  Json report;
-  report["command"] = "spmv";
+  Json report = collective_start_report(job, "spmv");
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
   report["method"] = "spmv";
   report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
-  report["ranks"] = job.world().size();
-  report["threads"] = job.team().thread_count();
   report["repetitions"] = options.repetitions;
   report["bits_equal"] = race.bits_are_equal();
   report["modes"] = modes;
@@ -159,8 +162,6 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
       {"crs_roofline_gflops", crs_roofline},
       {"model_bytes", bytes},
       {"roofline_gflops", stored_roofline}};
-  report["placement"] = collective_placement_report(job);
-  report["environment"] = collective_environment_report(job);
   return report;
 }
 
@@ -170,8 +171,8 @@ void print_summary(const Json& report) {
              report["problem"]["name"].get<std::string>(),
              report["problem"]["rows"].get<std::int64_t>(),
              report["problem"]["nonzeros"].get<std::int64_t>());
-  fmt::print("run          {} ranks x {} threads, matrix as {}, {:.1f} % boundary rows\n",
-             report["ranks"].get<int>(), report["threads"].get<int>(),
+  fmt::print("run          {}, matrix as {}, {:.1f} % boundary rows\n",
+             ranks_and_threads(report),
              performance["matrix_format"].get<std::string>(),
              100 * performance["boundary_row_fraction"].get<double>());
   fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
@@ -187,6 +188,8 @@ void print_summary(const Json& report) {
                1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
                times["gflops"].get<double>(), 100 * times["crs_roofline_fraction"].get<double>(),
                100 * times["roofline_fraction"].get<double>());
+  if (performance["model_bytes"].get<double>() < small_problem_bytes)
+    fmt::print("\nThe data may fit into the caches: fractions of a memory roofline mean little.\n");
   fmt::print("\n{}\n", report["bits_equal"].get<bool>()
                             ? "All modes gave the same bits."
                             : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
@@ -194,18 +197,22 @@ void print_summary(const Json& report) {
   if (!findings.empty()) fmt::print("\n{}", findings);
 }
 
-int measure(const comm_thread::MpiSession& session, const SpmvOptions& options) {
+int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
+  const Stopwatch watch;
+  remove_repetitions(options.modes);
   const auto problem = spmv::Problem::parse(options.problem);
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
                           collective_load_matrix(job, problem, options),
                           parse_format(options.format));
+  const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
   ModeRace race(job, op, modes);
   race.collective_run(options.repetitions);
-  const Json report = collective_spmv_report(job, op, options, problem, race);
+  Json report = collective_spmv_report(job, op, options, problem, race);
+  report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
   return race.bits_are_equal() ? 0 : exit_code_bits_differ;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "comm_thread/number_words.h"
+#include "comm_thread/placement_audit.h"
 #include "tools/job.h"
 #include "tools/report.h"
 #include "tools/system_options.h"
@@ -51,10 +53,10 @@ Json machine_report(const comm_thread::Topology& topology) {
 
 void print_summary(const Json& report) {
   const Json& machine = report["machine"];
-  fmt::print("machine      {}: {} packages, {} NUMA domains, {} cores, {} hardware threads\n\n",
-             machine["cpu"].get<std::string>(), machine["packages"].get<int>(),
-             machine["numa_domains"].get<int>(), machine["cores"].get<int>(),
-             machine["pus"].get<int>());
+  fmt::print("machine      {}\n", machine["cpu"].get<std::string>());
+  fmt::print("             packages {}, NUMA domains {}, cores {}, hardware threads {}\n\n",
+             machine["packages"].get<int>(), machine["numa_domains"].get<int>(),
+             machine["cores"].get<int>(), machine["pus"].get<int>());
   fmt::print("{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}\n", "rank", "host", "thread",
              "planned", "package", "NUMA", "core", "bound to", "last on");
   const auto number = [](const Json& thread, const char* key) {
@@ -62,15 +64,18 @@ void print_summary(const Json& report) {
   };
   for (std::size_t r = 0; r < report["audit"].size(); ++r) {
     const Json& rank = report["audit"][r];
-    for (const Json& thread : rank["threads"])
-      fmt::print("{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}\n",
-                 rank["rank"].get<int>(),
-                 report["placement"]["ranks"][r]["host"].get<std::string>(),
+    const Json& placement = report["placement"]["ranks"][r];
+    for (const Json& thread : rank["threads"]) {
+      const std::string core = placement["communication_core"].get<std::string>();
+      fmt::print("{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}{}\n",
+                 rank["rank"].get<int>(), placement["host"].get<std::string>(),
                  thread["thread"].is_string() ? "communication"
                                               : "compute " + thread["thread"].dump(),
                  number(thread, "planned_pu"), number(thread, "package"),
                  number(thread, "numa_domain"), number(thread, "core"),
-                 thread["binding"].get<std::string>(), number(thread, "last_pu"));
+                 thread["binding"].get<std::string>(), number(thread, "last_pu"),
+                 thread["thread"].is_string() ? "  " + core : "");
+    }
   }
   const Json audit_as_placement = {{"ranks", report["audit"]}};
   const std::string findings =
@@ -84,14 +89,9 @@ int show(const comm_thread::MpiSession& session, const SystemOptions& options) {
   Json audit = Json::array();
   for (const std::string& text : job.world().gather(rank_report(job).dump()))
     audit.push_back(Json::parse(text));
-  Json report;
-  report["command"] = "topology";
-  report["ranks"] = job.world().size();
-  report["threads"] = job.team().thread_count();
+  Json report = collective_start_report(job, "topology");
   report["machine"] = machine_report(job.topology());
   report["audit"] = audit;
-  report["placement"] = collective_placement_report(job);
-  report["environment"] = collective_environment_report(job);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
   return 0;

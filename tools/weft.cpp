@@ -1,10 +1,11 @@
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "comm_thread/communicator.h"
 #include "comm_thread/input_error.h"
@@ -24,13 +25,27 @@ using weft::comm_thread::ThreadLevel;
 
 constexpr int exit_code_bad_input = 2;
 
-/// WEFT_THREAD_LEVEL=serialized|funneled asks MPI for less, to try what weft does then.
-ThreadLevel wanted_thread_level() {
+/// WEFT_THREAD_LEVEL=serialized|funneled asks MPI for less, to try what weft does then; nothing
+/// where the variable holds something else.
+std::optional<ThreadLevel> wanted_thread_level() {
   const char* const value = std::getenv("WEFT_THREAD_LEVEL");
-  const std::string wanted = value ? value : "";
+  const std::string wanted = value ? value : "multiple";
+  if (wanted == "multiple") return ThreadLevel::multiple;
   if (wanted == "serialized") return ThreadLevel::serialized;
   if (wanted == "funneled") return ThreadLevel::funneled;
-  return ThreadLevel::multiple;
+  return std::nullopt;
+}
+
+/// What is wrong with the arguments, in one line.
+std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (program.get_subcommands().empty()) {
+    const std::string found =
+        program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
+    return "found " + found + "; expected solve, spmv, generate or topology";
+  }
+  if (text.find("; expected") != std::string::npos) return text;
+  return text + "; expected arguments as in weft --help";
 }
 
 /// Every rank parses the same arguments; rank 0 speaks.
@@ -49,13 +64,18 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "Examples:\n"
       "  tools/run solve poisson3d:128 --ranks 2\n"
       "  mpiexec.mpich -n 4 weft solve matrix.mtx.gz --method pcg-jacobi --json -\n"
+      "Environment:\n"
+      "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
+      "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
       "weft COMMAND --help tells more.");
   try {
+    if (!wanted_thread_level())
+      throw InputError(
+          "WEFT_THREAD_LEVEL: found another value; expected multiple, serialized or funneled");
     program.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return is_root ? program.exit(error) : 0;
-    if (is_root)
-      fmt::print(stderr, "weft: {}; expected arguments as in weft --help\n", error.what());
+    if (is_root) fmt::print(stderr, "weft: {}\n", fault_of_arguments(program, error));
     return exit_code_bad_input;
   } catch (const InputError& error) {
     if (is_root) fmt::print(stderr, "weft: {}\n", error.what());
@@ -67,7 +87,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  MpiSession session(argument_count, arguments, wanted_thread_level());
+  MpiSession session(argument_count, arguments, wanted_thread_level().value_or(ThreadLevel::multiple));
   int rank = 0;
   try {
     {

@@ -74,9 +74,9 @@ TEST_CASE("a wrong description is an input error that shows a right one") {
   for (const std::string wrong : {"bogus", "pack:2 core", "pu:0", ""}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(Topology::from_synthetic(wrong), InputError);
-    CHECK_THROWS_WITH(Topology::from_synthetic(wrong),
-                      Catch::Contains("pack:2 numa:1 core:8 pu:2") &&
-                          Catch::Contains("\"" + wrong + "\""));
+    CHECK_THROWS_WITH(
+        Topology::from_synthetic(wrong),
+        Catch::Contains("pack:2 numa:1 core:8 pu:2") && Catch::Contains("\"" + wrong + "\""));
   }
 }
 

@@ -93,3 +93,29 @@ def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2],
                 **kwargs
             )
     native.test_suite(name = name, tests = runs)
+
+def weft_system_test(name, srcs, deps = [], tags = [], **kwargs):
+    """A Catch2 test that runs the whole program under mpiexec, in whatever way its cases say.
+
+    Args:
+      name: the name of the test.
+      srcs: as in cc_test.
+      deps: libraries beyond those that every such test needs.
+      tags: as in cc_test.
+      **kwargs: anything else that cc_test knows.
+    """
+    cc_test(
+        name = name,
+        size = "medium",
+        srcs = srcs,
+        data = ["//tools:weft"],
+        linkstatic = True,
+        # The runs share all cores: two of these tests at a time would only disturb each other.
+        tags = ["system", "cpu:2"] + tags,
+        deps = deps + [
+            "//tests/system:json_report",
+            "//tests/system:program_run",
+            "//tools/third_party:catch2_main",
+        ],
+        **kwargs
+    )

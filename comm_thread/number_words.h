@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace weft::comm_thread {
+
+/// Numbers as a short list, such as "0-7,16".
+std::string format_list(std::span<const unsigned> numbers);
+
+/// "1 core", "2 cores". `thing`: its singular.
+std::string counted(std::size_t count, const std::string& thing);
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+
+#include "comm_thread/compute_team.h"
+#include "spmv/multiplication.h"
+
+namespace weft::spmv {
+
+/// The interior rows, then the halo is awaited, then the boundary rows: what overlap and task mode
+/// have in common.
+/// `halo`: the exchange under way, on the primary thread of a rank with neighbours; else none.
+/// Thread: every thread of the team. Throws comm_thread::MpiError.
+void multiply_while_halo_travels(const comm_thread::TeamThread& thread,
+                                 const Multiplication& product,
+                                 const std::optional<comm_thread::Pending>& halo);
+
+}  // namespace weft::spmv

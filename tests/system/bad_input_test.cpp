@@ -1,0 +1,225 @@
+// Whatever is wrong with the input is said in one line, on any number of ranks.
+#include <zlib.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/program_run.h"
+
+namespace {
+
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+const std::string good = general + "2 2 2\n1 1 1\n2 2 1\n";
+
+/// The program ends with exit code 2 and one line with all of `parts` in it, and leaves nothing
+/// behind.
+void check_refused(const ScratchFolder& folder, const std::vector<std::string>& arguments,
+                   const std::vector<std::string>& parts) {
+  const auto names_before = folder.names();
+  for (const int ranks : {1, 3}) {
+    std::string shown;
+    for (const std::string& argument : arguments) shown += argument + " ";
+    const auto result = run_weft(ranks, arguments);
+    INFO(ranks << " ranks: weft " << shown << "\n" << result.errors);
+    CHECK(result.exit_code == 2);
+    CHECK(result.output == "");
+    CHECK(result.errors.starts_with("weft: "));
+    CHECK(result.errors.ends_with("\n"));
+    CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
+    CHECK(result.errors.size() < 400);
+    CHECK(result.errors.find("expected") != std::string::npos);
+    for (const std::string& part : parts) {
+      INFO("should contain: " << part);
+      CHECK(result.errors.find(part) != std::string::npos);
+    }
+    CHECK(folder.names() == names_before);
+  }
+}
+
+/// `text` as a matrix file is refused at `line`.
+void check_refused_at(const std::string& text, int line, const std::string& complaint,
+                      const std::string& method = "cg") {
+  const ScratchFolder folder;
+  const auto file = folder.write("matrix.mtx", text);
+  check_refused(folder, {"solve", file, "--method", method, "--threads", "1"},
+                {file + ":" + std::to_string(line) + ": ", complaint});
+}
+
+void write_compressed(const std::string& path, const std::string& text) {
+  const gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+}
+
+}  // namespace
+
+TEST_CASE("a missing file is refused") {
+  const ScratchFolder folder;
+  for (const char* const command : {"solve", "spmv"})
+    check_refused(folder, {command, folder.path("missing.mtx")},
+                  {folder.path("missing.mtx") + ": ", "No such file"});
+  check_refused(folder, {"solve", folder.path("missing.mtx.gz")},
+                {folder.path("missing.mtx.gz") + ": ", "No such file"});
+  check_refused(folder, {"generate", folder.path("missing.mtx"), folder.path("copy.mtx")},
+                {folder.path("missing.mtx") + ": ", "No such file"});
+}
+
+TEST_CASE("a wrong header is refused at its line") {
+  check_refused_at("", 1, "empty");
+  check_refused_at("%%MatrixMarkt matrix coordinate real general\n2 2 1\n1 1 1\n", 1,
+                   "MatrixMarkt");
+  check_refused_at("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n", 1,
+                   "complex");
+  check_refused_at("%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n1 1 1\n", 1,
+                   "hermitian");
+  check_refused_at("2 2 1\n1 1 1\n", 1, "2 2 1");
+  check_refused_at(general + "% comment\n2 2\n1 1 1\n", 3, "2 2");
+}
+
+TEST_CASE("a truncated file is refused at the line where it ends") {
+  check_refused_at(general + "2 2 3\n1 1 1\n2 2 1\n", 4, "ends after 2 entries");
+  check_refused_at(general + "2 2 2\n1 1 1\n2 2", 4, "ends before the value");
+}
+
+TEST_CASE("a truncated compressed file is refused at the line where it ends") {
+  const ScratchFolder folder;
+  const auto file = folder.path("short.mtx.gz");
+  write_compressed(file, general + "2 2 3\n1 1 1\n2 2 1\n");
+  check_refused(folder, {"solve", file}, {file + ":4: ", "ends after 2 entries"});
+
+  std::string entries;
+  for (int i = 1; i <= 20000; ++i)
+    entries += std::to_string(i) + " " + std::to_string(i) + " " + std::to_string(i * 7919) + "\n";
+  const auto whole = folder.path("whole.mtx.gz");
+  write_compressed(whole, general + "20000 20000 20000\n" + entries);
+  const std::string bytes = weft::tests::read_file(whole);
+  const auto cut = folder.write("cut.mtx.gz", bytes.substr(0, bytes.size() / 2));
+  check_refused(folder, {"solve", cut}, {cut + ":", "the compressed data ends too early"});
+}
+
+TEST_CASE("an index out of range is refused at its line") {
+  check_refused_at(general + "2 2 2\n1 1 1\n3 2 1\n", 4, "\"3\" as row");
+  check_refused_at(general + "2 2 2\n1 0 1\n2 2 1\n", 3, "\"0\" as column");
+  check_refused_at(general + "2 2 2\n-1 1 1\n2 2 1\n", 3, "\"-1\" as row");
+}
+
+TEST_CASE("a value that is not a number is refused at its line") {
+  check_refused_at(general + "2 2 2\n1 1 1\n2 2 x\n", 4, "\"x\"");
+  check_refused_at(general + "2 2 2\n1 1 1\n2 2 1 7\n", 4, "\"7\"");
+  check_refused_at(general + "2 2 2\n1 1\n2 2 1\n", 3, "ends before the value");
+}
+
+TEST_CASE("a value that is not finite is refused at its line") {
+  for (const char* const value : {"nan", "NaN", "inf", "-Infinity", "1e999"})
+    check_refused_at(general + "2 2 2\n1 1 1\n2 2 " + value + "\n", 4, value);
+}
+
+TEST_CASE("a matrix that is not square is refused at its size line") {
+  check_refused_at(general + "2 3 2\n1 1 1\n2 2 1\n", 2, "2 rows and 3 columns");
+}
+
+TEST_CASE("an empty matrix is refused at its size line") {
+  check_refused_at(general + "2 2 0\n", 2, "0 entries");
+  check_refused_at(general + "0 0 0\n", 2, "expected");
+}
+
+TEST_CASE("a zero on the diagonal is refused where the method divides by it") {
+  const ScratchFolder folder;
+  for (const std::string& last : {std::string("1 2 1\n"), std::string("2 2 0\n")}) {
+    const auto file = folder.write("matrix.mtx", general + "2 2 2\n1 1 1\n" + last);
+    check_refused(folder, {"solve", file, "--method", "pcg-jacobi"},
+                  {file + ": row 2 ", "zero on the diagonal"});
+  }
+}
+
+TEST_CASE("unknown commands and options are refused") {
+  const ScratchFolder folder;
+  const auto matrix = folder.write("matrix.mtx", good);
+  check_refused(folder, {}, {"found no command; expected solve, spmv, generate or topology"});
+  check_refused(folder, {"frob"}, {"'frob'", "expected solve, spmv, generate or topology"});
+  check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
+  check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
+  check_refused(folder, {"solve", matrix, "more"}, {"more"});
+  check_refused(folder, {"solve"}, {"problem is required"});
+  check_refused(folder, {"generate", "poisson3d:5"}, {"file is required"});
+  check_refused(folder, {"solve", matrix, "--mode", "frob"}, {"--mode", "frob"});
+  check_refused(folder, {"solve", matrix, "--method", "frob"}, {"--method", "frob"});
+  check_refused(folder, {"solve", matrix, "--format", "frob"}, {"--format", "frob"});
+  check_refused(folder, {"solve", matrix, "--partition", "frob"}, {"--partition", "frob"});
+  check_refused(folder, {"spmv", matrix, "--mode", "task,frob"}, {"--mode", "frob"});
+}
+
+TEST_CASE("unknown problems are refused") {
+  const ScratchFolder folder;
+  for (const char* const problem : {"frob", "", "poisson3d:0", "poisson3d:-5", "poisson3d:x",
+                                    "poisson3d:5x5", "irregular:10,frob=3"})
+    check_refused(folder, {"solve", problem}, {std::string("problem '") + problem + "': "});
+}
+
+TEST_CASE("a right-hand side that does not fit is refused") {
+  const ScratchFolder folder;
+  const auto matrix = folder.write("matrix.mtx", good);
+  const auto longer =
+      folder.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n");
+  const auto shorter = folder.write("c.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n");
+  const auto wide =
+      folder.write("w.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n");
+  const auto odd = folder.write("d.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\nnan\n");
+  check_refused(folder, {"solve", matrix, "--rhs", longer},
+                {longer + ":2: ", "length 3", "length 2"});
+  check_refused(folder, {"solve", matrix, "--rhs", shorter}, {shorter + ":3: "});
+  check_refused(folder, {"solve", matrix, "--rhs", wide}, {wide + ":2: ", "2 columns"});
+  check_refused(folder, {"solve", matrix, "--rhs", odd}, {odd + ":4: ", "nan"});
+  check_refused(folder, {"solve", matrix, "--rhs", matrix}, {matrix + ":", "vector"});
+  check_refused(folder, {"solve", matrix, "--rhs", folder.path("missing.mtx")}, {"No such file"});
+  check_refused(folder, {"solve", matrix, "--rhs", "frob"}, {"'frob'"});
+  check_refused(folder, {"solve", matrix, "--rhs", "random:x"}, {"'x'"});
+  check_refused(folder, {"solve", matrix, "--rhs", "boundary-one"}, {"boundary-one", "grid"});
+}
+
+TEST_CASE("numbers that make no sense are refused") {
+  const ScratchFolder folder;
+  const auto matrix = folder.write("matrix.mtx", good);
+  for (const char* const threads : {"-1", "x", "1.5"})
+    check_refused(folder, {"solve", matrix, "--threads", threads}, {"--threads", threads});
+  for (const char* const tolerance : {"0", "-1", "abc", "nan", "inf", "1e-8x", "1e-400"})
+    check_refused(folder, {"solve", matrix, "--tolerance", tolerance},
+                  {"--tolerance: found '" + std::string(tolerance) + "'"});
+  for (const char* const iterations : {"-1", "x", "1.5", "99999999999999999999"})
+    check_refused(folder, {"solve", matrix, "--max-iterations", iterations},
+                  {"--max-iterations: found '" + std::string(iterations) + "'"});
+  check_refused(folder, {"spmv", matrix, "--repetitions", "0"}, {"--repetitions", "0"});
+}
+
+TEST_CASE("an output that cannot be written is refused before the matrix is read") {
+  const ScratchFolder folder;
+  const auto broken = folder.write("broken.mtx", general + "2 2 2\n1 1 1\n2 2 x\n");
+  const auto nowhere = folder.path("nowhere/file.mtx");
+  const auto a_folder = folder.path("");
+  for (const std::string& path : {nowhere, a_folder}) {
+    check_refused(folder, {"solve", broken, "--solution", path}, {path + ": cannot be written"});
+    check_refused(folder, {"generate", broken, folder.path("nowhere/file.mtx")},
+                  {"nowhere/file.mtx: cannot be written"});
+    for (const char* const command : {"solve", "spmv"})
+      check_refused(folder, {command, broken, "--json", path}, {path + ": cannot be written"});
+    check_refused(folder, {"topology", "--json", path}, {path + ": cannot be written"});
+  }
+  check_refused(folder, {"generate", "poisson3d:5", folder.path("file.txt")}, {".mtx"});
+}
+
+TEST_CASE("a solve that is refused late leaves the files of earlier runs as they were") {
+  const ScratchFolder folder;
+  const auto broken = folder.write("broken.mtx", general + "2 2 2\n1 1 1\n2 2 x\n");
+  const auto solution = folder.write("x.mtx", "old solution");
+  const auto report = folder.write("r.json", "old report");
+  check_refused(folder, {"solve", broken, "--solution", solution, "--json", report},
+                {broken + ":4: "});
+  CHECK(weft::tests::read_file(solution) == "old solution");
+  CHECK(weft::tests::read_file(report) == "old report");
+}

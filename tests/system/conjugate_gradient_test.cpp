@@ -1,0 +1,68 @@
+// Whole solves: iteration counts known from the literature, reports, and results that are no
+// success.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using weft::tests::faults_of_solve_report;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+/// Solves the Poisson problem of 50³ points on every combination of threads and modes.
+void check_iterations(int ranks, const std::string& tolerance, int iterations) {
+  for (const char* const threads : {"1", "2"})
+    for (const char* const mode : {"vector", "overlap", "task"}) {
+      INFO(ranks << " ranks, " << threads << " threads, mode " << mode);
+      const auto result =
+          run_weft(ranks, {"solve", "poisson3d:50", "--rhs", "boundary-one", "--tolerance",
+                           tolerance, "--threads", threads, "--mode", mode, "--json", "-"});
+      CHECK(result.exit_code == 0);
+      const auto report = report_of(result);
+      CHECK(faults_of_solve_report(report) == "");
+      CHECK(report.value("command", "") == "solve");
+      CHECK(report.value("status", "") == "converged");
+      CHECK(report.value("iterations", -1) == iterations);
+      CHECK(report.value("mode", "") == mode);
+      CHECK(report.value("method", "") == "cg");
+      CHECK(report.value("ranks", -1) == ranks);
+      CHECK(report.value("threads", -1) == std::stoi(threads));
+      CHECK(report["problem"].value("rows", -1) == 125000);
+      CHECK(report["problem"].value("nonzeros", -1) == 860000);
+      CHECK(report["placement"]["ranks"].size() == static_cast<std::size_t>(ranks));
+      CHECK(report.value("relative_residual", 1.0) <= 2 * std::stod(tolerance));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("CG solves 50^3 in 55 iterations to 1e-2 on one rank") {
+  check_iterations(1, "1e-2", 55);
+}
+TEST_CASE("CG solves 50^3 in 55 iterations to 1e-2 on two ranks") {
+  check_iterations(2, "1e-2", 55);
+}
+TEST_CASE("CG solves 50^3 in 55 iterations to 1e-2 on three ranks") {
+  check_iterations(3, "1e-2", 55);
+}
+TEST_CASE("CG solves 50^3 in 55 iterations to 1e-2 on four ranks") {
+  check_iterations(4, "1e-2", 55);
+}
+TEST_CASE("CG solves 50^3 in 125 iterations to 1e-8 on one rank") {
+  check_iterations(1, "1e-8", 125);
+}
+TEST_CASE("CG solves 50^3 in 125 iterations to 1e-8 on two ranks") {
+  check_iterations(2, "1e-8", 125);
+}
+TEST_CASE("CG solves 50^3 in 125 iterations to 1e-8 on three ranks") {
+  check_iterations(3, "1e-8", 125);
+}
+TEST_CASE("CG solves 50^3 in 125 iterations to 1e-8 on four ranks") {
+  check_iterations(4, "1e-8", 125);
+}

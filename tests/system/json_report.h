@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/system/program_run.h"
+
+namespace weft::tests {
+
+/// The report of a run with `--json -`. When standard output is not JSON and nothing else, the
+/// running test case fails and the report is empty.
+nlohmann::json report_of(const ProgramResult& result);
+
+/// What is missing from a report of `weft solve`, or has the wrong type, one line each; empty:
+/// nothing.
+std::string faults_of_solve_report(const nlohmann::json& report);
+
+/// Short enough to be shown, different when the text is.
+std::string fingerprint(const std::string& text);
+
+}  // namespace weft::tests

@@ -1,0 +1,113 @@
+// weft spmv, generate and topology as whole programs.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using nlohmann::json;
+using weft::tests::fingerprint;
+using weft::tests::read_file;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+void check_spmv(int ranks, const std::string& modes, const std::set<std::string>& expected) {
+  INFO(ranks << " ranks, modes " << modes);
+  const auto result = run_weft(ranks, {"spmv", "poisson3d:12", "--mode", modes, "--repetitions",
+                                       "3", "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(report.value("command", "") == "spmv");
+  CHECK(report.value("bits_equal", false));
+  std::set<std::string> found;
+  for (const auto& [mode, times] : report["modes"].items()) {
+    found.insert(mode);
+    CHECK(times.value("seconds", 0.0) > 0);
+    CHECK(times.value("spread", -1.0) >= 0);
+    CHECK(times.value("gflops", 0.0) > 0);
+  }
+  CHECK(found == expected);
+}
+
+/// The iterations and the solution file of one solve.
+std::string outcome(const std::string& problem, const std::string& right_hand_side, int ranks) {
+  const ScratchFolder folder;
+  const auto result = run_weft(ranks, {"solve", problem, "--rhs", right_hand_side, "--threads", "1",
+                                       "--solution", folder.path("x.mtx"), "--json", "-"});
+  CHECK(result.exit_code == 0);
+  return report_of(result)["iterations"].dump() + " iterations, " +
+         fingerprint(read_file(folder.path("x.mtx")));
+}
+
+void check_generated(const std::string& problem, const std::string& file_name) {
+  const ScratchFolder folder;
+  const auto file = folder.path(file_name);
+  for (const int ranks : {1, 3}) {
+    INFO(problem << " in " << file_name << ", " << ranks << " ranks");
+    const auto result = run_weft(ranks, {"generate", problem, file, "--threads", "1"});
+    CHECK(result.exit_code == 0);
+    CHECK(folder.names() == std::vector<std::string>{file_name});
+    CHECK(outcome(file, "random:3", ranks) == outcome(problem, "random:3", ranks));
+  }
+}
+
+/// Planned hardware threads of all threads of all ranks.
+std::vector<int> planned_pus(const json& report) {
+  std::vector<int> pus;
+  for (const json& rank : report["audit"])
+    for (const json& thread : rank["threads"]) pus.push_back(thread.value("planned_pu", -1));
+  return pus;
+}
+
+}  // namespace
+
+TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
+  for (const int ranks : {1, 2, 3})
+    check_spmv(ranks, "vector,overlap,task", {"overlap", "task", "vector"});
+  check_spmv(2, "task,vector", {"task", "vector"});
+  check_spmv(2, "overlap", {"overlap"});
+}
+
+TEST_CASE("a generated file is solved like the problem it came from") {
+  check_generated("poisson3d:9x8x7", "poisson.mtx");
+  check_generated("irregular:3000,nnzr=9,bandwidth=200,seed=5", "irregular.mtx");
+}
+
+TEST_CASE("a generated compressed file is solved like the problem it came from") {
+  check_generated("anisotropic3d:8,1,2,0.5", "anisotropic.mtx.gz");
+  check_generated("irregular:3000,nnzr=9,bandwidth=200,seed=5", "irregular.mtx.gz");
+}
+
+TEST_CASE("topology has an entry for every thread of every rank") {
+  for (const int ranks : {1, 2, 4}) {
+    INFO(ranks << " ranks");
+    const auto result = run_weft(ranks, {"topology", "--threads", "2", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const json report = report_of(result);
+    CHECK(report.value("command", "") == "topology");
+    CHECK(report["audit"].size() == static_cast<std::size_t>(ranks));
+    CHECK(planned_pus(report).size() == static_cast<std::size_t>(3 * ranks));
+    for (const json& rank : report["placement"]["ranks"]) CHECK(rank["compute_pus"].size() == 2);
+  }
+}
+
+TEST_CASE("two ranks of eight threads do not overlap on a machine with room for them") {
+  const auto result = run_weft(2, {"topology", "--threads", "8", "--json", "-"},
+                               {{"HWLOC_SYNTHETIC", "pack:2 numa:4 core:8 pu:2"}});
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(report["machine"].value("cores", 0) == 64);
+  const std::vector<int> pus = planned_pus(report);
+  CHECK(pus.size() == 18);
+  std::set<int> cores;  // two hardware threads each, neighbours
+  for (const int pu : pus) cores.insert(pu / 2);
+  CHECK(cores.size() == 18);
+  for (const json& rank : report["placement"]["ranks"])
+    CHECK_FALSE(rank.value("oversubscribed", true));
+}

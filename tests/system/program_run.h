@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace weft::tests {
+
+/// A folder of its own for the files of one test case; removed with everything in it.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  /// Absolute path of the file `name` in this folder.
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// Writes a file and returns its absolute path.
+  std::string write(const std::string& name, const std::string& text) const;
+  /// Names of what lies in it, sorted.
+  std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// What a run of the program left behind.
+struct ProgramResult {
+  int exit_code = -1;  // of mpiexec; 128 + N when signal N ended it
+  bool is_late = false;  // did not end within the time limit and was killed
+  std::string output;
+  std::string errors;
+};
+
+using Environment = std::map<std::string, std::string>;
+
+/// A run of `mpiexec.mpich -n RANKS weft ARGUMENTS`, in an environment in which more ranks than
+/// cores work well. Whatever still runs when it is destroyed is killed.
+class RunningProgram {
+ public:
+  RunningProgram(int ranks, const std::vector<std::string>& arguments,
+                 const Environment& environment = {});
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  /// Sends `signal` to the process of `rank`; false when there is no such process.
+  bool signal_rank(int rank, int signal) const;
+
+  /// Returns whether `text` came on standard error before the program ended or `limit` had passed.
+  bool wait_for_errors_with(const std::string& text, std::chrono::seconds limit);
+
+  /// Returns when the program has ended or, after `limit`, was killed.
+  ProgramResult wait(std::chrono::seconds limit);
+
+ private:
+  bool has_ended();
+  void kill_all();
+
+  ScratchFolder folder_;
+  pid_t launcher_ = -1;
+  int status_ = 0;
+};
+
+/// Runs the program to its end. The limit is WEFT_TEST_SECONDS, 120 if not set.
+ProgramResult run_weft(int ranks, const std::vector<std::string>& arguments,
+                       const Environment& environment = {});
+
+/// The whole file.
+std::string read_file(const std::string& path);
+
+}  // namespace weft::tests

@@ -1,0 +1,88 @@
+// The solution file of one solve is the same to the last byte however it was computed.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using weft::tests::Environment;
+using weft::tests::fingerprint;
+using weft::tests::read_file;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+/// Solves and identifies the solution file.
+std::string solution(const std::string& problem, int ranks, const std::vector<std::string>& options,
+                     const Environment& environment = {}) {
+  const ScratchFolder folder;
+  std::vector<std::string> arguments{"solve", problem, "--solution", folder.path("x.mtx")};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const auto result = run_weft(ranks, arguments, environment);
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  CHECK(folder.names() == std::vector<std::string>{"x.mtx"});
+  return fingerprint(read_file(folder.path("x.mtx")));
+}
+
+void check_all_runs(const std::string& problem, const std::string& right_hand_side) {
+  const std::string expected =
+      solution(problem, 1, {"--rhs", right_hand_side, "--threads", "1", "--mode", "vector"});
+  for (const int ranks : {1, 2, 3, 4})
+    for (const char* const threads : {"1", "2"})
+      for (const char* const mode : {"vector", "overlap", "task"}) {
+        INFO(ranks << " ranks, " << threads << " threads, mode " << mode);
+        CHECK(solution(problem, ranks,
+                       {"--rhs", right_hand_side, "--threads", threads, "--mode", mode}) ==
+              expected);
+      }
+}
+
+/// What does not change the bits either, on two and three ranks.
+void check_variants(const std::string& problem, const std::string& right_hand_side) {
+  const std::vector<std::string> plain{"--rhs", right_hand_side, "--threads", "1"};
+  const std::string expected = solution(problem, 1, plain);
+  const auto check = [&](std::vector<std::string> options, const Environment& environment = {}) {
+    std::string shown;
+    for (const std::string& option : options) shown += option + " ";
+    options.insert(options.end(), plain.begin(), plain.end());
+    for (const int ranks : {2, 3}) {
+      INFO(shown << "on " << ranks << " ranks");
+      CHECK(solution(problem, ranks, options, environment) == expected);
+    }
+  };
+  check({"--format", "crs"});
+  check({"--format", "auto"});
+  check({"--partition", "nonzeros"});
+  for (const char* const mode : {"vector", "overlap", "task"})
+    check({"--mode", mode}, {{"WEFT_THREAD_LEVEL", "serialized"}});
+}
+
+}  // namespace
+
+TEST_CASE("the solution of a grid problem has the same bits in every run") {
+  check_all_runs("poisson3d:18x17x16", "boundary-one");
+}
+
+TEST_CASE("the solution of an irregular problem has the same bits in every run") {
+  check_all_runs("irregular:20000", "random:1");
+}
+
+TEST_CASE("the solution of a matrix from a file has the same bits in every run") {
+  const ScratchFolder folder;
+  const auto file = folder.path("matrix.mtx");
+  CHECK(run_weft(1, {"generate", "irregular:9000,nnzr=7,bandwidth=600,seed=2", file}).exit_code ==
+        0);
+  check_all_runs(file, "x-random:4");
+}
+
+TEST_CASE("storage, partition and thread level do not change the bits of a grid problem") {
+  check_variants("poisson2d:90x80", "random:2");
+}
+
+TEST_CASE("storage, partition and thread level do not change the bits of an irregular problem") {
+  check_variants("irregular:12000,nnzr=9,bandwidth=900,seed=3", "random:2");
+}

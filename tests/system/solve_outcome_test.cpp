@@ -1,0 +1,110 @@
+// Solves that end in another way than by convergence, and what the program prints.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using weft::tests::faults_of_solve_report;
+using weft::tests::read_file;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+int occurrences(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a solve that runs out of iterations reports in full and ends with exit code 3") {
+  for (const int ranks : {1, 2}) {
+    const auto result = run_weft(
+        ranks, {"solve", "poisson3d:20", "--max-iterations", "3", "--threads", "1", "--json", "-"});
+    INFO(ranks << " ranks");
+    CHECK(result.exit_code == 3);
+    const auto report = report_of(result);
+    CHECK(faults_of_solve_report(report) == "");
+    CHECK(report.value("status", "") == "not-converged");
+    CHECK(report.value("iterations", -1) == 3);
+    CHECK(report.value("relative_residual", 0.0) > 1e-8);
+  }
+}
+
+TEST_CASE("an indefinite matrix is a breakdown with an explanation and exit code 3") {
+  const ScratchFolder folder;
+  const auto matrix = folder.write("indefinite.mtx",
+                                   "%%MatrixMarket matrix coordinate real symmetric\n"
+                                   "3 3 3\n1 1 1\n2 2 -2\n3 3 1\n");
+  for (const int ranks : {1, 2}) {
+    INFO(ranks << " ranks");
+    const auto result =
+        run_weft(ranks, {"solve", matrix, "--rhs", "ones", "--threads", "1", "--json", "-"});
+    CHECK(result.exit_code == 3);
+    const auto report = report_of(result);
+    CHECK(faults_of_solve_report(report) == "");
+    CHECK(report.value("status", "") == "breakdown");
+    CHECK(report.value("explanation", "").find("not positive definite") != std::string::npos);
+    const auto summary = run_weft(ranks, {"solve", matrix, "--rhs", "ones", "--threads", "1"});
+    CHECK(summary.exit_code == 3);
+    CHECK(summary.output.find("breakdown after 0 iterations") != std::string::npos);
+    CHECK(summary.output.find("not positive definite") != std::string::npos);
+  }
+}
+
+TEST_CASE("a right-hand side of zeros is solved after 0 iterations by a solution of zeros") {
+  const ScratchFolder folder;
+  const auto zeros =
+      folder.write("zeros.mtx", "%%MatrixMarket matrix array real general\n4 1\n0\n0\n0\n0\n");
+  const auto solution = folder.path("x.mtx");
+  for (const int ranks : {1, 3}) {
+    INFO(ranks << " ranks");
+    const auto result = run_weft(ranks, {"solve", "poisson2d:2x2", "--rhs", zeros, "--solution",
+                                         solution, "--threads", "1", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const auto report = report_of(result);
+    CHECK(report.value("status", "") == "converged");
+    CHECK(report.value("iterations", -1) == 0);
+    CHECK(report.value("relative_residual", -1.0) == 0);
+    CHECK(occurrences(read_file(solution), "\n0") == 4);
+  }
+}
+
+TEST_CASE("the summary is printed once however many ranks there are") {
+  const auto result = run_weft(3, {"solve", "poisson3d:10", "--threads", "1"});
+  CHECK(result.exit_code == 0);
+  CHECK(occurrences(result.output, "converged after") == 1);
+  CHECK(result.errors == "");
+}
+
+TEST_CASE("a report file holds what standard output would have, beside the summary") {
+  const ScratchFolder folder;
+  const auto result =
+      run_weft(2, {"solve", "poisson3d:10", "--threads", "1", "--json", folder.path("r.json")});
+  CHECK(result.exit_code == 0);
+  CHECK(occurrences(result.output, "converged after") == 1);
+  CHECK(faults_of_solve_report(
+            nlohmann::json::parse(read_file(folder.path("r.json")), nullptr, false)) == "");
+  CHECK(folder.names() == std::vector<std::string>{"r.json"});
+}
+
+TEST_CASE("help and version are printed once on three ranks, with exit code 0") {
+  const auto check_once = [](const std::vector<std::string>& arguments, const std::string& text) {
+    const auto result = run_weft(3, arguments);
+    INFO(result.output);
+    CHECK(result.exit_code == 0);
+    CHECK(occurrences(result.output, text) == 1);
+    CHECK(result.errors == "");
+  };
+  check_once({"--help"}, "Usage: weft [OPTIONS]");
+  check_once({"--version"}, "weft ");
+  for (const char* const command : {"solve", "spmv", "generate", "topology"}) {
+    check_once({command, "--help"}, std::string("Usage: weft ") + command);
+    check_once({command, "--help"}, "Examples:");
+  }
+}
