@@ -14,8 +14,8 @@ namespace weft::comm_thread {
 
 class CommThread;
 
-/// One run of a schedule that was posted. Cheap to copy; says nothing when destroyed (the schedule's
-/// destructor completes what is in flight).
+/// One run of a schedule that was posted. Cheap to copy; says nothing when destroyed (the
+/// schedule's destructor completes what is in flight).
 class Pending {
  public:
   /// Whether the run is complete. Thread: the one that posted; what was started on the calling
@@ -104,7 +104,7 @@ class CommThread {
   void wait_a_little(const Schedule& schedule, std::uint64_t round);
 
   Options options_;
-  ScheduleExecutor executor_;          // the communication thread's
+  ScheduleExecutor executor_;  // the communication thread's
   ScheduleExecutor callers_executor_;  // of what was started by `start_here`
   alignas(64) std::atomic<Schedule*> posted_{nullptr};
   std::atomic<std::uint32_t> parked_{0};

@@ -34,7 +34,9 @@ Communicator::~Communicator() {
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
+      rank_(other.rank_),
+      size_(other.size_) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
   std::swap(handle_, other.handle_);
@@ -83,8 +85,8 @@ double Communicator::sum(double value) const {
 }
 
 void Communicator::sum(std::span<std::int64_t> values) const {
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
-                          MPI_INT64_T, MPI_SUM, handle_),
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
+                          MPI_SUM, handle_),
             "reduce over the ranks");
 }
 
@@ -121,8 +123,8 @@ std::vector<std::string> Communicator::gather(std::string_view text) const {
             "gather texts");
   std::vector<std::string> texts;
   for (std::size_t r = 0; r < lengths.size(); ++r)
-    texts.push_back(all.substr(static_cast<std::size_t>(offsets[r]),
-                               static_cast<std::size_t>(lengths[r])));
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
   return texts;
 }
 

@@ -52,11 +52,11 @@ class ReproducibleSum {
   Communicator communicator_;
   CommThread& comm_thread_;
   std::size_t scalar_count_;
-  std::vector<Part> parts_;                 // [thread_count]
-  std::vector<std::int64_t> words_;         // [scalar_count × word_count], sent
-  std::vector<std::int64_t> received_;      // the same, per round
-  std::vector<double> results_;             // [scalar_count]
-  std::unique_ptr<Schedule> schedule_;      // empty on one rank
+  std::vector<Part> parts_;  // [thread_count]
+  std::vector<std::int64_t> words_;  // [scalar_count × word_count], sent
+  std::vector<std::int64_t> received_;  // the same, per round
+  std::vector<double> results_;  // [scalar_count]
+  std::unique_ptr<Schedule> schedule_;  // empty on one rank
 };
 
 }  // namespace weft::comm_thread

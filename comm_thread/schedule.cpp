@@ -38,13 +38,13 @@ std::unique_ptr<Schedule> Schedule::Builder::build() {
     schedule->operations_[i].bytes = draft.bytes;
     if (draft.is_receive) schedule->receives_.push_back(i);
     schedule->requests_.push_back(MPI_REQUEST_NULL);
-    check_mpi(draft.is_receive ? MPI_Recv_init_c(draft.data, static_cast<MPI_Count>(draft.bytes),
-                                                 MPI_BYTE, draft.rank, draft.tag,
-                                                 communicator_.handle(), &schedule->requests_.back())
-                               : MPI_Send_init_c(draft.data, static_cast<MPI_Count>(draft.bytes),
-                                                 MPI_BYTE, draft.rank, draft.tag,
-                                                 communicator_.handle(), &schedule->requests_.back()),
-              "prepare a message");
+    check_mpi(
+        draft.is_receive
+            ? MPI_Recv_init_c(draft.data, static_cast<MPI_Count>(draft.bytes), MPI_BYTE, draft.rank,
+                              draft.tag, communicator_.handle(), &schedule->requests_.back())
+            : MPI_Send_init_c(draft.data, static_cast<MPI_Count>(draft.bytes), MPI_BYTE, draft.rank,
+                              draft.tag, communicator_.handle(), &schedule->requests_.back()),
+        "prepare a message");
   }
   return schedule;
 }

@@ -74,7 +74,7 @@ class Schedule {
   std::string name_;
   std::vector<MPI_Request> requests_;
   std::unique_ptr<Operation[]> operations_;  // [requests_.size()]
-  std::vector<std::size_t> receives_;        // operation of each receive, in the order added
+  std::vector<std::size_t> receives_;  // operation of each receive, in the order added
   std::vector<Round> rounds_;
 
   // The executing thread's own.
@@ -83,7 +83,7 @@ class Schedule {
 
   std::atomic<std::uint64_t> posted_runs_{0};
   std::atomic<std::uint64_t> finished_runs_{0};
-  std::exception_ptr error_;         // written before finished_runs_, read after it
+  std::exception_ptr error_;  // of any run, for good; written before finished_runs_
   std::function<void()> progress_by_poster_;  // set where the poster progresses it
   Schedule* next_posted_ = nullptr;  // link of CommThread's hand-over list
 };

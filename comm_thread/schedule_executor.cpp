@@ -37,8 +37,8 @@ bool ScheduleExecutor::test_requests(Schedule& schedule) {
   const Schedule::Round& round = schedule.rounds_[schedule.current_round_];
   int count = 0;
   check_mpi(MPI_Testsome(static_cast<int>(round.request_count),
-                         schedule.requests_.data() + round.first_request, &count,
-                         completed_.data(), MPI_STATUSES_IGNORE),
+                         schedule.requests_.data() + round.first_request, &count, completed_.data(),
+                         MPI_STATUSES_IGNORE),
             "progress the messages of a schedule");
   if (count == MPI_UNDEFINED || count == 0) return false;
   const std::uint64_t run = schedule.posted_runs();

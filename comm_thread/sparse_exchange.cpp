@@ -18,10 +18,10 @@ bool receive_one(const Communicator& communicator, std::map<int, Bytes>& receive
   check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator.handle(), &there, &message, &status),
             "look for a message");
   if (!there) return false;
-  int count = 0;
-  MPI_Get_count(&status, MPI_BYTE, &count);
+  MPI_Count count = 0;
+  MPI_Get_count_c(&status, MPI_BYTE, &count);
   Bytes bytes(static_cast<std::size_t>(count));
-  check_mpi(MPI_Mrecv(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+  check_mpi(MPI_Mrecv_c(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE),
             "receive a message");
   received[status.MPI_SOURCE] = std::move(bytes);
   return true;
@@ -40,8 +40,8 @@ std::map<int, Bytes> collective_sparse_exchange(const Communicator& communicator
   for (const auto& [rank, bytes] : messages) {
     if (bytes.empty()) continue;
     sends.push_back(MPI_REQUEST_NULL);
-    check_mpi(MPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag,
-                         communicator.handle(), &sends.back()),
+    check_mpi(MPI_Issend_c(bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_BYTE, rank, tag,
+                           communicator.handle(), &sends.back()),
               "send a message");
   }
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -49,9 +49,9 @@ std::map<int, Bytes> collective_sparse_exchange(const Communicator& communicator
     while (receive_one(communicator, received)) continue;
     if (barrier == MPI_REQUEST_NULL) {
       int sent = 0;
-      check_mpi(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &sent,
-                            MPI_STATUSES_IGNORE),
-                "test the sends");
+      check_mpi(
+          MPI_Testall(static_cast<int>(sends.size()), sends.data(), &sent, MPI_STATUSES_IGNORE),
+          "test the sends");
       if (sent) check_mpi(MPI_Ibarrier(communicator.handle(), &barrier), "start a barrier");
     } else {
       check_mpi(MPI_Test(&barrier, &all_arrived, MPI_STATUS_IGNORE), "test a barrier");

@@ -42,7 +42,8 @@ void TeamBarrier::arrive_and_wait() {
     generation_.store(generation + 1, std::memory_order_release);
     return;
   }
-  for (std::uint64_t round = 0; generation_.load(std::memory_order_acquire) == generation; ++round) {
+  for (std::uint64_t round = 0; generation_.load(std::memory_order_acquire) == generation;
+       ++round) {
     if (broken_.load(std::memory_order_acquire)) throw TeamBroken();
     relax(policy_, round);
   }

@@ -51,11 +51,10 @@ TopologyHandle make_handle() {
 int load(hwloc_topology_t topology) {
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
-                                         HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
-                                         HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
-                                         HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
-                                         HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
+  hwloc_topology_set_flags(
+      topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
+                    HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
+                    HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
   return hwloc_topology_load(topology);
 }
 
@@ -105,8 +104,7 @@ std::vector<PuLocation> read_pus(hwloc_topology_t topology) {
 
 void number_hardware_threads(std::vector<PuLocation>& pus) {
   for (std::size_t i = 0; i < pus.size(); ++i)
-    pus[i].smt_index =
-        i > 0 && pus[i].core == pus[i - 1].core ? pus[i - 1].smt_index + 1 : 0;
+    pus[i].smt_index = i > 0 && pus[i].core == pus[i - 1].core ? pus[i - 1].smt_index + 1 : 0;
 }
 
 std::string model_from_proc() {
@@ -199,16 +197,16 @@ int Topology::bind_calling_thread(std::span<const unsigned> pus) const {
 std::vector<unsigned> Topology::binding_of_calling_thread() const {
   if (!is_this_machine()) return {};
   const Bitmap set = make_bitmap();
-  const bool known = hwloc_get_cpubind(implementation_->handle.get(), set.get(),
-                                       HWLOC_CPUBIND_THREAD) == 0;
+  const bool known =
+      hwloc_get_cpubind(implementation_->handle.get(), set.get(), HWLOC_CPUBIND_THREAD) == 0;
   return known ? members_of(set.get()) : std::vector<unsigned>{};
 }
 
 std::optional<unsigned> Topology::last_pu_of_calling_thread() const {
   if (!is_this_machine()) return std::nullopt;
   const Bitmap set = make_bitmap();
-  if (hwloc_get_last_cpu_location(implementation_->handle.get(), set.get(),
-                                  HWLOC_CPUBIND_THREAD) != 0)
+  if (hwloc_get_last_cpu_location(implementation_->handle.get(), set.get(), HWLOC_CPUBIND_THREAD) !=
+      0)
     return std::nullopt;
   const std::vector<unsigned> where = members_of(set.get());
   return where.size() == 1 ? std::optional(where.front()) : std::nullopt;

@@ -23,8 +23,7 @@ void copy_probe(double* a, const double* b, std::int64_t count) {
   on_widest_simd([&]() __attribute__((always_inline)) {
     std::int64_t i = 0;
     for (; i + 8 <= count; i += 8)
-      *reinterpret_cast<Lane8Unaligned*>(a + i) =
-          *reinterpret_cast<const Lane8Unaligned*>(b + i);
+      *reinterpret_cast<Lane8Unaligned*>(a + i) = *reinterpret_cast<const Lane8Unaligned*>(b + i);
     for (; i < count; ++i) a[i] = b[i];
   });
 }

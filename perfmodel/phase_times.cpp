@@ -10,8 +10,6 @@ const char* name(Phase phase) {
   return names[static_cast<std::size_t>(phase)];
 }
 
-double PhaseTimes::total() const {
-  return std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
-}
+double PhaseTimes::total() const { return std::accumulate(seconds_.begin(), seconds_.end(), 0.0); }
 
 }  // namespace weft::perfmodel

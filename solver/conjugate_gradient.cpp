@@ -1,11 +1,11 @@
 #include "solver/conjugate_gradient.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
@@ -72,8 +72,8 @@ ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& t
   for_each_block(thread, [&](std::int64_t row, std::int64_t count) {
     std::fill_n(x_.data() + row, count, 0.0);
     std::fill_n(q_.data() + row, count, 0.0);
-    const ResidualSums sums = form_residual(b.data() + row, q_.data() + row,
-                                            inverse_diagonal(row), r_.data() + row, count);
+    const ResidualSums sums = form_residual(b.data() + row, q_.data() + row, inverse_diagonal(row),
+                                            r_.data() + row, count);
     squares.add(sums.r_dot_r);
     products.add(sums.r_dot_z);
     start_direction(r_.data() + row, inverse_diagonal(row), p + row, count);
@@ -83,8 +83,7 @@ ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& t
 }
 
 double ConjugateGradient::collective_product(const TeamThread& thread) {
-  operator_.multiply(thread, options_.mode, *p_, q_.span(), timer_,
-                     &curvature_.part(thread.index));
+  operator_.multiply(thread, options_.mode, *p_, q_.span(), timer_, &curvature_.part(thread.index));
   curvature_.collective_reduce(thread);
   if (thread.is_primary()) timer_.lap(Phase::reduction);
   return curvature_.result();
@@ -95,8 +94,8 @@ ConjugateGradient::Norms ConjugateGradient::collective_update_residual(const Tea
   auto& squares = residual_.part(thread.index, 0);
   auto& products = residual_.part(thread.index, 1);
   for_each_block(thread, [&](std::int64_t row, std::int64_t count) {
-    const ResidualSums sums = update_residual(alpha, q_.data() + row, inverse_diagonal(row),
-                                              r_.data() + row, count);
+    const ResidualSums sums =
+        update_residual(alpha, q_.data() + row, inverse_diagonal(row), r_.data() + row, count);
     squares.add(sums.r_dot_r);
     products.add(sums.r_dot_z);
   });
@@ -126,8 +125,8 @@ double ConjugateGradient::collective_true_residual(const TeamThread& thread,
   perfmodel::PhaseTimer not_reported;
   operator_.multiply(thread, options_.mode, *p_, q_.span(), not_reported);
   for_each_block(thread, [&](std::int64_t row, std::int64_t count) {
-    squares.add(form_residual(b.data() + row, q_.data() + row, nullptr, r_.data() + row, count)
-                    .r_dot_r);
+    squares.add(
+        form_residual(b.data() + row, q_.data() + row, nullptr, r_.data() + row, count).r_dot_r);
     squares_of_b.add(spmv::block_dot(b.data() + row, b.data() + row, count));
   });
   residual_.collective_reduce(thread);

@@ -51,7 +51,7 @@ class ConjugateGradient {
 
  private:
   struct Norms {
-    double r = 0;       // ‖r‖
+    double r = 0;  // ‖r‖
     double r_dot_z = 0;
   };
 
@@ -65,8 +65,7 @@ class ConjugateGradient {
   double collective_product(const comm_thread::TeamThread& thread);
   Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha);
   void advance(const comm_thread::TeamThread& thread, double alpha, double beta);
-  double collective_true_residual(const comm_thread::TeamThread& thread,
-                                  std::span<const double> b);
+  double collective_true_residual(const comm_thread::TeamThread& thread, std::span<const double> b);
   const double* inverse_diagonal(std::int64_t row) const {
     return inverse_diagonal_.data() ? inverse_diagonal_.data() + row : nullptr;
   }
@@ -74,7 +73,7 @@ class ConjugateGradient {
   spmv::SparseOperator& operator_;
   Options options_;
   comm_thread::ReproducibleSum curvature_;  // p·A·p
-  comm_thread::ReproducibleSum residual_;   // r·r, r·z
+  comm_thread::ReproducibleSum residual_;  // r·r, r·z
   std::unique_ptr<spmv::HaloVector> p_;
   perfmodel::HugePageBuffer<double> x_;
   perfmodel::HugePageBuffer<double> r_;

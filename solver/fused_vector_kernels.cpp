@@ -40,8 +40,11 @@ template <bool HasJacobi>
   for (; i + BlockSum::stride <= count; i += BlockSum::stride)
     for (int j = 0; j < 4; ++j)
       residual_step<HasJacobi, Lane8Unaligned>(i + 8 * j, minuend, factor, q, d, r,
-                                               squares.accumulators[j],
-                                               products.accumulators[j]);
+                                               squares.accumulators[j], products.accumulators[j]);
+  for (; i + 8 <= count; i += 8)
+    residual_step<HasJacobi, Lane8Unaligned>(i, minuend, factor, q, d, r,
+                                             squares.accumulators[i / 8 % 4],
+                                             products.accumulators[i / 8 % 4]);
   for (; i < count; ++i) {
     double square = 0;
     double product = 0;
@@ -111,7 +114,8 @@ void update_solution_and_direction(double alpha, double beta, const double* r,
 
 void start_direction(const double* r, const double* inverse_diagonal, double* p,
                      std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) p[i] = inverse_diagonal ? inverse_diagonal[i] * r[i] : r[i];
+  for (std::int64_t i = 0; i < count; ++i)
+    p[i] = inverse_diagonal ? inverse_diagonal[i] * r[i] : r[i];
 }
 
 }  // namespace weft::solver

@@ -17,7 +17,7 @@ struct SolveReport {
   std::string explanation;  // of a breakdown: what was found
   std::int64_t iterations = 0;
   double recurrence_residual = 0;  // ‖r_k‖/‖r_0‖ of the recurrence
-  double relative_residual = 0;    // ‖b − A x‖/‖b‖, recomputed from x
+  double relative_residual = 0;  // ‖b − A x‖/‖b‖, recomputed from x
   double solve_seconds = 0;
   double comm_thread_cpu_seconds = 0;
   perfmodel::PhaseTimes phases;  // of the iterations, as the primary compute thread saw them

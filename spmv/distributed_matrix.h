@@ -14,8 +14,8 @@ namespace weft::spmv {
 struct CrsMatrix {
   LocalIndex row_count = 0;
   perfmodel::HugePageBuffer<std::int64_t> row_offsets;  // [row_count + 1]
-  perfmodel::HugePageBuffer<LocalIndex> columns;        // [nonzero_count]
-  perfmodel::HugePageBuffer<double> values;             // [nonzero_count]
+  perfmodel::HugePageBuffer<LocalIndex> columns;  // [nonzero_count]
+  perfmodel::HugePageBuffer<double> values;  // [nonzero_count]
 
   std::int64_t nonzero_count() const {
     return row_offsets.size() ? row_offsets[row_offsets.size() - 1] : 0;

@@ -14,7 +14,7 @@ namespace weft::spmv {
 ///     neighbours = {rank 1: send 1 entry, receive 1 entry}, send_list = {2}, halo_count = 1
 struct HaloPlan {
   std::vector<comm_thread::HaloNeighbour> neighbours;  // ascending ranks
-  std::vector<LocalIndex> send_list;                   // own rows, neighbour by neighbour
+  std::vector<LocalIndex> send_list;  // own rows, neighbour by neighbour
   std::int64_t halo_count = 0;
 };
 

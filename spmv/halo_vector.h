@@ -24,7 +24,8 @@ class HaloVector {
   /// `tag`: the same on all ranks, different for every vector on `communicator`.
   /// `thread_rows`: [thread_count + 1], the rows that each compute thread owns and first touches.
   HaloVector(const comm_thread::Communicator& communicator, const HaloPlan& plan,
-             std::span<const LocalIndex> thread_rows, const comm_thread::ComputeTeam& team, int tag);
+             std::span<const LocalIndex> thread_rows, const comm_thread::ComputeTeam& team,
+             int tag);
   HaloVector(const HaloVector&) = delete;
   HaloVector& operator=(const HaloVector&) = delete;
 

@@ -63,8 +63,7 @@ void MatrixAssembly::allocate(const comm_thread::ComputeTeam& team) {
     columns = {};
   }
   std::sort(halo_columns_.begin(), halo_columns_.end());
-  halo_columns_.erase(std::unique(halo_columns_.begin(), halo_columns_.end()),
-                      halo_columns_.end());
+  halo_columns_.erase(std::unique(halo_columns_.begin(), halo_columns_.end()), halo_columns_.end());
   if (std::ssize(halo_columns_) >= std::numeric_limits<LocalIndex>::max() - rows_.row_count)
     throw comm_thread::InputError("rank " + std::to_string(rank_) +
                                   " would hold 2147483648 or more entries of x; use more ranks");
@@ -77,8 +76,8 @@ void MatrixAssembly::allocate(const comm_thread::ComputeTeam& team) {
   filled_.assign(static_cast<std::size_t>(rows_.row_count), 0);
 
   thread_rows_ =
-      cut_rows_for_threads(rows_.row_offsets.span(), RowPartition::block_size(partition_.row_count()),
-                           team.thread_count());
+      cut_rows_for_threads(rows_.row_offsets.span(),
+                           RowPartition::block_size(partition_.row_count()), team.thread_count());
   team.run([&](const TeamThread& thread) {
     const auto [first, last] = rows_of(thread);
     const auto begin = offsets[first];

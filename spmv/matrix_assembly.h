@@ -54,9 +54,9 @@ class MatrixAssembly {
   RowPartition partition_;
   int rank_;
   std::vector<std::unordered_set<GlobalIndex>> remote_columns_;  // per thread, first pass
-  std::vector<GlobalIndex> halo_columns_;                        // ascending, second pass
-  std::vector<LocalIndex> thread_rows_;                          // [thread_count + 1]
-  std::vector<LocalIndex> filled_;                               // per row, second pass
+  std::vector<GlobalIndex> halo_columns_;  // ascending, second pass
+  std::vector<LocalIndex> thread_rows_;  // [thread_count + 1]
+  std::vector<LocalIndex> filled_;  // per row, second pass
   CrsMatrix rows_;
 };
 

@@ -15,8 +15,8 @@ struct Multiplication {
   const SplitMatrix& matrix;
   comm_thread::CommThread& comm_thread;
   HaloVector& x;
-  std::span<double> y;                       // [row_count], 64-byte aligned
-  perfmodel::PhaseTimer& timer;              // the primary thread's
+  std::span<double> y;  // [row_count], 64-byte aligned
+  perfmodel::PhaseTimer& timer;  // the primary thread's
   comm_thread::ExactAccumulator* x_dot_y{};  // this thread's, or none
 
   void multiply(RowSet set, int thread) const {

@@ -48,10 +48,10 @@ struct Problem {
   std::string name() const;
 
   ProblemKind kind = ProblemKind::file;
-  GridSize grid;                          // with a grid
+  GridSize grid;  // with a grid
   std::array<double, 3> weights{1, 1, 1};  // x, y, z; anisotropic3d
-  IrregularSettings irregular;            // irregular
-  std::string path;                       // file
+  IrregularSettings irregular;  // irregular
+  std::string path;  // file
 };
 
 }  // namespace weft::spmv

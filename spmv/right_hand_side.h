@@ -23,7 +23,7 @@ struct RightHandSide {
 
   RightHandSideKind kind = RightHandSideKind::ones;
   std::uint64_t seed = 0;  // random, x_random
-  std::string path;        // file
+  std::string path;  // file
 };
 
 /// Throws comm_thread::InputError when `problem` cannot have this right-hand side (`boundary-one`

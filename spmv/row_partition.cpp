@@ -11,13 +11,15 @@ constexpr GlobalIndex largest_block = 4096;
 /// Matrices below this size are cut anywhere (blocks of one row), larger ones by whole vectors.
 constexpr GlobalIndex small_matrix = 1024;
 constexpr GlobalIndex smallest_block = 8;
-constexpr GlobalIndex wanted_blocks = 4096;
+/// 4096 blocks, of 8 rows each, made an iteration of CG on fem50k take 1.66 ms instead of 1.08.
+constexpr GlobalIndex wanted_blocks = 1024;
 
 }  // namespace
 
 GlobalIndex RowPartition::block_size(GlobalIndex row_count) {
   if (row_count < small_matrix) return 1;
-  const auto ideal = static_cast<std::uint64_t>(std::max<GlobalIndex>(1, row_count / wanted_blocks));
+  const auto ideal =
+      static_cast<std::uint64_t>(std::max<GlobalIndex>(1, row_count / wanted_blocks));
   return std::clamp(static_cast<GlobalIndex>(std::bit_floor(ideal)), smallest_block, largest_block);
 }
 
@@ -30,8 +32,7 @@ RowPartition RowPartition::by_rows(GlobalIndex row_count, int rank_count) {
   const GlobalIndex blocks = block_count(row_count);
   std::vector<GlobalIndex> offsets;
   for (int rank = 0; rank <= rank_count; ++rank)
-    offsets.push_back(
-        std::min(row_count, blocks * rank / rank_count * block_size(row_count)));
+    offsets.push_back(std::min(row_count, blocks * rank / rank_count * block_size(row_count)));
   return RowPartition(std::move(offsets));
 }
 

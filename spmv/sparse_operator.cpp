@@ -19,9 +19,8 @@ SparseOperator::SparseOperator(const comm_thread::Communicator& communicator,
       matrix_(std::move(matrix), team, format) {}
 
 std::unique_ptr<HaloVector> SparseOperator::collective_make_vector() {
-  auto vector =
-      std::make_unique<HaloVector>(communicator_, halo_plan_, matrix_.thread_rows(), team_,
-                                   vectors_made_++);
+  auto vector = std::make_unique<HaloVector>(communicator_, halo_plan_, matrix_.thread_rows(),
+                                             team_, vectors_made_++);
   communicator_.barrier();  // both ends of every pair exist
   return vector;
 }

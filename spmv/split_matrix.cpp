@@ -13,8 +13,8 @@ SplitMatrix::SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTea
                          MatrixFormat format)
     : matrix_(std::move(matrix)),
       block_size_(static_cast<LocalIndex>(RowPartition::block_size(matrix_.partition.row_count()))),
-      thread_rows_(cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_,
-                                        team.thread_count())),
+      thread_rows_(
+          cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_, team.thread_count())),
       parts_(static_cast<std::size_t>(team.thread_count())) {
   team.run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);

@@ -18,7 +18,7 @@ constexpr std::size_t chunks_per_pattern = 8;
 
 struct ChunkEntry {
   GlobalIndex distance;  // global column minus global row: the order of the sum
-  LocalIndex offset;     // local column minus local row: where to load
+  LocalIndex offset;  // local column minus local row: where to load
   LocalIndex lane;
   double value;
 };
@@ -86,8 +86,7 @@ class StencilEncoding::Encoder {
       for (std::int64_t k = begin_of(row + lane); k < begin_of(row + lane + 1); ++k) {
         const LocalIndex column = rows_.columns[static_cast<std::size_t>(k)];
         entries.push_back({matrix_.global_column(column) - (matrix_.first_row() + row + lane),
-                           column - (row + lane), lane,
-                           rows_.values[static_cast<std::size_t>(k)]});
+                           column - (row + lane), lane, rows_.values[static_cast<std::size_t>(k)]});
       }
     std::sort(entries.begin(), entries.end(), [](const ChunkEntry& a, const ChunkEntry& b) {
       return a.distance != b.distance ? a.distance < b.distance : a.offset < b.offset;
@@ -150,27 +149,26 @@ std::int64_t StencilEncoding::bytes() const {
 
 namespace {
 
-
 /// `chunks` chunks of the pattern `slots`; x and y begin at the first one's first row.
 /// SlotCount 0: known at run time only.
 template <int SlotCount, bool HasMasks>
-[[gnu::always_inline]] inline void sweep(const StencilSlot* slots, std::int32_t count, std::int64_t chunks,
-                                         const double* x, double* y) {
+[[gnu::always_inline]] inline void sweep(const StencilSlot* slots, std::int32_t count,
+                                         std::int64_t chunks, const double* x, double* y) {
   const std::int32_t slot_count = SlotCount ? SlotCount : count;
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk, x += chunk_rows, y += chunk_rows) {
     Lane8 sum = {};
     for (std::int32_t slot = 0; slot < slot_count; ++slot) {
-      const Lane8 next =
-          sum + slots[slot].values *
-                    *reinterpret_cast<const Lane8Unaligned*>(x + slots[slot].offset);
+      const Lane8 next = sum + slots[slot].values *
+                                   *reinterpret_cast<const Lane8Unaligned*>(x + slots[slot].offset);
       sum = HasMasks ? (slots[slot].mask ? next : sum) : next;
     }
     *reinterpret_cast<Lane8Unaligned*>(y) = sum;
   }
 }
 
-[[gnu::always_inline]] inline void sweep_any(const StencilSlot* slots, std::int32_t count, bool has_masks,
-                                             std::int64_t chunks, const double* x, double* y) {
+[[gnu::always_inline]] inline void sweep_any(const StencilSlot* slots, std::int32_t count,
+                                             bool has_masks, std::int64_t chunks, const double* x,
+                                             double* y) {
   if (has_masks) return sweep<0, true>(slots, count, chunks, x, y);
   switch (count) {  // the stencils people use, fully unrolled
     case 5:

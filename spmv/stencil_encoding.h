@@ -13,7 +13,7 @@ namespace weft::spmv {
 struct alignas(64) StencilSlot {
   perfmodel::Lane8 values = {};
   perfmodel::Mask8 mask = {};  // which rows have such an entry
-  LocalIndex offset = 0;       // local column minus row
+  LocalIndex offset = 0;  // local column minus row
 };
 
 /// A lossless, much smaller form of rows that repeat themselves, as those of a stencil do.

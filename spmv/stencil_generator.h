@@ -33,12 +33,12 @@ class StencilGenerator {
   struct Leg {
     int x, y, z;
     GlobalIndex distance;  // from the row to the column
-    double value;          // of the matrix entry
+    double value;  // of the matrix entry
   };
   /// A line of grid points in x direction, or the part of it inside [begin, end).
   struct Line {
     GlobalIndex begin, end;  // rows
-    GlobalIndex x, y, z;     // of the first
+    GlobalIndex x, y, z;  // of the first
   };
 
   void add_leg(int x, int y, int z, double value);

@@ -18,8 +18,8 @@ BandwidthProbe::BandwidthProbe(const Job& job)
       array_(bytes_per_node / sizeof(double) / static_cast<std::size_t>(job.ranks_on_node())),
       sums_(static_cast<std::size_t>(job.team().thread_count())) {
   job_.team().run([&](const comm_thread::TeamThread& thread) {
-    const auto share = comm_thread::share_of(static_cast<std::int64_t>(array_.size()),
-                                             thread.index, thread.count);
+    const auto share =
+        comm_thread::share_of(static_cast<std::int64_t>(array_.size()), thread.index, thread.count);
     std::fill(array_.data() + share.begin, array_.data() + share.end, 1.0);
   });
 }
@@ -28,8 +28,8 @@ double BandwidthProbe::collective_load_bytes_per_second() {
   double seconds = 0;
   job_.world().barrier();
   job_.team().run([&](const comm_thread::TeamThread& thread) {
-    const auto share = comm_thread::share_of(static_cast<std::int64_t>(array_.size()),
-                                             thread.index, thread.count);
+    const auto share =
+        comm_thread::share_of(static_cast<std::int64_t>(array_.size()), thread.index, thread.count);
     thread.barrier();
     const Stopwatch watch;
     sums_[static_cast<std::size_t>(thread.index)] =

@@ -1,9 +1,9 @@
 #include "tools/generate_command.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "comm_thread/input_error.h"
 #include "spmv/matrix_market_output.h"

@@ -6,7 +6,9 @@
 
 namespace weft::tools {
 
-/// `weft generate PROBLEM FILE`: writes a matrix as Matrix Market. Adds the subcommand to `program`.
-void add_generate_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code);
+/// `weft generate PROBLEM FILE`: writes a matrix as Matrix Market. Adds the subcommand to
+/// `program`.
+void add_generate_command(CLI::App& program, const comm_thread::MpiSession& session,
+                          int& exit_code);
 
 }  // namespace weft::tools

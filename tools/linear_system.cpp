@@ -29,9 +29,8 @@ void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<
   const auto x = op.collective_make_vector();
   std::copy(b.begin(), b.end(), x->own().begin());
   perfmodel::PhaseTimer timer;
-  job.team().run([&](const TeamThread& thread) {
-    op.multiply(thread, spmv::Mode::task, *x, b, timer);
-  });
+  job.team().run(
+      [&](const TeamThread& thread) { op.multiply(thread, spmv::Mode::task, *x, b, timer); });
 }
 
 }  // namespace
@@ -53,9 +52,9 @@ spmv::MatrixFormat parse_format(const std::string& name) {
 spmv::RightHandSide choose_right_hand_side(const SystemOptions& options,
                                            const spmv::Problem& problem) {
   // The rows of `irregular` add up to 1: with b = 1 it would be solved in one iteration.
-  const char* const by_default = problem.has_grid()                                  ? "boundary-one"
+  const char* const by_default = problem.has_grid()                             ? "boundary-one"
                                  : problem.kind == spmv::ProblemKind::irregular ? "random:1"
-                                                                                 : "ones";
+                                                                                : "ones";
   const auto right_hand_side = spmv::RightHandSide::parse(
       options.right_hand_side.empty() ? by_default : options.right_hand_side);
   spmv::check(right_hand_side, problem);
@@ -68,8 +67,8 @@ HugePageBuffer<double> collective_build_right_hand_side(
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   auto b = make_vector(job, op.matrix());
   if (right_hand_side.kind == RightHandSideKind::file) {
-    const auto own = spmv::collective_read_vector(job.world(), matrix.partition,
-                                                  right_hand_side.path);
+    const auto own =
+        spmv::collective_read_vector(job.world(), matrix.partition, right_hand_side.path);
     std::copy(own.begin(), own.end(), b.data());
     return b;
   }

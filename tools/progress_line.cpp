@@ -1,6 +1,5 @@
 #include "tools/progress_line.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include <fmt/format.h>
 
 namespace weft::tools {
 namespace {

@@ -1,14 +1,15 @@
 #include "tools/report.h"
 
-#include <fmt/format.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <set>
-#include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
@@ -110,8 +111,7 @@ std::string findings_as_text(const Json& placement) {
 }
 
 ReportFile::ReportFile(const Job& job, std::string path) : job_(job), path_(std::move(path)) {
-  if (!path_.empty() && !is_standard_output())
-    spmv::collective_check_writable(job_.world(), path_);
+  if (!path_.empty() && !is_standard_output()) spmv::collective_check_writable(job_.world(), path_);
 }
 
 void ReportFile::collective_write(const Json& report) const {

@@ -116,9 +116,8 @@ void print_summary(const Json& report) {
   fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text(problem["name"]),
              problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
              text(problem["right_hand_side"]));
-  fmt::print("run          {}, {} mode, {}, matrix as {}\n",
-             text(report["method"]), text(report["mode"]), ranks_and_threads(report),
-             text(performance["matrix_format"]));
+  fmt::print("run          {}, {} mode, {}, matrix as {}\n", text(report["method"]),
+             text(report["mode"]), ranks_and_threads(report), text(performance["matrix_format"]));
   fmt::print("result       {} after {} iterations\n", text(report["status"]),
              report["iterations"].get<std::int64_t>());
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
@@ -223,7 +222,8 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   command
       .add_option("--rhs", options->right_hand_side,
                   "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
-                  "Matrix Market array file; default: boundary-one for grids, random:1 for\nirregular, ones for files")
+                  "Matrix Market array file; default: boundary-one for grids, random:1 "
+                  "for\nirregular, ones for files")
       ->type_name("RHS");
   command
       .add_option("--method", options->method, "cg, or pcg-jacobi for a diagonal preconditioner")

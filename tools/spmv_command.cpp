@@ -1,13 +1,13 @@
 #include "tools/spmv_command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "perfmodel/traffic_model.h"
 #include "spmv/mode.h"
@@ -35,7 +35,8 @@ struct SpmvOptions : SystemOptions {
   int repetitions = 20;
 };
 
-/// Times of the modes and of the bandwidth probe between them, in turn, and what they must agree on.
+/// Times of the modes and of the bandwidth probe between them, in turn, and what they must agree
+/// on.
 class ModeRace {
  public:
   ModeRace(Job& job, spmv::SparseOperator& op, const std::vector<Mode>& modes)
@@ -133,16 +134,15 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
   const double rows = static_cast<double>(matrix.partition.row_count());
   const double nonzeros = static_cast<double>(matrix.global_nonzero_count);
   const double balance = perfmodel::crs_code_balance(nonzeros / rows);
-  const double bytes = perfmodel::spmv_bytes(
-      static_cast<double>(job.world().sum(op.matrix().matrix_bytes())), rows);
+  const double bytes =
+      perfmodel::spmv_bytes(static_cast<double>(job.world().sum(op.matrix().matrix_bytes())), rows);
   const double bandwidth = race.bandwidth().median;
   const double crs_roofline = bandwidth / balance * 1e-9;
   const double stored_roofline = bandwidth / bytes * 2 * nonzeros * 1e-9;
 
   Json modes;
   for (std::size_t m = 0; m < options.modes.size(); ++m)
-    modes[options.modes[m]] =
-        mode_report(race.seconds(m), nonzeros, crs_roofline, stored_roofline);
+    modes[options.modes[m]] = mode_report(race.seconds(m), nonzeros, crs_roofline, stored_roofline);
   Json report = collective_start_report(job, "spmv");
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
@@ -171,8 +171,7 @@ void print_summary(const Json& report) {
              report["problem"]["name"].get<std::string>(),
              report["problem"]["rows"].get<std::int64_t>(),
              report["problem"]["nonzeros"].get<std::int64_t>());
-  fmt::print("run          {}, matrix as {}, {:.1f} % boundary rows\n",
-             ranks_and_threads(report),
+  fmt::print("run          {}, matrix as {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
              performance["matrix_format"].get<std::string>(),
              100 * performance["boundary_row_fraction"].get<double>());
   fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
@@ -191,8 +190,8 @@ void print_summary(const Json& report) {
   if (performance["model_bytes"].get<double>() < small_problem_bytes)
     fmt::print("\nThe data may fit into the caches: fractions of a memory roofline mean little.\n");
   fmt::print("\n{}\n", report["bits_equal"].get<bool>()
-                            ? "All modes gave the same bits."
-                            : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
+                           ? "All modes gave the same bits."
+                           : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }

@@ -1,10 +1,10 @@
 #include "tools/topology_command.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "comm_thread/number_words.h"
 #include "comm_thread/placement_audit.h"
@@ -67,14 +67,13 @@ void print_summary(const Json& report) {
     const Json& placement = report["placement"]["ranks"][r];
     for (const Json& thread : rank["threads"]) {
       const std::string core = placement["communication_core"].get<std::string>();
-      fmt::print("{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}{}\n",
-                 rank["rank"].get<int>(), placement["host"].get<std::string>(),
-                 thread["thread"].is_string() ? "communication"
-                                              : "compute " + thread["thread"].dump(),
-                 number(thread, "planned_pu"), number(thread, "package"),
-                 number(thread, "numa_domain"), number(thread, "core"),
-                 thread["binding"].get<std::string>(), number(thread, "last_pu"),
-                 thread["thread"].is_string() ? "  " + core : "");
+      fmt::print(
+          "{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}{}\n", rank["rank"].get<int>(),
+          placement["host"].get<std::string>(),
+          thread["thread"].is_string() ? "communication" : "compute " + thread["thread"].dump(),
+          number(thread, "planned_pu"), number(thread, "package"), number(thread, "numa_domain"),
+          number(thread, "core"), thread["binding"].get<std::string>(), number(thread, "last_pu"),
+          thread["thread"].is_string() ? "  " + core : "");
     }
   }
   const Json audit_as_placement = {{"ranks", report["audit"]}};

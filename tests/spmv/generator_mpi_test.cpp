@@ -1,13 +1,12 @@
-#include "spmv/generator.h"
-
-#include <catch2/catch.hpp>
-
 #include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include <catch2/catch.hpp>
+
 #include "comm_thread/input_error.h"
+#include "spmv/generator.h"
 #include "spmv/random_numbers.h"
 #include "spmv/right_hand_side.h"
 
@@ -26,13 +25,12 @@ std::uint64_t hash(GlobalIndex row, GlobalIndex column, double value) {
 std::uint64_t expected_hash(const Problem& problem, std::int64_t& nonzero_count) {
   std::uint64_t sum = 0;
   nonzero_count = 0;
-  visit_rows(problem, 0, problem.row_count(),
-             [&](GlobalIndex row, std::span<const GlobalIndex> columns,
-                 std::span<const double> values) {
-               nonzero_count += std::ssize(columns);
-               for (std::size_t i = 0; i < columns.size(); ++i)
-                 sum += hash(row, columns[i], values[i]);
-             });
+  visit_rows(
+      problem, 0, problem.row_count(),
+      [&](GlobalIndex row, std::span<const GlobalIndex> columns, std::span<const double> values) {
+        nonzero_count += std::ssize(columns);
+        for (std::size_t i = 0; i < columns.size(); ++i) sum += hash(row, columns[i], values[i]);
+      });
   return sum;
 }
 
@@ -66,8 +64,7 @@ TEST_CASE("generated matrices have the same entries on any number of ranks and t
         const ComputeTeam team(threads, comm_thread::WaitPolicy::yield);
         const Problem problem = Problem::parse(word);
         INFO(word << " with " << threads << " threads");
-        const DistributedMatrix matrix =
-            collective_generate(world, team, problem, partition_by);
+        const DistributedMatrix matrix = collective_generate(world, team, problem, partition_by);
         std::int64_t nonzero_count = 0;
         const std::uint64_t expected = expected_hash(problem, nonzero_count);
         CHECK(sum_over_ranks(world, own_hash(matrix)) == expected);

@@ -1,12 +1,12 @@
 #include "spmv/irregular_generator.h"
 
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 namespace weft::spmv {
 namespace {
@@ -60,8 +60,8 @@ Faults faults_of(const std::vector<Row>& rows, GlobalIndex bandwidth) {
 }
 
 const std::vector<IrregularSettings> small_cases{
-    {1, 15, 16, 1},   {2, 15, 16, 1},  {4, 15, 16, 1},  {40, 15, 16, 1}, {100, 1, 3, 1},
-    {100, 2, 1, 1},   {100, 3, 1, 1},  {101, 6, 4, 2},  {500, 9, 4, 3},  {500, 15, 499, 4},
+    {1, 15, 16, 1},     {2, 15, 16, 1},    {4, 15, 16, 1},     {40, 15, 16, 1}, {100, 1, 3, 1},
+    {100, 2, 1, 1},     {100, 3, 1, 1},    {101, 6, 4, 2},     {500, 9, 4, 3},  {500, 15, 499, 4},
     {500, 15, 5000, 5}, {2000, 15, 40, 6}, {20000, 14, 300, 7}};
 
 TEST_CASE("irregular matrices are symmetric, banded, and dominated by their diagonal") {

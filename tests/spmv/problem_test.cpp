@@ -1,8 +1,8 @@
 #include "spmv/problem.h"
 
-#include <catch2/catch.hpp>
-
 #include <string>
+
+#include <catch2/catch.hpp>
 
 #include "comm_thread/input_error.h"
 

@@ -1,8 +1,8 @@
 #include "spmv/random_numbers.h"
 
-#include <catch2/catch.hpp>
-
 #include <cstdint>
+
+#include <catch2/catch.hpp>
 
 namespace weft::spmv {
 namespace {

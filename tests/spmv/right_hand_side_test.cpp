@@ -1,10 +1,10 @@
 #include "spmv/right_hand_side.h"
 
-#include <catch2/catch.hpp>
-
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "comm_thread/input_error.h"
 #include "spmv/random_numbers.h"

@@ -1,10 +1,10 @@
 #include "spmv/stencil_generator.h"
 
-#include <catch2/catch.hpp>
-
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 namespace weft::spmv {
 namespace {
@@ -50,8 +50,8 @@ Dense reference(GridSize n, std::vector<double> weights, bool has_corners) {
 }
 
 TEST_CASE("poisson2d on 3×2 points is the matrix written by hand") {
-  const Dense by_hand{{4, -1, 0, -1, 0, 0},  {-1, 4, -1, 0, -1, 0}, {0, -1, 4, 0, 0, -1},
-                      {-1, 0, 0, 4, -1, 0},  {0, -1, 0, -1, 4, -1}, {0, 0, -1, 0, -1, 4}};
+  const Dense by_hand{{4, -1, 0, -1, 0, 0}, {-1, 4, -1, 0, -1, 0}, {0, -1, 4, 0, 0, -1},
+                      {-1, 0, 0, 4, -1, 0}, {0, -1, 0, -1, 4, -1}, {0, 0, -1, 0, -1, 4}};
   CHECK(generated(Problem::parse("poisson2d:3x2")) == by_hand);
   CHECK(reference({3, 2, 1}, {1, 1, 0}, false) == by_hand);
 }
@@ -98,17 +98,18 @@ TEST_CASE("rows made in pieces are the rows made at once") {
   for (GlobalIndex begin = 0; begin < 24; ++begin)
     for (GlobalIndex end = begin; end <= 24; ++end) {
       GlobalIndex expected_row = begin;
-      generator.visit_rows(begin, end,
-                           [&](GlobalIndex row, std::span<const GlobalIndex> columns,
-                               std::span<const double> values) {
-                             CHECK(row == expected_row++);
-                             double sum = 0;
-                             for (const double value : values) sum += value;
-                             CHECK(sum == whole[static_cast<std::size_t>(row)]);
-                             for (std::size_t i = 0; i < columns.size(); ++i)
-                               CHECK(matrix[static_cast<std::size_t>(row)]
-                                           [static_cast<std::size_t>(columns[i])] == values[i]);
-                           });
+      generator.visit_rows(
+          begin, end,
+          [&](GlobalIndex row, std::span<const GlobalIndex> columns,
+              std::span<const double> values) {
+            CHECK(row == expected_row++);
+            double sum = 0;
+            for (const double value : values) sum += value;
+            CHECK(sum == whole[static_cast<std::size_t>(row)]);
+            for (std::size_t i = 0; i < columns.size(); ++i)
+              CHECK(matrix[static_cast<std::size_t>(row)][static_cast<std::size_t>(columns[i])] ==
+                    values[i]);
+          });
       CHECK(expected_row == end);
       std::vector<double> part(static_cast<std::size_t>(end - begin));
       generator.sum_missing_weights(begin, end, part);
