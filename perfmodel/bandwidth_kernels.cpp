@@ -10,8 +10,7 @@ double load_probe(const double* a, std::int64_t count) {
     Lane8 sums[4] = {};
     std::int64_t i = 0;
     for (; i + 32 <= count; i += 32)
-      for (int j = 0; j < 4; ++j)
-        sums[j] += *reinterpret_cast<const Lane8Unaligned*>(a + i + 8 * j);
+      for (int j = 0; j < 4; ++j) sums[j] += lanes(a + i + 8 * j).value;
     const Lane8 sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     for (int lane = 0; lane < 8; ++lane) result += sum[lane];
     for (; i < count; ++i) result += a[i];
@@ -22,8 +21,7 @@ double load_probe(const double* a, std::int64_t count) {
 void copy_probe(double* a, const double* b, std::int64_t count) {
   on_widest_simd([&]() __attribute__((always_inline)) {
     std::int64_t i = 0;
-    for (; i + 8 <= count; i += 8)
-      *reinterpret_cast<Lane8Unaligned*>(a + i) = *reinterpret_cast<const Lane8Unaligned*>(b + i);
+    for (; i + 8 <= count; i += 8) lanes(a + i).value = lanes(b + i).value;
     for (; i < count; ++i) a[i] = b[i];
   });
 }
@@ -31,10 +29,7 @@ void copy_probe(double* a, const double* b, std::int64_t count) {
 void triad_probe(double* a, const double* b, double s, const double* c, std::int64_t count) {
   on_widest_simd([&]() __attribute__((always_inline)) {
     std::int64_t i = 0;
-    for (; i + 8 <= count; i += 8)
-      *reinterpret_cast<Lane8Unaligned*>(a + i) =
-          *reinterpret_cast<const Lane8Unaligned*>(b + i) +
-          s * *reinterpret_cast<const Lane8Unaligned*>(c + i);
+    for (; i + 8 <= count; i += 8) lanes(a + i).value = lanes(b + i).value + s * lanes(c + i).value;
     for (; i < count; ++i) a[i] = b[i] + s * c[i];
   });
 }

@@ -5,8 +5,25 @@ namespace weft::perfmodel {
 /// Eight doubles: one AVX-512 register, two of AVX2, four of SSE2. The compiler splits it to what
 /// the target has, so results do not depend on the processor.
 using Lane8 = double __attribute__((vector_size(64)));
-/// The same at any address that is aligned for a double.
-using Lane8Unaligned = double __attribute__((vector_size(64), aligned(8), may_alias));
+/// Eight neighbouring elements of an array, at any address that is aligned for a double.
+/// A packed struct and not an alias with an `aligned` attribute: template arguments, and Clang
+/// elsewhere too, drop the attribute of an alias.
+struct [[gnu::packed, gnu::may_alias]] Lanes {
+  Lane8 value;
+};
+/// One element, for the same statements in the remainder of a loop.
+struct [[gnu::may_alias]] SingleLane {
+  double value;
+};
+
+/// Where `array` has eight elements to load or to store.
+[[gnu::always_inline]] inline const Lanes& lanes(const double* array) {
+  return *reinterpret_cast<const Lanes*>(array);
+}
+[[gnu::always_inline]] inline Lanes& lanes(double* array) {
+  return *reinterpret_cast<Lanes*>(array);
+}
+
 /// A selection of lanes: all bits set, or none.
 using Mask8 = long long __attribute__((vector_size(64)));
 

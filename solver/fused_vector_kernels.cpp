@@ -6,10 +6,12 @@
 namespace weft::solver {
 namespace {
 
-using perfmodel::Lane8Unaligned;
+using perfmodel::Lanes;
+using perfmodel::SingleLane;
 using spmv::BlockSum;
 
-/// Eight elements of an array, or one: the same statements serve the main loop and the remainder.
+/// Lanes or SingleLane at element i of an array: the same statements serve the main loop and the
+/// remainder.
 template <class Vector>
 [[gnu::always_inline]] inline Vector& at(double* array, std::int64_t i) {
   return *reinterpret_cast<Vector*>(array + i);
@@ -24,10 +26,10 @@ template <bool HasJacobi, class Vector, class Sum>
 [[gnu::always_inline]] inline void residual_step(std::int64_t i, const double* minuend,
                                                  double factor, const double* q, const double* d,
                                                  double* r, Sum& squares, Sum& products) {
-  const Vector value = at<Vector>(minuend, i) - factor * at<Vector>(q, i);
-  at<Vector>(r, i) = value;
+  const auto value = at<Vector>(minuend, i).value - factor * at<Vector>(q, i).value;
+  at<Vector>(r, i).value = value;
   squares += value * value;
-  if constexpr (HasJacobi) products += value * (at<Vector>(d, i) * value);
+  if constexpr (HasJacobi) products += value * (at<Vector>(d, i).value * value);
 }
 
 template <bool HasJacobi>
@@ -39,16 +41,15 @@ template <bool HasJacobi>
   std::int64_t i = 0;
   for (; i + BlockSum::stride <= count; i += BlockSum::stride)
     for (int j = 0; j < 4; ++j)
-      residual_step<HasJacobi, Lane8Unaligned>(i + 8 * j, minuend, factor, q, d, r,
-                                               squares.accumulators[j], products.accumulators[j]);
+      residual_step<HasJacobi, Lanes>(i + 8 * j, minuend, factor, q, d, r, squares.accumulators[j],
+                                      products.accumulators[j]);
   for (; i + 8 <= count; i += 8)
-    residual_step<HasJacobi, Lane8Unaligned>(i, minuend, factor, q, d, r,
-                                             squares.accumulators[i / 8 % 4],
-                                             products.accumulators[i / 8 % 4]);
+    residual_step<HasJacobi, Lanes>(i, minuend, factor, q, d, r, squares.accumulators[i / 8 % 4],
+                                    products.accumulators[i / 8 % 4]);
   for (; i < count; ++i) {
     double square = 0;
     double product = 0;
-    residual_step<HasJacobi, double>(i, minuend, factor, q, d, r, square, product);
+    residual_step<HasJacobi, SingleLane>(i, minuend, factor, q, d, r, square, product);
     squares.add(i, square);
     products.add(i, product);
   }
@@ -71,12 +72,12 @@ template <bool HasJacobi, class Vector>
 [[gnu::always_inline]] inline void advance_step(std::int64_t i, double alpha, double beta,
                                                 const double* r, const double* d, double* x,
                                                 double* p) {
-  const Vector direction = at<Vector>(p, i);
-  at<Vector>(x, i) += alpha * direction;
+  const auto direction = at<Vector>(p, i).value;
+  at<Vector>(x, i).value += alpha * direction;
   if constexpr (HasJacobi)
-    at<Vector>(p, i) = at<Vector>(d, i) * at<Vector>(r, i) + beta * direction;
+    at<Vector>(p, i).value = at<Vector>(d, i).value * at<Vector>(r, i).value + beta * direction;
   else
-    at<Vector>(p, i) = at<Vector>(r, i) + beta * direction;
+    at<Vector>(p, i).value = at<Vector>(r, i).value + beta * direction;
 }
 
 template <bool HasJacobi>
@@ -84,9 +85,8 @@ template <bool HasJacobi>
                                            const double* d, double* x, double* p,
                                            std::int64_t count) {
   std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    advance_step<HasJacobi, Lane8Unaligned>(i, alpha, beta, r, d, x, p);
-  for (; i < count; ++i) advance_step<HasJacobi, double>(i, alpha, beta, r, d, x, p);
+  for (; i + 8 <= count; i += 8) advance_step<HasJacobi, Lanes>(i, alpha, beta, r, d, x, p);
+  for (; i < count; ++i) advance_step<HasJacobi, SingleLane>(i, alpha, beta, r, d, x, p);
 }
 
 }  // namespace

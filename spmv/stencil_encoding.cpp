@@ -8,7 +8,7 @@ namespace weft::spmv {
 namespace {
 
 using perfmodel::Lane8;
-using perfmodel::Lane8Unaligned;
+using perfmodel::lanes;
 
 constexpr LocalIndex chunk_rows = StencilEncoding::chunk_rows;
 /// More patterns than this would not stay in a core's second-level cache.
@@ -158,11 +158,10 @@ template <int SlotCount, bool HasMasks>
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk, x += chunk_rows, y += chunk_rows) {
     Lane8 sum = {};
     for (std::int32_t slot = 0; slot < slot_count; ++slot) {
-      const Lane8 next = sum + slots[slot].values *
-                                   *reinterpret_cast<const Lane8Unaligned*>(x + slots[slot].offset);
+      const Lane8 next = sum + slots[slot].values * lanes(x + slots[slot].offset).value;
       sum = HasMasks ? (slots[slot].mask ? next : sum) : next;
     }
-    *reinterpret_cast<Lane8Unaligned*>(y) = sum;
+    lanes(y).value = sum;
   }
 }
 

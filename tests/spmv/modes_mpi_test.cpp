@@ -1,3 +1,5 @@
+// weft_mpi_test: tags = ["tsan"],
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
