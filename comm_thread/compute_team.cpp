@@ -73,6 +73,7 @@ void ComputeTeam::run(const std::function<void(const TeamThread&)>& work) const 
     return;
   }
   omp_set_dynamic(0);
+  omp_set_max_active_levels(std::max(1, omp_get_max_active_levels()));
   omp_set_num_threads(thread_count_);
   current_job.store(&job, std::memory_order_release);
 #pragma omp parallel

@@ -40,7 +40,6 @@ class ComputeTeam {
               const std::function<void(int)>& on_thread_start = {});
 
   int thread_count() const { return thread_count_; }
-  WaitPolicy wait_policy() const { return policy_; }
 
   /// Runs `work` in every thread of the team and returns when all are done.
   /// Throws: what a thread threw; the others leave at their next barrier.

@@ -37,7 +37,9 @@ std::vector<std::size_t> slices_per_domain(std::span<const CoreSlice> domains,
   const auto remainder = [&](std::size_t domain) {
     return domains[domain].size() * slice_count % unit_count;
   };
-  std::ranges::stable_sort(order, std::ranges::greater(), remainder);
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return remainder(a) != remainder(b) ? remainder(a) > remainder(b) : a < b;
+  });
   const std::size_t dealt = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   for (std::size_t i = 0; i < slice_count - dealt; ++i) ++counts[order[i]];
   return counts;

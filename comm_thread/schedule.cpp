@@ -35,7 +35,6 @@ std::unique_ptr<Schedule> Schedule::Builder::build() {
     const Draft& draft = drafts_[i];
     schedule->operations_[i].is_receive = draft.is_receive;
     schedule->operations_[i].rank = draft.rank;
-    schedule->operations_[i].bytes = draft.bytes;
     if (draft.is_receive) schedule->receives_.push_back(i);
     schedule->requests_.push_back(MPI_REQUEST_NULL);
     check_mpi(

@@ -60,7 +60,6 @@ class Schedule {
   struct Operation {
     bool is_receive;
     int rank;
-    std::size_t bytes;
     std::atomic<std::uint64_t> finished_run{0};
   };
   struct Round {

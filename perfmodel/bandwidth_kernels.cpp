@@ -18,20 +18,4 @@ double load_probe(const double* a, std::int64_t count) {
   return result;
 }
 
-void copy_probe(double* a, const double* b, std::int64_t count) {
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    std::int64_t i = 0;
-    for (; i + 8 <= count; i += 8) lanes(a + i).value = lanes(b + i).value;
-    for (; i < count; ++i) a[i] = b[i];
-  });
-}
-
-void triad_probe(double* a, const double* b, double s, const double* c, std::int64_t count) {
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    std::int64_t i = 0;
-    for (; i + 8 <= count; i += 8) lanes(a + i).value = lanes(b + i).value + s * lanes(c + i).value;
-    for (; i < count; ++i) a[i] = b[i] + s * c[i];
-  });
-}
-
 }  // namespace weft::perfmodel

@@ -5,10 +5,8 @@ namespace {
 
 SimdLevel detect() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-    return SimdLevel::avx512;
-  if (__builtin_cpu_supports("avx2")) return SimdLevel::avx2;
+  if (__builtin_cpu_supports("x86-64-v4")) return SimdLevel::avx512;
+  if (__builtin_cpu_supports("x86-64-v3")) return SimdLevel::avx2;
 #endif
   return SimdLevel::baseline;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,6 +70,7 @@ ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& t
   auto& squares = residual_.part(thread.index, 0);
   auto& products = residual_.part(thread.index, 1);
   double* const p = p_->own().data();
+  double largest = 0;  // |b_i| of this thread
   for_each_block(thread, [&](std::int64_t row, std::int64_t count) {
     std::fill_n(x_.data() + row, count, 0.0);
     std::fill_n(q_.data() + row, count, 0.0);
@@ -77,9 +79,14 @@ ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& t
     squares.add(sums.r_dot_r);
     products.add(sums.r_dot_z);
     start_direction(r_.data() + row, inverse_diagonal(row), p + row, count);
+    largest = std::transform_reduce(
+        b.begin() + row, b.begin() + row + count, largest,
+        [](double x, double y) { return std::max(x, y); }, [](double x) { return std::abs(x); });
   });
+  curvature_.part(thread.index).add(largest);
+  curvature_.collective_reduce(thread);
   residual_.collective_reduce(thread);
-  return {std::sqrt(residual_.result(0)), residual_.result(1)};
+  return {std::sqrt(residual_.result(0)), residual_.result(1), curvature_.result() > 0};
 }
 
 double ConjugateGradient::collective_product(const TeamThread& thread) {
@@ -141,7 +148,12 @@ void ConjugateGradient::iterate(const TeamThread& thread, std::span<const double
   const double first_norm = norms.r;
   if (thread.is_primary()) timer_.start();
   SolveReport state;
-  if (options_.stop.is_met(norms.r, first_norm)) state.status = SolveStatus::converged;
+  if (!std::isfinite(first_norm) || (first_norm == 0 && norms.is_nonzero)) {
+    state.status = SolveStatus::breakdown;
+    state.explanation = "the squares of b leave the range of double; scale the system";
+  } else if (options_.stop.is_met(norms.r, first_norm)) {
+    state.status = SolveStatus::converged;
+  }
 
   while (state.status == SolveStatus::not_converged &&
          state.iterations < options_.stop.max_iterations) {

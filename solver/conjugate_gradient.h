@@ -53,6 +53,7 @@ class ConjugateGradient {
   struct Norms {
     double r = 0;  // ‖r‖
     double r_dot_z = 0;
+    bool is_nonzero = true;  // at the start: whether any entry is, however small
   };
 
   void invert_diagonal();

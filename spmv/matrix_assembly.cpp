@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
 #include "spmv/thread_rows.h"
 
@@ -93,20 +94,23 @@ std::pair<std::size_t, std::size_t> MatrixAssembly::rows_of(const TeamThread& th
           static_cast<std::size_t>(thread_rows_[index + 1])};
 }
 
-LocalIndex MatrixAssembly::local_column(GlobalIndex column) const {
+std::optional<LocalIndex> MatrixAssembly::local_column(GlobalIndex column) const {
   if (is_own(column)) return static_cast<LocalIndex>(column - first_row());
   const auto found = std::lower_bound(halo_columns_.begin(), halo_columns_.end(), column);
+  if (found == halo_columns_.end() || *found != column) return std::nullopt;
   return rows_.row_count + static_cast<LocalIndex>(found - halo_columns_.begin());
 }
 
 void MatrixAssembly::insert(GlobalIndex row, GlobalIndex column, double value) {
   const auto local_row = static_cast<std::size_t>(row - first_row());
   const auto place = static_cast<std::size_t>(rows_.row_offsets[local_row] + filled_[local_row]++);
-  if (place >= static_cast<std::size_t>(rows_.row_offsets[local_row + 1]))
-    throw comm_thread::InputError("row " + std::to_string(row + 1) +
-                                  " has more entries than were counted; expected a matrix that "
-                                  "does not change while it is read");
-  rows_.columns[place] = local_column(column);
+  const auto local = local_column(column);
+  if (!local || place >= static_cast<std::size_t>(rows_.row_offsets[local_row + 1])) {
+    --filled_[local_row];
+    has_changed_.store(true, std::memory_order_relaxed);
+    return;
+  }
+  rows_.columns[place] = *local;
   rows_.values[place] = value;
 }
 
@@ -167,6 +171,9 @@ void MatrixAssembly::close_gaps() {
 
 DistributedMatrix MatrixAssembly::collective_finish(const comm_thread::Communicator& communicator,
                                                     const comm_thread::ComputeTeam& team) && {
+  comm_thread::collective_agree_on_error(
+      communicator,
+      has_changed_ ? "the matrix changed while it was read; expected it to stay as it is" : "");
   order_rows(team);
   close_gaps();
   const std::int64_t nonzeros = communicator.sum(rows_.nonzero_count());

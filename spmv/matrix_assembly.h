@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -36,13 +38,15 @@ class MatrixAssembly {
   void allocate(const comm_thread::ComputeTeam& team);
 
   /// The finished matrix; the assembly is used up.
-  /// Collective (one sum over the ranks for the number of nonzeros).
+  /// Collective. Throws comm_thread::InputError on every rank when entries were inserted that had
+  /// not been counted.
   DistributedMatrix collective_finish(const comm_thread::Communicator& communicator,
                                       const comm_thread::ComputeTeam& team) &&;
 
  private:
   bool is_own(GlobalIndex column) const { return column >= first_row() && column < end_row(); }
-  LocalIndex local_column(GlobalIndex column) const;
+  /// Nothing for a column that was not counted.
+  std::optional<LocalIndex> local_column(GlobalIndex column) const;
   /// The rows [first, last) that `thread` of the team touches first.
   std::pair<std::size_t, std::size_t> rows_of(const comm_thread::TeamThread& thread) const;
   GlobalIndex global_column(LocalIndex column) const;
@@ -57,6 +61,7 @@ class MatrixAssembly {
   std::vector<GlobalIndex> halo_columns_;  // ascending, second pass
   std::vector<LocalIndex> thread_rows_;  // [thread_count + 1]
   std::vector<LocalIndex> filled_;  // per row, second pass
+  std::atomic<bool> has_changed_{false};  // entries came in that had not been counted
   CrsMatrix rows_;
 };
 

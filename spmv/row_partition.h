@@ -16,7 +16,8 @@ namespace weft::spmv {
 /// the matrix alone and never on ranks or threads (design decision: bits do not change with ranks).
 class RowPartition {
  public:
-  /// Rows per block: a power of two, 8 … 4096, so that there are about 1024 blocks or more; 1 below
+  /// Rows per block: a power of two, 8 … 4096, so that there are 1024 blocks or more
+  /// where that leaves 8 rows for each; 1 below
   /// 1024 rows.
   static GlobalIndex block_size(GlobalIndex row_count);
   static GlobalIndex block_count(GlobalIndex row_count);

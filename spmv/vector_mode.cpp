@@ -8,14 +8,12 @@ void multiply_in_vector_mode(const comm_thread::TeamThread& thread, const Multip
   auto& exchange = product.x.exchange();
   product.x.pack(thread.index);
   thread.barrier();
+  if (thread.is_primary()) product.timer.lap(Phase::pack);
   if (exchange.has_neighbours()) {
-    if (thread.is_primary()) {
-      product.timer.lap(Phase::pack);
-      exchange.start_here(product.comm_thread).wait();
-    }
+    if (thread.is_primary()) exchange.start_here(product.comm_thread).wait();
     thread.barrier();
+    if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
   }
-  if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
 
   product.multiply(RowSet::all, thread.index);
   if (thread.is_primary()) product.timer.lap(Phase::local_part);

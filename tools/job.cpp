@@ -54,7 +54,7 @@ Job::Job(const comm_thread::MpiSession& session, int threads_wanted, bool strict
       comm_thread_world_(world_.collective_duplicate()),
       topology_(comm_thread::Topology::from_this_machine()) {
   plan(threads_wanted, strict);
-  start_threads();
+  comm_thread::collective_attempt(world_, [this] { start_threads(); });
 }
 
 void Job::plan(int threads_wanted, bool strict) {

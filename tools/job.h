@@ -23,7 +23,7 @@ namespace weft::tools {
 class Job {
  public:
   /// `threads_wanted`: compute threads per rank; 0: as many as there are cores.
-  /// `strict`: refuse a placement that puts two compute threads on one core.
+  /// `strict`: with `threads_wanted`, refuse to let two compute threads share a hardware thread.
   Job(const comm_thread::MpiSession& session, int threads_wanted, bool strict);
 
   const comm_thread::MpiSession& session() const { return session_; }

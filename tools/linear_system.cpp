@@ -49,14 +49,12 @@ spmv::MatrixFormat parse_format(const std::string& name) {
   return name == "crs" ? spmv::MatrixFormat::crs : spmv::MatrixFormat::automatic;
 }
 
-spmv::RightHandSide choose_right_hand_side(const SystemOptions& options,
-                                           const spmv::Problem& problem) {
+spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem) {
   // The rows of `irregular` add up to 1: with b = 1 it would be solved in one iteration.
   const char* const by_default = problem.has_grid()                             ? "boundary-one"
                                  : problem.kind == spmv::ProblemKind::irregular ? "random:1"
                                                                                 : "ones";
-  const auto right_hand_side = spmv::RightHandSide::parse(
-      options.right_hand_side.empty() ? by_default : options.right_hand_side);
+  const auto right_hand_side = spmv::RightHandSide::parse(word.empty() ? by_default : word);
   spmv::check(right_hand_side, problem);
   return right_hand_side;
 }

@@ -30,8 +30,11 @@ bool somebody_watches() { return std::getenv("WEFT_TERMINAL") != nullptr || isat
 ProgressLine::ProgressLine(bool is_shown, double tolerance)
     : is_shown_(is_shown), tolerance_(tolerance) {}
 
-ProgressLine::~ProgressLine() {
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::clear() {
   if (is_drawn_) std::fputs("\r\033[K", stderr);
+  is_drawn_ = false;
 }
 
 void ProgressLine::update(std::int64_t iteration, double residual) {

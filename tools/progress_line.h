@@ -18,6 +18,9 @@ class ProgressLine {
 
   void update(std::int64_t iteration, double residual);
 
+  /// Takes the line away; the destructor does, too.
+  void clear();
+
  private:
   using Clock = std::chrono::steady_clock;
 

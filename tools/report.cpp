@@ -118,9 +118,10 @@ void ReportFile::collective_write(const Json& report) const {
   if (path_.empty()) return;
   comm_thread::collective_attempt(job_.world(), [&] {
     if (!job_.is_root()) return;
-    const std::string text = report.dump(2) + "\n";
+    const std::string text = report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (is_standard_output()) {
-      std::fputs(text.c_str(), stdout);
+      if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw comm_thread::InputError("standard output: cannot be written; expected room");
       return;
     }
     spmv::TemporaryFile unfinished(path_);

@@ -32,6 +32,8 @@ using solver::SolveStatus;
 constexpr int exit_code_not_converged = 3;
 
 struct SolveOptions : SystemOptions {
+  std::string right_hand_side;
+  std::string mode = "task";
   std::string method = "cg";
   std::string solution_path;
   solver::StopCriterion stop;
@@ -121,7 +123,7 @@ void print_summary(const Json& report) {
   fmt::print("result       {} after {} iterations\n", text(report["status"]),
              report["iterations"].get<std::int64_t>());
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
-  fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:.0e}\n",
+  fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:g}\n",
              report["relative_residual"].get<double>(), report["recurrence_residual"].get<double>(),
              report["tolerance"].get<double>());
   fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
@@ -158,7 +160,7 @@ solver::ConjugateGradient collective_make_method(spmv::SparseOperator& op,
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
-  const auto right_hand_side = choose_right_hand_side(options, problem);
+  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
@@ -174,6 +176,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   SolveFacts facts;
   facts.setup_seconds = watch.seconds();
   const SolveReport result = method.solve(b.span());
+  progress.clear();
   if (!options.solution_path.empty())
     spmv::collective_write_vector(job.world(), op.matrix().matrix().partition, method.solution(),
                                   options.solution_path);

@@ -225,6 +225,7 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
   add_problem_options(command, *options);
   command.add_option("--mode", options->modes, "which modes, separated by commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"vector", "overlap", "task"}))
       ->type_name("MODE,...")
       ->capture_default_str();

@@ -26,7 +26,7 @@ void add_job_options(CLI::App& command, SystemOptions& options) {
       ->type_name("T")
       ->capture_default_str();
   command.add_flag("--strict-placement", options.strict_placement,
-                   "refuse to put two compute threads on one core");
+                   "with --threads: refuse to let two compute threads share a\nhardware thread");
   command
       .add_option("--json", options.json_path,
                   "write the report as JSON; - for standard output instead of the summary")

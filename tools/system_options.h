@@ -10,8 +10,6 @@ namespace weft::tools {
 /// commands.
 struct SystemOptions {
   std::string problem;
-  std::string right_hand_side;
-  std::string mode = "task";
   std::string partition = "rows";
   std::string format = "auto";
   std::string json_path;

@@ -68,8 +68,8 @@ std::vector<Entry> random_entries(GlobalIndex row_count, int count, tests::Refer
   std::vector<Entry> entries;
   sum.assign(static_cast<std::size_t>(row_count), {});
   for (int i = 0; i < count; ++i) {
-    const Entry entry{static_cast<GlobalIndex>(random() % row_count),
-                      static_cast<GlobalIndex>(random() % row_count),
+    const Entry entry{static_cast<GlobalIndex>(random() % static_cast<std::uint64_t>(row_count)),
+                      static_cast<GlobalIndex>(random() % static_cast<std::uint64_t>(row_count)),
                       static_cast<double>(random() % 64) - 32};  // sums of them are exact
     entries.push_back(entry);
     sum[static_cast<std::size_t>(entry.row)][entry.column] += entry.value;
