@@ -248,12 +248,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   command.add_option("--max-iterations", options->stop.max_iterations, "stop after so many")
       ->check(fault_of_iterations)
       ->capture_default_str();
-  command
-      .add_option("--format", options->format,
-                  "matrix storage: auto (repeating rows as a stencil, else CRS) or crs")
-      ->check(CLI::IsMember({"auto", "crs"}))
-      ->type_name("auto|crs")
-      ->capture_default_str();
+  add_format_option(command, *options);
   command
       .add_option("--solution", options->solution_path,
                   "write x as a Matrix Market array, .mtx or .mtx.gz")

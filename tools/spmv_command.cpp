@@ -232,12 +232,7 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
   command.add_option("--repetitions", options->repetitions, "timed products per mode")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command
-      .add_option("--format", options->format,
-                  "matrix storage: auto (repeating rows as a stencil, else CRS) or crs")
-      ->check(CLI::IsMember({"auto", "crs"}))
-      ->type_name("auto|crs")
-      ->capture_default_str();
+  add_format_option(command, *options);
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"

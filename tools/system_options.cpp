@@ -18,6 +18,15 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
       ->capture_default_str();
 }
 
+void add_format_option(CLI::App& command, SystemOptions& options) {
+  command
+      .add_option("--format", options.format,
+                  "matrix storage: auto (repeating rows as a stencil, else CRS) or crs")
+      ->check(CLI::IsMember({"auto", "crs"}))
+      ->type_name("auto|crs")
+      ->capture_default_str();
+}
+
 void add_job_options(CLI::App& command, SystemOptions& options) {
   command
       .add_option("--threads", options.threads,

@@ -19,6 +19,8 @@ struct SystemOptions {
 
 /// PROBLEM, --partition.
 void add_problem_options(CLI::App& command, SystemOptions& options);
+/// --format.
+void add_format_option(CLI::App& command, SystemOptions& options);
 /// --threads, --strict-placement, --json.
 void add_job_options(CLI::App& command, SystemOptions& options);
 
