@@ -3,12 +3,17 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <utility>
 
+#include "comm_thread/sleep.h"
+
 namespace weft::comm_thread {
 namespace {
+
+using std::chrono_literals::operator""ns;
 
 /// Looks without anything to do before the thread parks: about 100 µs. Parking at once would cost
 /// the next poster a wake-up (12–27 µs until the thread runs, 7 µs for the poster).
@@ -18,6 +23,9 @@ constexpr std::uint64_t looks_before_park_on_shared_core = 20;
 /// from a compute thread that computes. While the poster waits, nobody computes, and it looks on.
 constexpr std::uint64_t looks_before_nap = 20;
 constexpr std::chrono::microseconds nap{50};
+constexpr std::chrono::microseconds nap_growth{10};
+constexpr std::chrono::microseconds longest_nap{250};
+constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 /// Waiting rounds between two looks at the clock.
 constexpr std::uint64_t rounds_per_clock = 1024;
 
@@ -44,9 +52,9 @@ bool Pending::test_receive(std::size_t receive) const {
 template <class IsDone>
 void Pending::wait_until(const IsDone& is_done) const {
   if (is_done()) return;
-  thread_->somebody_waits_.store(true, std::memory_order_relaxed);
-  for (std::uint64_t round = 0; !is_done(); ++round) thread_->wait_a_little(*schedule_, round);
-  thread_->somebody_waits_.store(false, std::memory_order_relaxed);
+  const CommThread::Waiting waiting(*thread_);
+  const auto awaited = [this] { return schedule_->missing(); };
+  for (std::uint64_t round = 0; !is_done(); ++round) thread_->wait_a_little(awaited, round);
 }
 
 void Pending::wait() const {
@@ -66,14 +74,18 @@ CommThread::CommThread(Options options) : options_(std::move(options)) {
 
 CommThread::~CommThread() {
   stopping_.store(true, std::memory_order_seq_cst);
-  if (parked_.exchange(0) == 1) parked_.notify_one();
+  wake();
   if (has_thread()) thread_.join();
   while (!callers_executor_.is_idle()) callers_executor_.progress();
 }
 
-std::uint64_t CommThread::begin_run(Schedule& schedule) {
+void CommThread::check_is_free(const Schedule& schedule) {
   if (schedule.finished_runs() < schedule.posted_runs())
     throw std::logic_error(schedule.name() + " was posted while its last run is in flight");
+}
+
+std::uint64_t CommThread::begin_run(Schedule& schedule) {
+  check_is_free(schedule);
   const std::uint64_t run = schedule.posted_runs() + 1;
   schedule.posted_runs_.store(run, std::memory_order_relaxed);
   return run;
@@ -89,10 +101,85 @@ Pending CommThread::start_here(Schedule& schedule) {
 Pending CommThread::post(Schedule& schedule) {
   if (!has_thread()) return start_here(schedule);
   const std::uint64_t run = begin_run(schedule);
+  hand_over(schedule);
+  return Pending(*this, schedule, run, false);
+}
+
+Pending CommThread::post_chain(std::span<Schedule* const> schedules) {
+  Schedule& last = *schedules.back();
+  for (const Schedule* schedule : schedules) check_is_free(*schedule);
+  for (Schedule* schedule : schedules) begin_run(*schedule);
+  const std::uint64_t run = last.posted_runs();
+  for (std::size_t i = 0; i + 1 < schedules.size(); ++i)
+    schedules[i]->continuation_ = schedules[i + 1];
+  if (has_thread()) {
+    hand_over(*schedules.front());
+    return Pending(*this, last, run, false);
+  }
+  for (Schedule* schedule : schedules)
+    schedule->progress_by_poster_ = [this] { callers_executor_.progress(); };
+  callers_executor_.start(*schedules.front());
+  return Pending(*this, last, run, true);
+}
+
+void CommThread::hand_over(Schedule& schedule) {
   schedule.next_posted_ = posted_.load(std::memory_order_relaxed);
   while (!posted_.compare_exchange_weak(schedule.next_posted_, &schedule)) continue;
-  if (parked_.load() == 1 && parked_.exchange(0) == 1) parked_.notify_one();
-  return Pending(*this, schedule, run, false);
+  wake();
+}
+
+void CommThread::wake() {
+  if (asleep_.load() == 1 && asleep_.exchange(0) == 1) wake_sleeper(asleep_);
+}
+
+void CommThread::add_service(Service& service) { change_services({&service, true}); }
+
+void CommThread::remove_service(Service& service) {
+  change_services({&service, false});
+  service.rethrow_error();
+}
+
+void CommThread::change_services(ServiceChange change) {
+  if (!has_thread()) {
+    apply(change);
+    return;
+  }
+  service_change_.store(&change);
+  wake();
+  for (std::uint64_t round = 0; service_change_.load(std::memory_order_acquire); ++round)
+    relax(WaitPolicy::yield, round);
+}
+
+bool CommThread::take_service_change() {
+  ServiceChange* change = service_change_.load(std::memory_order_acquire);
+  if (!change) return false;
+  apply(*change);
+  service_change_.store(nullptr, std::memory_order_release);
+  return true;
+}
+
+void CommThread::apply(ServiceChange change) {
+  std::erase(services_, change.service);
+  if (change.is_added) services_.push_back(change.service);
+}
+
+bool CommThread::progress_services() {
+  bool moved = false;
+  for (Service* service : services_) moved = service->attend() || moved;
+  return moved;
+}
+
+void CommThread::progress_services_here() {
+  if (!has_thread()) progress_services();
+}
+
+void CommThread::wait_for(const std::function<bool()>& is_done,
+                          const std::function<std::string()>& awaited) {
+  const Waiting waiting(*this);
+  for (std::uint64_t round = 0; !is_done(); ++round) {
+    progress_services_here();
+    wait_a_little(awaited, round);
+  }
 }
 
 double CommThread::cpu_seconds() const {
@@ -121,40 +208,51 @@ bool CommThread::take_posted() {
   return true;
 }
 
-void CommThread::park() {
-  parked_.store(1);
-  if (posted_.load() == nullptr && !stopping_.load()) parked_.wait(1);
-  parked_.store(0);
+bool CommThread::has_work_waiting() const {
+  return posted_.load() != nullptr || service_change_.load() != nullptr;
+}
+
+void CommThread::sleep(std::chrono::nanoseconds longest) {
+  asleep_.store(1);
+  const bool is_nap = longest != forever;
+  if (!has_work_waiting() && !stopping_.load() && !(is_nap && somebody_waits_.load()))
+    sleep_while(asleep_, 1, longest);
+  asleep_.store(0);
 }
 
 void CommThread::run() {
   if (options_.on_start) options_.on_start();
+  sleep_precisely();
   const bool shares_core = options_.idle == WaitPolicy::yield;
   const std::uint64_t park_after =
       shares_core ? looks_before_park_on_shared_core : looks_before_park;
   std::uint64_t fruitless = 0;
   while (true) {
-    const bool took = take_posted();
-    const bool moved = executor_.progress() || took;
+    bool moved = take_service_change();
+    moved = take_posted() || moved;
+    moved = executor_.progress() || moved;
+    moved = progress_services() || moved;
     fruitless = moved ? 0 : fruitless + 1;
     if (moved) continue;
-    if (executor_.is_idle()) {
-      if (stopping_.load() && posted_.load() == nullptr) return;
+    if (executor_.is_idle() && services_.empty()) {
+      if (stopping_.load() && !has_work_waiting()) return;
       if (fruitless > park_after) {
-        park();
+        sleep(forever);
         fruitless = 0;
         continue;
       }
-    } else if (shares_core && fruitless > looks_before_nap &&
-               !somebody_waits_.load(std::memory_order_relaxed)) {
-      std::this_thread::sleep_for(nap);
+    } else if (shares_core && fruitless > looks_before_nap && !somebody_waits_.load()) {
+      // Messages of services should not wait for long; a long transfer may.
+      const auto growth = services_.empty() ? nap_growth * (fruitless - looks_before_nap) : 0ns;
+      sleep(std::min<std::chrono::nanoseconds>(nap + growth, longest_nap));
       continue;
     }
     relax(options_.idle, fruitless);
   }
 }
 
-void CommThread::wait_a_little(const Schedule& schedule, std::uint64_t round) {
+template <class Awaited>
+void CommThread::wait_a_little(const Awaited& awaited, std::uint64_t round) {
   relax(options_.wait, round);
   if (!options_.on_stall || round % rounds_per_clock != 0) return;
   const double now = now_seconds();
@@ -162,7 +260,7 @@ void CommThread::wait_a_little(const Schedule& schedule, std::uint64_t round) {
     wait_began_ = now;
     next_stall_report_ = options_.stall_seconds;
   } else if (now - wait_began_ >= next_stall_report_) {
-    options_.on_stall(schedule.missing(), now - wait_began_);
+    options_.on_stall(awaited(), now - wait_began_);
     next_stall_report_ *= 2;
   }
 }

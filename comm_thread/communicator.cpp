@@ -4,14 +4,23 @@
 #include <utility>
 
 #include "comm_thread/mpi_error.h"
+#include "comm_thread/patient_wait.h"
 
 namespace weft::comm_thread {
 namespace {
 
+/// Runs a non-blocking collective to its end.
+template <class Collective, class... Arguments>
+void run(Collective collective, const char* doing, Arguments... arguments) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(collective(arguments..., &request), doing);
+  wait_patiently(request, doing);
+}
+
 template <class Value>
 Value all_reduce(Value value, MPI_Datatype type, MPI_Op operation, MPI_Comm handle) {
   Value result{};
-  check_mpi(MPI_Allreduce(&value, &result, 1, type, operation, handle), "reduce over the ranks");
+  run(MPI_Iallreduce, "reduce over the ranks", &value, &result, 1, type, operation, handle);
   return result;
 }
 
@@ -47,7 +56,7 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
 
 Communicator Communicator::collective_duplicate() const {
   MPI_Comm handle = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(handle_, &handle), "duplicate a communicator");
+  run(MPI_Comm_idup, "duplicate a communicator", handle_, &handle);
   return Communicator(handle);
 }
 
@@ -58,7 +67,7 @@ Communicator Communicator::collective_split_node() const {
   return Communicator(handle);
 }
 
-void Communicator::barrier() const { check_mpi(MPI_Barrier(handle_), "wait in a barrier"); }
+void Communicator::barrier() const { run(MPI_Ibarrier, "wait in a barrier", handle_); }
 
 std::int64_t Communicator::sum(std::int64_t value) const {
   return all_reduce(value, MPI_INT64_T, MPI_SUM, handle_);
@@ -85,14 +94,13 @@ double Communicator::sum(double value) const {
 }
 
 void Communicator::sum(std::span<std::int64_t> values) const {
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                          MPI_SUM, handle_),
-            "reduce over the ranks");
+  run(MPI_Iallreduce, "reduce over the ranks", MPI_IN_PLACE, values.data(),
+      static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, handle_);
 }
 
 std::int64_t Communicator::exclusive_prefix_sum(std::int64_t value) const {
   std::int64_t before = 0;
-  check_mpi(MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, handle_), "form a prefix sum");
+  run(MPI_Iexscan, "form a prefix sum", &value, &before, 1, MPI_INT64_T, MPI_SUM, handle_);
   return rank_ == 0 ? 0 : before;
 }
 
@@ -100,27 +108,26 @@ void Communicator::broadcast(std::string& text, int root) const {
   auto length = static_cast<std::int64_t>(text.size());
   broadcast(std::span(&length, 1), root);
   text.resize(static_cast<std::size_t>(length));
-  check_mpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, root, handle_),
-            "broadcast a text");
+  run(MPI_Ibcast, "broadcast a text", text.data(), static_cast<int>(length), MPI_CHAR, root,
+      handle_);
 }
 
 void Communicator::broadcast(std::span<std::int64_t> values, int root) const {
-  check_mpi(MPI_Bcast(values.data(), static_cast<int>(values.size()), MPI_INT64_T, root, handle_),
-            "broadcast numbers");
+  run(MPI_Ibcast, "broadcast numbers", values.data(), static_cast<int>(values.size()), MPI_INT64_T,
+      root, handle_);
 }
 
 std::vector<std::string> Communicator::gather(std::string_view text) const {
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(is_root() ? static_cast<std::size_t>(size_) : 0);
-  check_mpi(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handle_),
-            "gather text lengths");
+  run(MPI_Igather, "gather text lengths", &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0,
+      handle_);
   std::vector<int> offsets(lengths.size());
   std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
   std::string all(lengths.empty() ? 0 : static_cast<std::size_t>(offsets.back() + lengths.back()),
                   '\0');
-  check_mpi(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                        MPI_CHAR, 0, handle_),
-            "gather texts");
+  run(MPI_Igatherv, "gather texts", text.data(), length, MPI_CHAR, all.data(), lengths.data(),
+      offsets.data(), MPI_CHAR, 0, handle_);
   std::vector<std::string> texts;
   for (std::size_t r = 0; r < lengths.size(); ++r)
     texts.push_back(
@@ -133,14 +140,13 @@ std::vector<std::vector<std::int64_t>> Communicator::all_gather(
   const auto ranks = static_cast<std::size_t>(size_);
   const int length = static_cast<int>(values.size());
   std::vector<int> lengths(ranks);
-  check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, handle_),
-            "gather list lengths");
+  run(MPI_Iallgather, "gather list lengths", &length, 1, MPI_INT, lengths.data(), 1, MPI_INT,
+      handle_);
   std::vector<int> offsets(ranks);
   std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
   std::vector<std::int64_t> all(static_cast<std::size_t>(offsets.back() + lengths.back()));
-  check_mpi(MPI_Allgatherv(values.data(), length, MPI_INT64_T, all.data(), lengths.data(),
-                           offsets.data(), MPI_INT64_T, handle_),
-            "gather lists");
+  run(MPI_Iallgatherv, "gather lists", values.data(), length, MPI_INT64_T, all.data(),
+      lengths.data(), offsets.data(), MPI_INT64_T, handle_);
   std::vector<std::vector<std::int64_t>> lists(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
     lists[r].assign(all.begin() + offsets[r], all.begin() + offsets[r] + lengths[r]);

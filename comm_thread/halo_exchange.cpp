@@ -1,6 +1,13 @@
 #include "comm_thread/halo_exchange.h"
 
 namespace weft::comm_thread {
+namespace {
+
+std::span<double> part(std::span<double> all, std::int64_t begin, std::int64_t count) {
+  return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+}
+
+}  // namespace
 
 HaloExchange::HaloExchange(const Communicator& communicator,
                            std::span<const HaloNeighbour> neighbours, std::span<double> halo,
@@ -9,19 +16,13 @@ HaloExchange::HaloExchange(const Communicator& communicator,
   for (const HaloNeighbour& neighbour : neighbours) send_count += neighbour.send_count;
   send_buffer_.resize(static_cast<std::size_t>(send_count));
 
-  Schedule::Builder builder(communicator, "halo exchange");
-  const auto bytes = [](std::int64_t count) {
-    return static_cast<std::size_t>(count) * sizeof(double);
-  };
+  std::vector<ExchangeNeighbour> parts;
   for (const HaloNeighbour& neighbour : neighbours)
-    if (neighbour.receive_count > 0)
-      builder.receive(halo.data() + neighbour.receive_begin, bytes(neighbour.receive_count),
-                      neighbour.rank, tag);
-  for (const HaloNeighbour& neighbour : neighbours)
-    if (neighbour.send_count > 0)
-      builder.send(send_buffer_.data() + neighbour.send_begin, bytes(neighbour.send_count),
-                   neighbour.rank, tag);
-  schedule_ = builder.build();
+    parts.push_back(
+        {neighbour.rank,
+         std::as_bytes(part(send_buffer_, neighbour.send_begin, neighbour.send_count)),
+         std::as_writable_bytes(part(halo, neighbour.receive_begin, neighbour.receive_count))});
+  exchange_.emplace(communicator, "halo exchange", parts, tag);
 }
 
 }  // namespace weft::comm_thread

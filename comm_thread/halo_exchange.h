@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "comm_thread/comm_thread.h"
 #include "comm_thread/communicator.h"
-#include "comm_thread/schedule.h"
+#include "comm_thread/neighbour_exchange.h"
 
 namespace weft::comm_thread {
 
@@ -20,7 +20,7 @@ struct HaloNeighbour {
   std::int64_t receive_count = 0;
 };
 
-/// Brings the halo of one vector up to date: a schedule of one round on persistent requests.
+/// Brings the halo of one vector up to date: a neighbour exchange out of one send buffer.
 ///
 ///     rank 1 of 3:   send buffer | for 0 | for 2 |  ──►  halo of ranks 0 and 2
 ///                    halo        | of 0  | of 2  |  ◄──  send buffers of ranks 0 and 2
@@ -39,18 +39,18 @@ class HaloExchange {
   /// Filled by the caller before each exchange. Shape: the neighbours' send ranges tile it.
   std::span<double> send_buffer() { return send_buffer_; }
 
-  bool has_neighbours() const { return !schedule_->is_empty(); }
+  bool has_neighbours() const { return !exchange_->is_empty(); }
 
   /// Starts the exchange on the calling thread, which then has to wait for it.
-  Pending start_here(CommThread& thread) { return thread.start_here(*schedule_); }
+  Pending start_here(CommThread& thread) { return exchange_->start_here(thread); }
 
   /// Hands the exchange to the communication thread. Receive `i` of the Pending is the i-th
   /// neighbour that sends anything.
-  Pending post(CommThread& thread) { return thread.post(*schedule_); }
+  Pending post(CommThread& thread) { return exchange_->post(thread); }
 
  private:
   std::vector<double> send_buffer_;
-  std::unique_ptr<Schedule> schedule_;
+  std::optional<NeighbourExchange> exchange_;  // made when its buffers lie still
 };
 
 }  // namespace weft::comm_thread

@@ -6,8 +6,11 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <utility>
+#include <vector>
 
 #include "comm_thread/mpi_error.h"
+#include "comm_thread/patient_wait.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -23,6 +26,14 @@ ThreadLevel from_mpi(int level) {
   if (level == MPI_THREAD_SERIALIZED) return ThreadLevel::serialized;
   if (level == MPI_THREAD_FUNNELED) return ThreadLevel::funneled;
   return ThreadLevel::single;
+}
+
+std::vector<std::function<void()>> work_at_end;
+
+void wait_for_all() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(MPI_COMM_WORLD, &request), "wait for the end of all ranks");
+  wait_patiently(request, "wait for the end of all ranks");
 }
 
 }  // namespace
@@ -45,8 +56,15 @@ MpiSession::MpiSession(int& argument_count, char**& arguments, ThreadLevel wante
 MpiSession::~MpiSession() {
   // While an exception unwinds, the other ranks may never reach their MPI_Finalize.
   if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-  MPI_Finalize();
+  wait_for_all();
+  for (; !work_at_end.empty(); work_at_end.pop_back()) work_at_end.back()();
+  // Open MPI's OpenSHMEM takes MPI down with itself.
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (!is_finalized) MPI_Finalize();
 }
+
+void MpiSession::at_end(std::function<void()> work) { work_at_end.push_back(std::move(work)); }
 
 std::string MpiSession::library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace weft::comm_thread {
@@ -19,12 +20,17 @@ class MpiSession {
  public:
   /// `wanted`: the level to ask for; less than `multiple` only to try the fall-back.
   MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted = ThreadLevel::multiple);
+  /// Waits for all processes and finalises.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
   /// The level obtained; never more than the level wanted.
   ThreadLevel thread_level() const { return thread_level_; }
+
+  /// Runs `work` at the end of the session, while MPI still works; what was given last runs first.
+  /// Not when an exception ends the job. Thread: one at a time.
+  static void at_end(std::function<void()> work);
 
   /// First line of the library's own description ("MPICH Version: 4.0.2").
   static std::string library_version();

@@ -1,7 +1,9 @@
 #include "comm_thread/reproducible_sum.h"
 
 #include <algorithm>
-#include <bit>
+#include <span>
+
+#include "comm_thread/recursive_doubling.h"
 
 namespace weft::comm_thread {
 
@@ -20,27 +22,12 @@ ReproducibleSum::ReproducibleSum(const Communicator& communicator, CommThread& c
 
 std::unique_ptr<Schedule> ReproducibleSum::build_schedule() {
   Schedule::Builder builder(communicator_, "all-reduce");
-  const int rank = communicator_.rank();
-  const int size = communicator_.size();
-  const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
-  const std::size_t bytes = words_.size() * sizeof(std::int64_t);
   // Digits are below 2^32 when they leave: the words of 2^31 ranks can be added without overflow.
-  const auto add_received = [this] {
-    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] += received_[i];
-  };
-
-  if (rank >= core) {  // has a partner inside the power of two, which does the work for both
-    builder.send(words_.data(), bytes, rank - core).end_round();
-    builder.receive(words_.data(), bytes, rank - core).end_round();
-    return builder.build();
-  }
-  const bool has_partner = rank + core < size;
-  if (has_partner) builder.receive(received_.data(), bytes, rank + core).end_round(add_received);
-  for (int distance = 1; distance < core; distance *= 2)
-    builder.receive(received_.data(), bytes, rank ^ distance)
-        .send(words_.data(), bytes, rank ^ distance)
-        .end_round(add_received);
-  if (has_partner) builder.send(words_.data(), bytes, rank + core).end_round();
+  add_recursive_doubling(builder, communicator_, std::as_writable_bytes(std::span(words_)),
+                         std::as_writable_bytes(std::span(received_)), [this] {
+                           for (std::size_t i = 0; i < words_.size(); ++i)
+                             words_[i] += received_[i];
+                         });
   return builder.build();
 }
 

@@ -17,9 +17,7 @@ namespace weft::comm_thread {
 /// Threads add to accumulators of their own; the primary thread merges them and posts a schedule
 /// that adds the accumulators of all ranks. Because they add without rounding, every rank may add
 /// in its own order: recursive doubling, ⌈log2 p⌉ rounds of 568 bytes per scalar instead of the
-/// 2·log2 p of reduce and broadcast; where p is no power of two, a round before and one after.
-///
-///     6 ranks: 4→0 5→1 | 0↔1 2↔3 | 0↔2 1↔3 | 0→4 1→5
+/// 2·log2 p of reduce and broadcast.
 ///
 /// Memory ordering: parts are written by their threads before the first team barrier and read by
 /// the primary thread after it; results are written before the second barrier and read after it.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "comm_thread/message_type.h"
 #include "comm_thread/mpi_error.h"
 
 namespace weft::comm_thread {
@@ -37,13 +38,13 @@ std::unique_ptr<Schedule> Schedule::Builder::build() {
     schedule->operations_[i].rank = draft.rank;
     if (draft.is_receive) schedule->receives_.push_back(i);
     schedule->requests_.push_back(MPI_REQUEST_NULL);
-    check_mpi(
-        draft.is_receive
-            ? MPI_Recv_init_c(draft.data, static_cast<MPI_Count>(draft.bytes), MPI_BYTE, draft.rank,
-                              draft.tag, communicator_.handle(), &schedule->requests_.back())
-            : MPI_Send_init_c(draft.data, static_cast<MPI_Count>(draft.bytes), MPI_BYTE, draft.rank,
-                              draft.tag, communicator_.handle(), &schedule->requests_.back()),
-        "prepare a message");
+    const MessageType type(draft.bytes);
+    MPI_Request* const request = &schedule->requests_.back();
+    check_mpi(draft.is_receive ? MPI_Recv_init(draft.data, type.count(), type.handle(), draft.rank,
+                                               draft.tag, communicator_.handle(), request)
+                               : MPI_Send_init(draft.data, type.count(), type.handle(), draft.rank,
+                                               draft.tag, communicator_.handle(), request),
+              "prepare a message");
   }
   return schedule;
 }

@@ -1,6 +1,7 @@
 #include "comm_thread/schedule_executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "comm_thread/mpi_error.h"
 
@@ -85,7 +86,17 @@ bool ScheduleExecutor::progress() {
 }
 
 void ScheduleExecutor::finish(Schedule& schedule) {
+  // Read before the store: after it, the owner may destroy the schedule.
+  Schedule* next = std::exchange(schedule.continuation_, nullptr);
+  const std::exception_ptr error = schedule.error_;
   schedule.finished_runs_.store(schedule.posted_runs(), std::memory_order_release);
+  if (!next) return;
+  if (error) {
+    next->error_ = error;
+    finish(*next);
+  } else {
+    start(*next);
+  }
 }
 
 }  // namespace weft::comm_thread

@@ -24,7 +24,8 @@ class ScheduleExecutor {
   /// True when an operation completed; ends rounds and the run.
   bool advance(Schedule& schedule);
   bool test_requests(Schedule& schedule);
-  static void finish(Schedule& schedule);
+  /// Ends the run and starts its continuation, which shares its error if there is one.
+  void finish(Schedule& schedule);
 
   std::vector<Schedule*> active_;
   std::vector<int> completed_;  // scratch of MPI_Testsome

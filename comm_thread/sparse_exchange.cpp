@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "comm_thread/message_type.h"
 #include "comm_thread/mpi_error.h"
 
 namespace weft::comm_thread {
@@ -18,10 +19,9 @@ bool receive_one(const Communicator& communicator, std::map<int, Bytes>& receive
   check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator.handle(), &there, &message, &status),
             "look for a message");
   if (!there) return false;
-  MPI_Count count = 0;
-  MPI_Get_count_c(&status, MPI_BYTE, &count);
-  Bytes bytes(static_cast<std::size_t>(count));
-  check_mpi(MPI_Mrecv_c(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+  Bytes bytes(byte_count(status));
+  const MessageType type(bytes.size());
+  check_mpi(MPI_Mrecv(bytes.data(), type.count(), type.handle(), &message, MPI_STATUS_IGNORE),
             "receive a message");
   received[status.MPI_SOURCE] = std::move(bytes);
   return true;
@@ -40,8 +40,9 @@ std::map<int, Bytes> collective_sparse_exchange(const Communicator& communicator
   for (const auto& [rank, bytes] : messages) {
     if (bytes.empty()) continue;
     sends.push_back(MPI_REQUEST_NULL);
-    check_mpi(MPI_Issend_c(bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_BYTE, rank, tag,
-                           communicator.handle(), &sends.back()),
+    const MessageType type(bytes.size());
+    check_mpi(MPI_Issend(bytes.data(), type.count(), type.handle(), rank, tag,
+                         communicator.handle(), &sends.back()),
               "send a message");
   }
   MPI_Request barrier = MPI_REQUEST_NULL;

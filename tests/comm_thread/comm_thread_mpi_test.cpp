@@ -287,13 +287,15 @@ TEST_CASE("a wait that lasts names who is awaited, and goes on") {
 
 TEST_CASE("a failure of MPI reaches whoever waits") {
   const auto world = Communicator::collective_world();
+  if (world.size() == 1) return;  // Open MPI truncates a message to oneself without a word
   for (const Options& options : all_options()) {
     CommThread comm_thread(options);
     std::array<int, 4> sent{};
     std::array<int, 2> too_short{};
     const auto schedule = Schedule::Builder(world, "truncated")
-                              .receive(too_short.data(), sizeof too_short, world.rank())
-                              .send(sent.data(), sizeof sent, world.rank())
+                              .receive(too_short.data(), sizeof too_short,
+                                       (world.rank() + world.size() - 1) % world.size())
+                              .send(sent.data(), sizeof sent, (world.rank() + 1) % world.size())
                               .build();
     const Pending pending = comm_thread.post(*schedule);
     CHECK_THROWS_AS(pending.wait(), MpiError);

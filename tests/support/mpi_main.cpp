@@ -17,10 +17,11 @@ namespace {
 
 weft::comm_thread::MpiSession* current_session = nullptr;
 
-// The launcher tells every process its rank.
+// The launcher tells every process its rank: MPICH's, or Open MPI's.
 std::string launched_rank() {
-  const char* rank = std::getenv("PMI_RANK");
-  return rank == nullptr ? "0" : rank;
+  for (const char* variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK"})
+    if (const char* rank = std::getenv(variable)) return rank;
+  return "0";
 }
 
 std::filesystem::path report_path(const std::string& rank) {

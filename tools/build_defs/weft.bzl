@@ -94,7 +94,7 @@ def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2],
             )
     native.test_suite(name = name, tests = runs)
 
-def weft_system_test(name, srcs, deps = [], tags = [], **kwargs):
+def weft_system_test(name, srcs, deps = [], tags = [], data = [], **kwargs):
     """A Catch2 test that runs the whole program under mpiexec, in whatever way its cases say.
 
     Args:
@@ -102,13 +102,14 @@ def weft_system_test(name, srcs, deps = [], tags = [], **kwargs):
       srcs: as in cc_test.
       deps: libraries beyond those that every such test needs.
       tags: as in cc_test.
+      data: files beyond the program.
       **kwargs: anything else that cc_test knows.
     """
     cc_test(
         name = name,
         size = "medium",
         srcs = srcs,
-        data = ["//tools:weft"],
+        data = ["//tools:weft"] + data,
         linkstatic = True,
         # The runs share all cores: two of these tests at a time would only disturb each other.
         tags = ["system", "cpu:2"] + tags,

@@ -37,16 +37,23 @@ _PLAIN = {
     "likwid": ["-llikwid"],
 }
 
-# Libraries with a header folder of their own: name -> (possible folders, link flags).
+# Libraries with a header folder of their own: name -> (possible folders, link flags, defines).
 _WITH_FOLDER = {
-    "mpich": (["/usr/include/{triple}/mpich"], ["-lmpich"]),
-    "cholmod": (["/usr/include/suitesparse"], ["-lcholmod", "-lsuitesparseconfig"]),
+    "mpich": (["/usr/include/{triple}/mpich"], ["-lmpich"], []),
+    # MPI and OpenSHMEM, without the C++ functions that left the standard.
+    "openmpi": (
+        ["/usr/lib/{triple}/openmpi/include"],
+        ["-L/usr/lib/{triple}/openmpi/lib", "-loshmem", "-lmpi", "-lopen-rte", "-lopen-pal"],
+        ["OMPI_SKIP_MPICXX"],
+    ),
+    "cholmod": (["/usr/include/suitesparse"], ["-lcholmod", "-lsuitesparseconfig"], []),
 }
 
 _TARGET = """
 cc_library(
     name = "{name}",
     hdrs = glob(["include/{name}/**"], allow_empty = True),
+    defines = {defines},
     includes = {includes},
     linkopts = {linkopts},
     visibility = ["//visibility:public"],
@@ -57,14 +64,19 @@ def _system_libraries(repository_ctx):
     triple = repository_ctx.execute(["/usr/bin/gcc", "-dumpmachine"]).stdout.strip()
     build = "load(\"@rules_cc//cc:defs.bzl\", \"cc_library\")\n"
     for name, linkopts in _PLAIN.items():
-        build += _TARGET.format(name = name, includes = [], linkopts = linkopts)
-    for name, (folders, linkopts) in _WITH_FOLDER.items():
+        build += _TARGET.format(name = name, defines = [], includes = [], linkopts = linkopts)
+    for name, (folders, linkopts, defines) in _WITH_FOLDER.items():
         for folder in folders:
             path = repository_ctx.path(folder.format(triple = triple))
             if not path.exists:
                 continue  # The linker or the compiler will name it; only those who use it need it.
             repository_ctx.symlink(path, "include/" + name)
-        build += _TARGET.format(name = name, includes = ["include/" + name], linkopts = linkopts)
+        build += _TARGET.format(
+            name = name,
+            defines = defines,
+            includes = ["include/" + name],
+            linkopts = [option.format(triple = triple) for option in linkopts],
+        )
     repository_ctx.file("BUILD", build)
 
 system_libraries = repository_rule(implementation = _system_libraries, local = True)

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace weft::comm_thread {
+
+/// What one rank contributed when, in bounded memory: of many sweeps every second, every fourth …
+/// is kept.
+class ContributionHistory {
+ public:
+  static constexpr std::size_t capacity = 4096;
+
+  ContributionHistory() { samples_.reserve(capacity); }
+
+  /// Seconds must not fall.
+  void record(double seconds, double contribution, std::uint64_t iteration);
+
+  /// What this rank contributed last at that time; infinite before the first sweep.
+  double contribution_at(double seconds) const;
+
+  /// The iteration this rank had reached; 0 before the first sweep.
+  std::uint64_t iteration_at(double seconds) const;
+
+  std::size_t size() const { return samples_.size(); }
+
+ private:
+  struct Sample {
+    double seconds;
+    double contribution;
+    std::uint64_t iteration;
+  };
+
+  const Sample* newest_at(double seconds) const;
+  void keep_every_second();
+
+  std::vector<Sample> samples_;
+  std::uint64_t recorded_count_ = 0;
+  std::uint64_t interval_ = 1;  // between those kept
+};
+
+}  // namespace weft::comm_thread

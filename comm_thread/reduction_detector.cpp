@@ -1,0 +1,33 @@
+#include "comm_thread/reduction_detector.h"
+
+namespace weft::comm_thread {
+
+ReductionDetector::ReductionDetector(const Communicator& communicator, CommThread& comm_thread,
+                                     const ReductionProtocol::Options& options,
+                                     ContinuousReduction::Engine engine)
+    : protocol_(options),
+      reduction_(communicator, comm_thread,
+                 {.operations = protocol_.operations(),
+                  .engine = engine,
+                  .stops_after =
+                      [this](const ContinuousReduction::Result& result) {
+                        protocol_.take_result(result.values);
+                        return protocol_.order().verdict != Verdict::none;
+                      },
+                  .take =
+                      [this](std::span<double> values) {
+                        protocol_.fill_contribution(signal_, values);
+                      }}) {
+  reduction_.resume();
+}
+
+bool ReductionDetector::progress(const SweepSignal& signal) {
+  signal_ = signal;
+  if (reduction_.is_stopped() && signal.epoch > protocol_.order().epoch) {
+    protocol_.resume(signal);
+    reduction_.resume();
+  }
+  return reduction_.progress();
+}
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace weft::comm_thread {
+
+/// What a channel rides on.
+enum class TransportKind { two_sided, one_sided, shared, shmem };
+
+/// When an MPI_Put is completed (Yamazaki et al. 2019, Table 2). The local variants complete it at
+/// the origin only; their messages carry a checksum by which the receiver knows a whole one.
+enum class OneSidedVariant { flush, flush_local, overlap, overlap_local };
+
+/// Blocking or non-blocking OpenSHMEM puts.
+enum class OpenShmemVariant { put, put_overlap };
+
+/// A transport and how it is used, as on the command line: `two-sided`, `one-sided`,
+/// `one-sided:flush|flush-local|overlap|overlap-local`, `shared`, `shmem`, `shmem:put|put-overlap`.
+/// Without a variant: `overlap-local` and `put-overlap`.
+struct TransportChoice {
+  TransportKind kind = TransportKind::two_sided;
+  OneSidedVariant one_sided = OneSidedVariant::overlap_local;
+  OpenShmemVariant shmem = OpenShmemVariant::put_overlap;
+};
+
+/// Throws InputError, which lists what is known.
+TransportChoice transport_choice(std::string_view text);
+
+/// The opposite of `transport_choice`.
+std::string name(const TransportChoice& choice);
+
+}  // namespace weft::comm_thread
