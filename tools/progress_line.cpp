@@ -39,11 +39,17 @@ void ProgressLine::clear() {
 
 void ProgressLine::update(std::int64_t iteration, double residual) {
   if (!is_shown_ || Clock::now() < next_) return;
+  show(fraction_done(residual, tolerance_),
+       fmt::format("iteration {}  residual {:.2e}", iteration, residual));
+}
+
+void ProgressLine::show(double fraction_done, const std::string& text) {
+  if (!is_shown_ || Clock::now() < next_) return;
   next_ = Clock::now() + between_redraws;
-  const int done = static_cast<int>(bar_width * fraction_done(residual, tolerance_));
+  const int done = static_cast<int>(bar_width * fraction_done);
   const std::string bar = std::string(static_cast<std::size_t>(done), '#') +
                           std::string(static_cast<std::size_t>(bar_width - done), '.');
-  fmt::print(stderr, "\r[{}] iteration {}  residual {:.2e}\033[K", bar, iteration, residual);
+  fmt::print(stderr, "\r[{}] {}\033[K", bar, text);
   std::fflush(stderr);
   is_drawn_ = true;
 }

@@ -2,21 +2,25 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace weft::tools {
 
-/// One line on the terminal that shows how far a solve has come; silent where nobody watches.
+/// One line on the terminal that shows how far a run has come; silent where nobody watches.
 ///
 /// Thread: the primary compute thread. Redraws at most ten times a second.
 class ProgressLine {
  public:
-  /// `is_shown`: this rank draws (rank 0 on a terminal).
-  ProgressLine(bool is_shown, double tolerance);
+  /// `is_shown`: this rank draws (rank 0 on a terminal). `tolerance`: where a solve is to arrive.
+  explicit ProgressLine(bool is_shown, double tolerance = 0);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  /// How far a solve has come.
   void update(std::int64_t iteration, double residual);
+  /// How far anything else has come, and what is being done. `fraction_done`: from 0 to 1.
+  void show(double fraction_done, const std::string& text);
 
   /// Takes the line away; the destructor does, too.
   void clear();

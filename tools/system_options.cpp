@@ -39,6 +39,7 @@ void add_job_options(CLI::App& command, SystemOptions& options) {
   command
       .add_option("--json", options.json_path,
                   "write the report as JSON; - for standard output instead of the summary")
+      ->take_last()
       ->type_name("FILE|-");
 }
 

@@ -12,6 +12,7 @@
 #include "comm_thread/mpi_session.h"
 #include "tools/build_defs/commit.h"
 #include "tools/generate_command.h"
+#include "tools/progress_command.h"
 #include "tools/solve_command.h"
 #include "tools/spmv_command.h"
 #include "tools/topology_command.h"
@@ -42,7 +43,7 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
   if (program.get_subcommands().empty()) {
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
-    return "found " + found + "; expected solve, spmv, generate or topology";
+    return "found " + found + "; expected solve, spmv, generate, topology or progress";
   }
   if (text.find("; expected") != std::string::npos) return text;
   return text + "; expected arguments as in weft --help";
@@ -60,6 +61,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_spmv_command(program, session, exit_code);
   weft::tools::add_generate_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
+  weft::tools::add_progress_command(program, session, exit_code);
   program.footer(
       "Examples:\n"
       "  tools/run solve poisson3d:128 --ranks 2\n"
