@@ -15,7 +15,7 @@ void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value,
 void wake_sleeper(const std::atomic<std::uint32_t>& word);
 
 /// From now on the calling thread's sleeps end about when they should: Linux otherwise rounds them
-/// up by 50 µs.
+/// up by 50 µs, and lets a thread that computes on the same core finish its turn of milliseconds.
 void sleep_precisely();
 
 }  // namespace weft::comm_thread
