@@ -38,6 +38,12 @@ Communicator Communicator::collective_world() {
   return Communicator(handle);
 }
 
+Communicator Communicator::self() {
+  MPI_Comm handle = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(MPI_COMM_SELF, &handle), "duplicate the communicator of one rank");
+  return Communicator(handle);
+}
+
 Communicator::~Communicator() {
   if (handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
 }

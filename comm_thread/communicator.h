@@ -20,6 +20,9 @@ class Communicator {
   /// All ranks of the job. Collective.
   static Communicator collective_world();
 
+  /// This rank alone. Not collective.
+  static Communicator self();
+
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;

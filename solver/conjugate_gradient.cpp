@@ -8,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "comm_thread/error_agreement.h"
-#include "comm_thread/input_error.h"
 #include "solver/fused_vector_kernels.h"
+#include "solver/inverse_diagonal.h"
 #include "spmv/block_dot.h"
 
 namespace weft::solver {
@@ -32,27 +31,8 @@ ConjugateGradient::ConjugateGradient(spmv::SparseOperator& op, Options options)
   x_ = HugePageBuffer<double>(row_count);
   r_ = HugePageBuffer<double>(row_count);
   q_ = HugePageBuffer<double>(row_count);
-  if (options_.preconditioner == Preconditioner::jacobi) invert_diagonal();
-}
-
-void ConjugateGradient::invert_diagonal() {
-  const spmv::SplitMatrix& matrix = operator_.matrix();
-  const std::vector<double> diagonal = matrix.diagonal();
-  comm_thread::collective_attempt(operator_.communicator(), [&] {
-    const auto zero = std::find(diagonal.begin(), diagonal.end(), 0.0);
-    if (zero == diagonal.end()) return;
-    const auto row = matrix.matrix().first_row() + (zero - diagonal.begin()) + 1;
-    throw comm_thread::InputError("row " + std::to_string(row) +
-                                  " has a zero on the diagonal; expected none, because "
-                                  "pcg-jacobi divides by it");
-  });
-  inverse_diagonal_ = HugePageBuffer<double>(diagonal.size());
-  operator_.team().run([&](const TeamThread& thread) {
-    for_each_block(thread, [&](std::int64_t row, std::int64_t count) {
-      for (auto i = static_cast<std::size_t>(row); i < static_cast<std::size_t>(row + count); ++i)
-        inverse_diagonal_[i] = 1 / diagonal[i];
-    });
-  });
+  if (options_.preconditioner == Preconditioner::jacobi)
+    inverse_diagonal_ = collective_invert_diagonal(op, 1, "pcg-jacobi");
 }
 
 template <class Work>
@@ -141,9 +121,8 @@ double ConjugateGradient::collective_true_residual(const TeamThread& thread,
   return std::sqrt(residual_.result(0)) / (norm_of_b > 0 ? norm_of_b : 1);
 }
 
-/// What every thread computes alike; only the primary thread writes to `report`.
-void ConjugateGradient::iterate(const TeamThread& thread, std::span<const double> b,
-                                SolveReport& report) {
+/// Every thread computes the same `state`.
+SolveReport ConjugateGradient::solve_in_team(const TeamThread& thread, std::span<const double> b) {
   Norms norms = collective_start(thread, b);
   const double first_norm = norms.r;
   if (thread.is_primary()) timer_.start();
@@ -176,8 +155,7 @@ void ConjugateGradient::iterate(const TeamThread& thread, std::span<const double
       options_.on_iteration(state.iterations, norms.r / first_norm);
   }
   state.recurrence_residual = first_norm > 0 ? norms.r / first_norm : 0;
-  state.relative_residual = collective_true_residual(thread, b);
-  if (thread.is_primary()) report = std::move(state);
+  return state;
 }
 
 SolveReport ConjugateGradient::solve(std::span<const double> b) {
@@ -185,7 +163,11 @@ SolveReport ConjugateGradient::solve(std::span<const double> b) {
   SolveReport report;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const auto begin = std::chrono::steady_clock::now();
-  operator_.team().run([&](const TeamThread& thread) { iterate(thread, b, report); });
+  operator_.team().run([&](const TeamThread& thread) {
+    SolveReport state = solve_in_team(thread, b);
+    state.relative_residual = collective_true_residual(thread, b);
+    if (thread.is_primary()) report = std::move(state);
+  });
   report.solve_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.comm_thread_cpu_seconds = operator_.comm_thread().cpu_seconds() - cpu_before;

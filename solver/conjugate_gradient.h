@@ -46,6 +46,12 @@ class ConjugateGradient {
   /// Shape: b: [row_count]. Throws comm_thread::MpiError.
   SolveReport solve(std::span<const double> b);
 
+  /// The same inside a run of the team, for methods that solve in every iteration. The report has
+  /// neither times nor the relative residual, which would cost a product.
+  /// Collective. Thread: every thread of the team, after it wrote its rows of b; all get the same
+  /// report, and own the same rows of the solution.
+  SolveReport solve_in_team(const comm_thread::TeamThread& thread, std::span<const double> b);
+
   /// The last solution. Shape: [row_count].
   std::span<const double> solution() const { return x_.span(); }
 
@@ -56,13 +62,10 @@ class ConjugateGradient {
     bool is_nonzero = true;  // at the start: whether any entry is, however small
   };
 
-  void invert_diagonal();
   /// Calls work(first row, number of rows) for every row block of `thread`.
   template <class Work>
   void for_each_block(const comm_thread::TeamThread& thread, const Work& work) const;
   Norms collective_start(const comm_thread::TeamThread& thread, std::span<const double> b);
-  void iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-               SolveReport& report);
   double collective_product(const comm_thread::TeamThread& thread);
   Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha);
   void advance(const comm_thread::TeamThread& thread, double alpha, double beta);

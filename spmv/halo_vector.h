@@ -31,6 +31,10 @@ class HaloVector {
 
   /// Shape: [row_count].
   std::span<double> own() { return {entries_.data() + spare, row_count_}; }
+  /// Shape: [halo_count].
+  std::span<double> halo() {
+    return entries_.span().subspan(spare + row_count_, entries_.size() - row_count_ - 2 * spare);
+  }
   /// Own entries, then halo. Shape: [row_count + halo_count], 64-byte aligned.
   const double* data() const { return entries_.data() + spare; }
 

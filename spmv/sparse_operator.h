@@ -23,7 +23,12 @@ class SparseOperator {
                  comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
                  DistributedMatrix matrix, MatrixFormat format = MatrixFormat::automatic);
 
-  const SplitMatrix& matrix() const { return matrix_; }
+  /// The rows of this rank without the columns of others, as an operator of this rank alone: the
+  /// same rows in the same memory, but its vectors have a halo that stays zero.
+  /// `alone`: a communicator of this rank only. Lifetime: does not depend on that of this operator.
+  SparseOperator diagonal_block(const comm_thread::Communicator& alone) const;
+
+  const SplitMatrix& matrix() const { return *matrix_; }
   const HaloPlan& halo_plan() const { return halo_plan_; }
   const comm_thread::Communicator& communicator() const { return communicator_; }
   comm_thread::CommThread& comm_thread() const { return comm_thread_; }
@@ -41,11 +46,15 @@ class SparseOperator {
                 comm_thread::ExactAccumulator* x_dot_y = nullptr) const;
 
  private:
+  SparseOperator(const comm_thread::Communicator& communicator,
+                 comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                 HaloPlan halo_plan, std::shared_ptr<const SplitMatrix> matrix);
+
   const comm_thread::Communicator& communicator_;
   comm_thread::CommThread& comm_thread_;
   const comm_thread::ComputeTeam& team_;
   HaloPlan halo_plan_;
-  SplitMatrix matrix_;
+  std::shared_ptr<const SplitMatrix> matrix_;
   int vectors_made_ = 0;  // the same on all ranks: tags
 };
 

@@ -73,18 +73,9 @@ void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const dou
 
 void SplitMatrix::multiply(RowSet set, int thread, const double* x, double* y,
                            comm_thread::ExactAccumulator* x_dot_y) const {
-  const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
-  const std::vector<Run>& runs = set == RowSet::all        ? part.all
-                                 : set == RowSet::interior ? part.interior
-                                                           : part.boundary;
-  for (const Run& run : runs) {
-    multiply_run(part, run, x, y);
-    if (x_dot_y && run.completes_block) {
-      const LocalIndex block = run.begin / block_size_ * block_size_;
-      const LocalIndex end = std::min(row_count(), block + block_size_);
-      x_dot_y->add(block_dot(x + block, y + block, end - block));
-    }
-  }
+  multiply_blocks(set, thread, x, y, [&](LocalIndex row, LocalIndex count) {
+    if (x_dot_y) x_dot_y->add(block_dot(x + row, y + row, count));
+  });
 }
 
 std::int64_t SplitMatrix::boundary_row_count() const {

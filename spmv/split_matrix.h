@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,21 @@ class SplitMatrix {
   void multiply(RowSet set, int thread, const double* x, double* y,
                 comm_thread::ExactAccumulator* x_dot_y) const;
 
+  /// y = A·x on the rows of one thread in `set`; calls `on_block(first row, number of rows)` for
+  /// every row block that this completes, at once, while what was written of it is in cache.
+  /// Shape, thread: as above.
+  template <class OnBlock>
+  void multiply_blocks(RowSet set, int thread, const double* x, double* y,
+                       const OnBlock& on_block) const {
+    const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+    for (const Run& run : part.runs(set)) {
+      multiply_run(part, run, x, y);
+      if (!run.completes_block) continue;
+      const LocalIndex block = run.begin / block_size_ * block_size_;
+      on_block(block, std::min(row_count() - block, block_size_));
+    }
+  }
+
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 
@@ -68,6 +84,10 @@ class SplitMatrix {
   struct ThreadPart {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
+
+    const std::vector<Run>& runs(RowSet set) const {
+      return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
+    }
   };
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;

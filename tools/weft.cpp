@@ -12,9 +12,11 @@
 #include "comm_thread/mpi_session.h"
 #include "tools/build_defs/commit.h"
 #include "tools/generate_command.h"
+#include "tools/jacobi_command.h"
 #include "tools/progress_command.h"
 #include "tools/solve_command.h"
 #include "tools/spmv_command.h"
+#include "tools/study_command.h"
 #include "tools/topology_command.h"
 
 namespace {
@@ -43,7 +45,7 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
   if (program.get_subcommands().empty()) {
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
-    return "found " + found + "; expected solve, spmv, generate, topology or progress";
+    return "found " + found + "; expected solve, jacobi, spmv, study, generate, topology or progress";
   }
   if (text.find("; expected") != std::string::npos) return text;
   return text + "; expected arguments as in weft --help";
@@ -58,7 +60,9 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   program.set_version_flag("--version", std::string("weft ") + weft::build_commit);
   program.set_help_all_flag("--help-all", "help for all commands");
   weft::tools::add_solve_command(program, session, exit_code);
+  weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);
+  weft::tools::add_study_command(program, session, exit_code);
   weft::tools::add_generate_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
   weft::tools::add_progress_command(program, session, exit_code);

@@ -1,0 +1,307 @@
+#include "solver/async_iteration.h"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/contribution_history.h"
+#include "comm_thread/input_error.h"
+#include "comm_thread/termination.h"
+#include "solver/channel_halo.h"
+#include "solver/halo_period_choice.h"
+#include "solver/iteration_timer.h"
+#include "solver/relative_residual.h"
+#include "solver/residual_history.h"
+#include "solver/team_sum.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::HaloNeighbour;
+using comm_thread::SweepAction;
+using comm_thread::TeamThread;
+
+AsyncIteration::Options checked(AsyncIteration::Options options) {
+  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
+    if (found < least)
+      throw comm_thread::InputError(
+          fmt::format("{}: found {}; expected at least {}", what, found, least));
+  };
+  check("halo period", options.halo_period, AsyncIteration::automatic_halo_period);
+  check("contribution period", options.contribution_period, 1);
+  check("most iterations", options.max_iterations, 0);
+  return options;
+}
+
+double square(double x) { return x * x; }
+
+}  // namespace
+
+/// What one run needs and knows. The primary thread writes it, while the others wait in a barrier
+/// or where they do not look.
+class AsyncIteration::Run {
+ public:
+  /// Collective.
+  Run(AsyncIteration& iteration, double b_norm);
+
+  /// Thread: every thread of the team.
+  void iterate(const TeamThread& thread);
+
+  /// Collective. After `iterate`.
+  IterationReport collective_report();
+
+ private:
+  void exchange(const TeamThread& thread);
+  void sweep(const TeamThread& thread);
+  void decide(const TeamThread& thread);
+  void let_others_run() const;
+  void measure();
+  void contribute();
+  int halo_period() const;
+  void plan_exchange(const TeamThread& thread);
+  void act(const TeamThread& thread);
+  void record_snapshot(const TeamThread& thread);
+  void evaluate_snapshot(const TeamThread& thread);
+  void collective_verify(const TeamThread& thread);
+
+  AsyncIteration& whole_;
+  Subdomain& subdomain_;
+  const Options& options_;
+  double b_norm_;
+  double threshold_;  // of the sum of the squares of b − A·x
+  double cpu_before_;
+  ChannelHalo channels_;
+  comm_thread::Termination termination_;
+  IterationTimer timer_;  // begins at the same time on all ranks
+  IterationTimes times_before_;  // before the exchange and the sweep in progress
+  TeamSum own_square_;
+  comm_thread::ContributionHistory contributions_;
+  HaloPeriodChoice period_choice_;
+  Disturbance disturbance_;
+
+  std::int64_t iteration_ = 0;  // sweeps so far
+  std::int64_t next_contribution_ = 0;  // the iteration of which it is
+  std::int64_t last_sent_ = 0;
+  double contribution_ = std::numeric_limits<double>::infinity();  // the last
+  bool is_finite_ = true;
+  SweepAction action_ = SweepAction::sweep;
+  bool has_ended_ = false;
+  double true_square_ = 0;  // of the last verification
+  double end_seconds_ = 0;
+};
+
+AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
+    : whole_(iteration),
+      subdomain_(iteration.subdomain_),
+      options_(iteration.options_),
+      b_norm_(b_norm),
+      threshold_(square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
+      cpu_before_(iteration.comm_thread_.cpu_seconds()),
+      channels_(iteration.communicator_, iteration.comm_thread_, subdomain_,
+                {.delivery = options_.delivery,
+                 .transport = options_.transport,
+                 .max_in_flight = options_.max_in_flight}),
+      termination_(iteration.communicator_, iteration.comm_thread_,
+                   {.detector = options_.detector,
+                    .threshold = threshold_,
+                    .neighbours = subdomain_.neighbours()}),
+      own_square_(subdomain_.team().thread_count()),
+      disturbance_(options_.disturbance) {
+  timer_.start();
+}
+
+void AsyncIteration::Run::iterate(const TeamThread& thread) {
+  whole_.halo_.start(thread, spmv::Mode::task, timer_);
+  whole_.halo_.finish(thread, timer_);
+  if (thread.is_primary()) channels_.plan(0, false);
+  thread.barrier();
+  while (!has_ended_) {
+    exchange(thread);
+    sweep(thread);
+    if (thread.is_primary()) decide(thread);
+    thread.barrier();
+    act(thread);
+  }
+  if (thread.is_primary()) end_seconds_ = timer_.seconds();
+}
+
+void AsyncIteration::Run::exchange(const TeamThread& thread) {
+  if (thread.is_primary()) times_before_ = timer_.times();
+  channels_.copy(thread);
+  if (thread.is_primary()) channels_.send(iteration_);
+  timer_.lap(thread, &IterationTimes::pack);
+}
+
+void AsyncIteration::Run::sweep(const TeamThread& thread) {
+  const bool contributes = iteration_ >= next_contribution_;
+  subdomain_.sweep(thread, SweepPart::all, contributes ? &own_square_.part(thread.index) : nullptr);
+  timer_.lap(thread, &IterationTimes::sweep);
+  if (thread.is_primary() && disturbance_.is_active()) {
+    disturbance_.after_sweep(timer_.times().sweep - times_before_.sweep);
+    timer_.lap(thread, &IterationTimes::injected);
+  }
+  thread.barrier();
+}
+
+/// Between two sweeps, while the other threads wait.
+void AsyncIteration::Run::decide(const TeamThread& thread) {
+  subdomain_.finish_sweep();
+  timer_.lap(thread, &IterationTimes::sweep);
+  measure();
+  if (iteration_ >= next_contribution_) contribute();
+  ++iteration_;
+  const bool is_converged = contribution_ <= threshold_ / whole_.communicator_.size();
+  const bool gives_up = iteration_ >= options_.max_iterations || !is_finite_;
+  action_ = termination_.after_sweep(
+      {contribution_, is_converged, gives_up, static_cast<std::uint64_t>(iteration_)});
+  let_others_run();
+  timer_.lap(thread, &IterationTimes::reduction);
+  plan_exchange(thread);
+}
+
+/// Where ranks share cores, others cannot answer while this one sweeps on.
+/// Measured on two cores with tiny sweeps: without it four ranks take 1.5 to 3 times as long. A
+/// yield or a nap every 0.2 or 1 ms instead is as good there, but with eight ranks of two threads
+/// such runs then take up to a minute instead of a second now and then: those who wait in a barrier
+/// yield more often, and Linux takes running time from them for it (see `relax`).
+void AsyncIteration::Run::let_others_run() const {
+  if (whole_.comm_thread_.wait_policy() == comm_thread::WaitPolicy::yield)
+    std::this_thread::yield();
+}
+
+/// What the sweep and the exchange before it cost, for the choice of the halo period.
+void AsyncIteration::Run::measure() {
+  const IterationTimes& now = timer_.times();
+  const ChannelHalo::Traffic& traffic = channels_.traffic();
+  period_choice_.add(
+      {.sweep_seconds = now.sweep - times_before_.sweep + now.injected - times_before_.injected,
+       .copy_seconds = now.pack - times_before_.pack,
+       .sent_count = traffic.sent_count,
+       .skipped_count = traffic.skipped_count,
+       .unpacked_count = traffic.unpacked_count});
+}
+
+void AsyncIteration::Run::contribute() {
+  contribution_ = own_square_.collect();
+  is_finite_ = std::isfinite(contribution_);
+  next_contribution_ = iteration_ + options_.contribution_period;
+  contributions_.record(timer_.seconds(), contribution_, static_cast<std::uint64_t>(iteration_));
+  if (options_.on_contribution)
+    options_.on_contribution(iteration_, relative_residual(contribution_, b_norm_));
+}
+
+int AsyncIteration::Run::halo_period() const {
+  return options_.halo_period == automatic_halo_period ? period_choice_.period()
+                                                       : options_.halo_period;
+}
+
+void AsyncIteration::Run::plan_exchange(const TeamThread& thread) {
+  if (action_ == SweepAction::verify) {
+    channels_.plan_nothing();
+    return;
+  }
+  const bool is_sending = iteration_ - last_sent_ >= halo_period();
+  if (is_sending) last_sent_ = iteration_;
+  channels_.plan(iteration_, is_sending);
+  timer_.lap(thread, &IterationTimes::pack);
+}
+
+void AsyncIteration::Run::act(const TeamThread& thread) {
+  switch (action_) {
+    case SweepAction::sweep:
+      return;
+    case SweepAction::record_snapshot:
+      return record_snapshot(thread);
+    case SweepAction::evaluate_snapshot:
+      return evaluate_snapshot(thread);
+    case SweepAction::verify:
+      return collective_verify(thread);
+  }
+}
+
+void AsyncIteration::Run::record_snapshot(const TeamThread& thread) {
+  subdomain_.record(thread);
+  thread.barrier();
+  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    subdomain_.pack_record(thread, i,
+                           termination_.snapshot_send_buffer().subspan(
+                               static_cast<std::size_t>(neighbours[i].send_begin),
+                               static_cast<std::size_t>(neighbours[i].send_count)));
+  thread.barrier();
+  if (thread.is_primary()) termination_.snapshot_recorded();
+  timer_.lap(thread, &IterationTimes::reduction);
+}
+
+void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
+  subdomain_.add_residual_of_record(thread, termination_.snapshot_halo(),
+                                    own_square_.part(thread.index));
+  thread.barrier();
+  if (thread.is_primary()) termination_.snapshot_evaluated(own_square_.collect());
+  thread.barrier();  // nobody adds again before
+  timer_.lap(thread, &IterationTimes::reduction);
+}
+
+void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
+  whole_.halo_.start(thread, spmv::Mode::task, timer_);
+  whole_.halo_.finish(thread, timer_);
+  comm_thread::ReproducibleSum& sum = whole_.true_square_;
+  subdomain_.add_residual(thread, sum.part(thread.index));
+  sum.collective_reduce(thread);
+  if (thread.is_primary()) {
+    true_square_ = sum.result();
+    has_ended_ = termination_.collective_verified(true_square_);
+    next_contribution_ = iteration_;  // the detector needs one from the new epoch
+    action_ = SweepAction::sweep;
+    timer_.lap(thread, &IterationTimes::reduction);
+    if (!has_ended_) plan_exchange(thread);
+  }
+  thread.barrier();
+}
+
+IterationReport AsyncIteration::Run::collective_report() {
+  channels_.collective_close();
+  IterationReport report;
+  report.comm_thread_cpu_seconds = whole_.comm_thread_.cpu_seconds() - cpu_before_;
+  report.iterations = iteration_;
+  report.seconds = end_seconds_;
+  report.times = timer_.times();
+  report.halo_period = halo_period();
+  report.relative_residual = relative_residual(true_square_, b_norm_);
+  if (!std::isfinite(true_square_)) {
+    report.status = SolveStatus::breakdown;
+    report.explanation =
+        "the residual is not finite: the iteration diverges, or the system is out of the range of "
+        "double";
+  } else if (termination_.has_converged()) {
+    report.status = SolveStatus::converged;
+  }
+  report.history = collective_residual_history(whole_.communicator_, contributions_, end_seconds_,
+                                               report.relative_residual, b_norm_);
+  channels_.report(report);
+  report.detection = termination_.collective_report();
+  return report;
+}
+
+AsyncIteration::AsyncIteration(const comm_thread::Communicator& communicator,
+                               comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                               Options options)
+    : communicator_(communicator),
+      comm_thread_(comm_thread),
+      subdomain_(subdomain),
+      options_(checked(std::move(options))),
+      halo_(communicator, comm_thread, subdomain),
+      true_square_(communicator, comm_thread, subdomain.team().thread_count(), 1) {}
+
+IterationReport AsyncIteration::run(double b_norm) {
+  Run run(*this, b_norm);
+  subdomain_.team().run([&run](const TeamThread& thread) { run.iterate(thread); });
+  return run.collective_report();
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,170 @@
+#include "solver/sync_iteration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/input_error.h"
+#include "solver/relative_residual.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::ExactAccumulator;
+using comm_thread::TeamThread;
+
+SyncIteration::Options checked(SyncIteration::Options options) {
+  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
+    if (found < least)
+      throw comm_thread::InputError(
+          fmt::format("{}: found {}; expected at least {}", what, found, least));
+  };
+  check("check period", options.check_period, 1);
+  check("halo period", options.halo_period, 1);
+  check("most iterations", options.max_iterations, 0);
+  return options;
+}
+
+}  // namespace
+
+SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
+                             comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                             Options options)
+    : comm_thread_(comm_thread),
+      subdomain_(subdomain),
+      options_(checked(std::move(options))),
+      halo_(communicator, comm_thread, subdomain),
+      squares_(communicator, comm_thread, subdomain.team().thread_count(), 1) {}
+
+void SyncIteration::refresh_halo(const TeamThread& thread) {
+  halo_.start(thread, options_.mode, timer_);
+  halo_.finish(thread, timer_);
+}
+
+void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
+                          ExactAccumulator* residual_square) {
+  const bool is_split =
+      is_exchanging && halo_.has_neighbours() && options_.mode != spmv::Mode::vector;
+  if (is_exchanging) halo_.start(thread, options_.mode, timer_);
+  if (is_split) {
+    subdomain_.sweep(thread, SweepPart::interior, residual_square);
+    timer_.lap(thread, &IterationTimes::sweep);
+  }
+  if (is_exchanging) halo_.finish(thread, timer_);
+  subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
+  timer_.lap(thread, &IterationTimes::sweep);
+  disturb(thread, 1);
+}
+
+void SyncIteration::finish_sweep(const TeamThread& thread) {
+  thread.barrier();
+  if (thread.is_primary()) subdomain_.finish_sweep();
+  thread.barrier();
+  timer_.lap(thread, &IterationTimes::sweep);
+}
+
+int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t iteration,
+                                      std::int64_t end) {
+  const bool is_exchanging = is_exchange_due(iteration);
+  const bool has_neighbours = halo_.has_neighbours();
+  if (has_neighbours && subdomain_.sweeps_per_exchange() == 1) {
+    sweep(thread, is_exchanging, nullptr);
+    finish_sweep(thread);
+    return 1;
+  }
+  if (is_exchanging) refresh_halo(thread);
+  const std::int64_t most = has_neighbours ? subdomain_.sweeps_per_exchange() : end - iteration;
+  const int count = static_cast<int>(std::min(most, end - iteration));
+  subdomain_.advance(thread, count);
+  timer_.lap(thread, &IterationTimes::sweep);
+  disturb(thread, count);
+  thread.barrier();
+  timer_.lap(thread, &IterationTimes::sweep);
+  return count;
+}
+
+bool SyncIteration::is_exchange_due(std::int64_t iteration) const {
+  return iteration / subdomain_.sweeps_per_exchange() % options_.halo_period == 0;
+}
+
+void SyncIteration::disturb(const TeamThread& thread, int sweep_count) {
+  if (!thread.is_primary() || !disturbance_.is_active()) return;
+  const double swept = timer_.times().sweep;
+  disturbance_.after_sweep(swept - disturbed_seconds_, sweep_count);
+  disturbed_seconds_ = swept;
+  timer_.lap(thread, &IterationTimes::injected);
+}
+
+double SyncIteration::collective_sweep_and_check(const TeamThread& thread, double b_norm) {
+  sweep(thread, true, &squares_.part(thread.index));
+  squares_.collective_reduce(thread);
+  timer_.lap(thread, &IterationTimes::reduction);
+  return relative_residual(squares_.result(), b_norm);
+}
+
+double SyncIteration::collective_residual(const TeamThread& thread, double b_norm) {
+  refresh_halo(thread);
+  subdomain_.add_residual(thread, squares_.part(thread.index));
+  squares_.collective_reduce(thread);
+  timer_.lap(thread, &IterationTimes::reduction);
+  return relative_residual(squares_.result(), b_norm);
+}
+
+SolveStatus SyncIteration::status_of(double residual) const {
+  if (!std::isfinite(residual)) return SolveStatus::breakdown;
+  return residual < options_.tolerance || residual == 0 ? SolveStatus::converged
+                                                        : SolveStatus::not_converged;
+}
+
+void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, double residual,
+                         IterationReport& report) {
+  if (!thread.is_primary()) return;
+  report.status = status_of(residual);
+  report.iterations = iteration;
+  report.history.push_back({timer_.seconds(), residual});
+  if (options_.on_check) options_.on_check(iteration, residual);
+}
+
+/// What every thread computes alike; only the primary thread writes to `report`.
+void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationReport& report) {
+  std::int64_t iteration = 0;
+  bool goes_on = true;
+  while (goes_on && iteration < options_.max_iterations) {
+    const double residual = collective_sweep_and_check(thread, b_norm);
+    note(thread, iteration, residual, report);
+    goes_on = status_of(residual) == SolveStatus::not_converged;
+    if (!goes_on) break;
+    finish_sweep(thread);
+    const std::int64_t next_check =
+        std::min(options_.max_iterations, iteration + options_.check_period);
+    ++iteration;
+    while (iteration < next_check) iteration += collective_advance(thread, iteration, next_check);
+  }
+  const double residual = collective_residual(thread, b_norm);
+  if (goes_on) note(thread, iteration, residual, report);
+  if (thread.is_primary()) report.relative_residual = residual;
+}
+
+IterationReport SyncIteration::run(double b_norm) {
+  IterationReport report;
+  report.history.reserve(1024);
+  disturbance_ = options_.disturbance;
+  disturbed_seconds_ = 0;
+  const double cpu_before = comm_thread_.cpu_seconds();
+  timer_.start();
+  subdomain_.team().run([&](const TeamThread& thread) { iterate(thread, b_norm, report); });
+  report.seconds = timer_.seconds();
+  report.times = timer_.times();
+  report.comm_thread_cpu_seconds = comm_thread_.cpu_seconds() - cpu_before;
+  if (report.status == SolveStatus::breakdown)
+    report.explanation = fmt::format(
+        "the residual is not finite after {} iterations: the iteration diverges, or the system is "
+        "out of the range of double",
+        report.iterations);
+  return report;
+}
+
+}  // namespace weft::solver

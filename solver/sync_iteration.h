@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "comm_thread/comm_thread.h"
+#include "comm_thread/communicator.h"
+#include "comm_thread/compute_team.h"
+#include "comm_thread/exact_accumulator.h"
+#include "comm_thread/reproducible_sum.h"
+#include "solver/disturbance.h"
+#include "solver/iteration_report.h"
+#include "solver/iteration_timer.h"
+#include "solver/solve_report.h"
+#include "solver/subdomain.h"
+#include "solver/subdomain_halo.h"
+#include "spmv/mode.h"
+
+namespace weft::solver {
+
+/// Sweeps in lock step: all ranks make the same number of sweeps, each from fresh halos, and test
+/// the residual every `check_period` sweeps. Iterations and values are the same, to the last bit,
+/// for any number of ranks and threads and in any mode, as far as the subdomain's are.
+///
+///     check at 0 ─► K sweeps ─► check at K ─► K sweeps ─► … until ‖b − A·x‖ < tolerance·‖b‖
+///
+/// The residual is computed in the pass that makes the first sweep after the check, and costs no
+/// pass of its own; when it is small enough that sweep is left out of the result. Between checks,
+/// and as far as halos are deep, several sweeps are made in one pass through memory
+/// (Subdomain::advance).
+/// Source: Bethune et al. 2012, section 3.1.1 (sync).
+class SyncIteration {
+ public:
+  struct Options {
+    spmv::Mode mode = spmv::Mode::task;
+    double tolerance = 1e-4;
+    std::int64_t max_iterations = 1'000'000;
+    int check_period = 100;
+    /// Halos are refreshed before sweeps whose number is a multiple of it only (where they are
+    /// several points deep: before every so many-th exchange), and before checks. More than 1
+    /// sweeps with old ones.
+    int halo_period = 1;
+    Disturbance disturbance{};
+    /// Called by the primary thread of every rank after each check, with the relative residual.
+    std::function<void(std::int64_t iteration, double residual)> on_check{};
+  };
+
+  /// Collective. Thread: the main thread, outside the team. All outlive it.
+  /// Throws comm_thread::InputError for options that are out of range.
+  SyncIteration(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
+                Subdomain& subdomain, Options options);
+
+  /// Sweeps from the subdomain's current values. `b_norm`: ‖b‖, the same on all ranks; where it is
+  /// 0 residuals are absolute. Collective. Thread: the main thread, outside the team. Throws
+  /// comm_thread::MpiError.
+  IterationReport run(double b_norm);
+
+ private:
+  void iterate(const comm_thread::TeamThread& thread, double b_norm, IterationReport& report);
+  /// One sweep, without its `finish_sweep`, from a fresh halo where `is_exchanging`.
+  void sweep(const comm_thread::TeamThread& thread, bool is_exchanging,
+             comm_thread::ExactAccumulator* residual_square);
+  void finish_sweep(const comm_thread::TeamThread& thread);
+  /// At least one whole sweep, none beyond iteration `end`; returns how many.
+  int collective_advance(const comm_thread::TeamThread& thread, std::int64_t iteration,
+                         std::int64_t end);
+  void refresh_halo(const comm_thread::TeamThread& thread);
+  void disturb(const comm_thread::TeamThread& thread, int sweep_count);
+  bool is_exchange_due(std::int64_t iteration) const;
+  /// The relative residual of the current values; by the way makes the new ones, unfinished.
+  double collective_sweep_and_check(const comm_thread::TeamThread& thread, double b_norm);
+  double collective_residual(const comm_thread::TeamThread& thread, double b_norm);
+  /// How the iteration stands with this residual.
+  SolveStatus status_of(double residual) const;
+  void note(const comm_thread::TeamThread& thread, std::int64_t iteration, double residual,
+            IterationReport& report);
+
+  comm_thread::CommThread& comm_thread_;
+  Subdomain& subdomain_;
+  Options options_;
+  SubdomainHalo halo_;
+  comm_thread::ReproducibleSum squares_;
+
+  // Of the current run, the primary thread's.
+  IterationTimer timer_;
+  Disturbance disturbance_;
+  double disturbed_seconds_ = 0;  // of sweeping, for which pauses have been made
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,175 @@
+// weft jacobi and weft study as whole programs.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using nlohmann::json;
+using weft::tests::ProgramResult;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+
+using Arguments = std::vector<std::string>;
+
+ProgramResult run(int ranks, const std::string& command, Arguments arguments, int threads = 1) {
+  arguments.insert(arguments.begin(), command);
+  arguments.insert(arguments.end(), {"--threads", std::to_string(threads), "--json", "-"});
+  return run_weft(ranks, arguments);
+}
+
+/// The report of a run that converged, checked.
+json converged(int ranks, const Arguments& arguments, int threads = 1) {
+  const auto result = run(ranks, "jacobi", arguments, threads);
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(report.value("command", "") == "jacobi");
+  CHECK(report.value("status", "") == "converged");
+  CHECK(report.value("relative_residual", 1.0) < report["jacobi"].value("tolerance", 0.0));
+  CHECK(report["jacobi"]["iterations"].value("min", 0) > 0);
+  return report;
+}
+
+std::int64_t iterations(const json& report) { return report["iterations"].get<std::int64_t>(); }
+
+void check_refused(int ranks, const Arguments& arguments, const std::string& message) {
+  std::string shown;
+  for (const std::string& argument : arguments) shown += argument + " ";
+  const auto result = run_weft(ranks, arguments);
+  INFO(ranks << " ranks: " << shown << "\n" << result.errors);
+  CHECK(result.exit_code == 2);
+  CHECK(result.output.empty());
+  CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
+  CHECK(result.errors.find(message) != std::string::npos);
+  CHECK(result.errors.find("expected") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("lock step takes the known number of sweeps, however they are made") {
+  // 20 x 20 x 40 points: from an independent program.
+  const Arguments grid{"--grid", "20x20x40", "--check-period", "1"};
+  const std::int64_t expected = iterations(converged(1, grid));
+  CHECK(expected == 604);
+  for (const int ranks : {2, 3, 4}) CHECK(iterations(converged(ranks, grid, 2)) == expected);
+  Arguments deep{"--grid", "20x20x40", "--check-period", "50", "--halo-depth", "5"};
+  const std::int64_t next_check = (expected + 49) / 50 * 50;
+  for (const int ranks : {1, 2, 4}) CHECK(iterations(converged(ranks, deep)) == next_check);
+  deep.emplace_back("--no-time-blocks");
+  CHECK(iterations(converged(2, deep)) == next_check);
+}
+
+TEST_CASE("without waiting, every transport and detector comes to the true residual") {
+  for (const std::string variant : {"async", "racy"})
+    for (const std::string transport : {"two-sided", "one-sided:flush", "one-sided:flush-local",
+                                        "one-sided:overlap", "one-sided", "shared"}) {
+      CAPTURE(variant, transport);
+      const json report =
+          converged(2, {"--grid", "12x12x24", "--variant", variant, "--transport", transport});
+      const json& asynchrony = report["jacobi"]["asynchrony"];
+      CHECK(asynchrony["sent"] == asynchrony["received"]);
+      CHECK(asynchrony["detection"]["fired"] > 0);
+    }
+  for (const std::string detector : {"flags", "residual", "all-reduce", "snapshot"}) {
+    CAPTURE(detector);
+    converged(3, {"--grid", "12x12x24", "--variant", "async", "--detector", detector});
+  }
+}
+
+TEST_CASE("threads of one process sweep without messages") {
+  for (const std::string variant : {"sync", "async", "racy"}) {
+    CAPTURE(variant);
+    const json report =
+        converged(1, {"--grid", "16x12x20", "--variant", variant, "--transport", "openmp"}, 3);
+    CHECK(report["jacobi"]["iterations"]["of_each"].size() == 3);
+  }
+}
+
+TEST_CASE("eight ranks share two cores") {
+  for (const std::string variant : {"sync", "async", "racy"}) {
+    CAPTURE(variant);
+    converged(8, {"--grid", "16x16x16", "--variant", variant});
+  }
+}
+
+TEST_CASE("any matrix can be swept over, weighted, with momentum or in blocks") {
+  const std::string problem = "irregular:3000,nnzr=9,bandwidth=40,seed=2";
+  for (const std::string variant : {"sync", "async", "racy"}) {
+    CAPTURE(variant);
+    const Arguments plain{problem, "--variant", variant, "--tolerance", "1e-6"};
+    converged(3, plain);
+    Arguments weighted = plain;
+    weighted.insert(weighted.end(), {"--weight", "0.9"});
+    converged(2, weighted);
+    Arguments blocks = plain;
+    blocks.insert(blocks.end(), {"--inner", "cg:1e-2"});
+    const json report = converged(3, blocks);
+    CHECK(report["method"] == "multisplitting");
+    CHECK(report["jacobi"]["inner"]["iterations"]["min"] > 0);
+  }
+  const Arguments grid{"poisson2d:24", "--check-period", "1"};
+  Arguments richardson = grid;
+  richardson.insert(richardson.end(), {"--momentum", "auto"});
+  CHECK(iterations(converged(2, richardson)) < iterations(converged(2, grid)) / 4);
+}
+
+TEST_CASE("whether asynchronous sweeps must converge is told first") {
+  const auto warned =
+      run(2, "jacobi", {"poisson3d27:6", "--variant", "async", "--max-iterations", "50"});
+  CHECK(warned.errors.find("warning") == std::string::npos);
+  const weft::tests::ScratchFolder folder;
+  const auto file = folder.write("matrix.mtx",
+                                 "%%MatrixMarket matrix coordinate real general\n2 2 4\n"
+                                 "1 1 1\n1 2 2\n2 1 2\n2 2 1\n");
+  const auto result = run(2, "jacobi", {file, "--variant", "async", "--max-iterations", "20"});
+  CHECK(result.exit_code == 3);
+  CHECK(result.errors.find("warning: the spectral radius of |D^-1 (L+U)| is about 2.0") == 0);
+  check_refused(2, {"jacobi", file, "--variant", "async", "--strict"}, "spectral radius");
+}
+
+TEST_CASE("faults are suffered and too few sweeps are a result") {
+  const json slow =
+      converged(2, {"--grid", "12x12x24", "--variant", "async", "--inject", "slow:1:4"});
+  CHECK(slow["jacobi"]["times"]["injected"]["max"] > 0.0);
+  const auto result = run(2, "jacobi", {"--grid", "12x12x24", "--max-iterations", "7"});
+  CHECK(result.exit_code == 3);
+  CHECK(iterations(report_of(result)) == 7);
+}
+
+TEST_CASE("a study runs every value") {
+  const auto result = run(2, "study",
+                          {"in-flight", "--grid", "8x8x16", "--variant", "racy", "--values",
+                           "1,4,16", "--repetitions", "1"});
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(report["study"]["runs"].size() == 3);
+  for (const json& one : report["study"]["runs"]) CHECK(one["status"] == "converged");
+  CHECK(run_weft(2, {"study", "halo-period", "--grid", "8x8x16", "--variant", "async", "--values",
+                     "1,8", "--threads", "1", "--repetitions", "1"})
+            .exit_code == 0);
+}
+
+TEST_CASE("options that do not go together are refused") {
+  for (const int ranks : {1, 2}) {
+    check_refused(ranks, {"jacobi"}, "found neither PROBLEM nor --grid");
+    check_refused(ranks, {"jacobi", "poisson3d:5", "--grid", "5"}, "found PROBLEM and --grid");
+    check_refused(ranks, {"jacobi", "--grid", "5x"}, "5x");
+    check_refused(ranks, {"jacobi", "--grid", "5", "--transport", "shared"}, "in lock step");
+    check_refused(ranks, {"jacobi", "--grid", "5", "--transport", "pigeon"}, "pigeon");
+    check_refused(ranks, {"jacobi", "--grid", "5", "--inject", "slow:9:2"}, "--inject: found rank");
+    check_refused(ranks, {"jacobi", "--grid", "5", "--inject", "tired"}, "tired");
+    check_refused(ranks, {"jacobi", "poisson3d:5", "--halo-depth", "2"}, "--halo-depth");
+    check_refused(ranks, {"jacobi", "poisson3d:5", "--inner", "lu"}, "--inner: found 'lu'");
+    check_refused(ranks, {"study", "in-flight", "--grid", "5"}, "--variant sync");
+  }
+  check_refused(2, {"jacobi", "--grid", "5", "--transport", "openmp"}, "found 2 ranks");
+  check_refused(2, {"jacobi", "--grid", "5", "--halo-depth", "9"}, "halo depth: found 9");
+  check_refused(8, {"jacobi", "--grid", "1x1x5"}, "cannot be cut into 8 boxes");
+}
