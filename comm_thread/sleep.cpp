@@ -39,8 +39,8 @@ void wake_sleeper(const std::atomic<std::uint32_t>& word) {
 
 void sleep_precisely() {
   prctl(PR_SET_TIMERSLACK, 1000);
-  // Who asks for the shortest turns, 0.1 ms, may take the core from one with longer turns the moment
-  // it wakes (Linux 6.12 and later; others refuse or ignore it). Needs no privilege.
+  // Who asks for the shortest turns, 0.1 ms, may take the core from one with longer turns the
+  // moment it wakes (Linux 6.12 and later; others refuse or ignore it). Needs no privilege.
   const SchedulingAttributes turns{.runtime_nanoseconds = 100'000};
   syscall(SYS_sched_setattr, 0, &turns, 0);
 }

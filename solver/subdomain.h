@@ -21,12 +21,11 @@ enum class SweepPart { all, interior, boundary };
 ///     every thread:  thread.barrier();
 ///                    for each neighbour: subdomain.pack(thread, neighbour, outgoing);
 ///
-/// The lock-step iteration (SyncIteration) and the one that never waits (AsyncIteration) drive grids,
-/// matrices and block solves alike through it.
-/// Thread: every thread of the team calls, each does its share; what waits for the team says so.
-/// Between a call that writes and one that reads the same values the caller puts a team barrier.
-/// `add_residual` and `add_residual_of_record` may use the room of the new values: not between a
-/// sweep and its `finish_sweep`.
+/// The lock-step iteration (SyncIteration) and the one that never waits (AsyncIteration) drive
+/// grids, matrices and block solves alike through it. Thread: every thread of the team calls, each
+/// does its share; what waits for the team says so. Between a call that writes and one that reads
+/// the same values the caller puts a team barrier. `add_residual` and `add_residual_of_record` may
+/// use the room of the new values: not between a sweep and its `finish_sweep`.
 class Subdomain {
  public:
   virtual ~Subdomain() = default;
@@ -37,7 +36,8 @@ class Subdomain {
   /// and one receive buffer.
   virtual std::span<const comm_thread::HaloNeighbour> neighbours() const = 0;
 
-  /// Copies what neighbour number `neighbour` needs of the current values. Shape: out: [send_count].
+  /// Copies what neighbour number `neighbour` needs of the current values. Shape: out:
+  /// [send_count].
   virtual void pack(const comm_thread::TeamThread& thread, std::size_t neighbour,
                     std::span<double> out) const = 0;
 

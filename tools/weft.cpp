@@ -45,7 +45,8 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
   if (program.get_subcommands().empty()) {
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
-    return "found " + found + "; expected solve, jacobi, spmv, study, generate, topology or progress";
+    return "found " + found +
+           "; expected solve, jacobi, spmv, study, generate, topology or progress";
   }
   if (text.find("; expected") != std::string::npos) return text;
   return text + "; expected arguments as in weft --help";
