@@ -204,7 +204,8 @@ TEST_CASE("after the most iterations of any rank all end without having converge
 
 TEST_CASE("a run that diverges ends with a breakdown that is explained") {
   System system(Chain{.coupling = 5});
-  const IterationReport report = system.run({.tolerance = tolerance});
+  const IterationReport report =
+      system.run({.tolerance = tolerance, .max_iterations = 1'000'000'000'000});
   CHECK(report.status == SolveStatus::breakdown);
   CHECK_FALSE(report.explanation.empty());
   CHECK_FALSE(std::isfinite(report.relative_residual));
@@ -228,23 +229,29 @@ TEST_CASE("contributions are made once a period, beginning with the values of th
                                                iterations.push_back(k);
                                                residuals.push_back(r);
                                              }});
-  iterations.push_back(-1);  // so that there is a first one
+  REQUIRE_FALSE(iterations.empty());  // no collectives follow
   CHECK(iterations.front() == 0);
-  iterations.pop_back();
   // At the start the residual is b, unless a neighbour has swept already.
   if (system.world().size() == 1) CHECK(residuals.front() == 1);
-  CHECK(std::ranges::is_sorted(iterations));
-  if (report.detection->failed_verification_count == 0)
-    CHECK(std::ssize(iterations) == (report.iterations + 5) / 6);
+  std::uint64_t early = 0;  // one after each verification that failed
+  for (std::size_t i = 1; i < iterations.size(); ++i) {
+    CHECK(iterations[i] - iterations[i - 1] <= 6);
+    early += iterations[i] - iterations[i - 1] < 6;
+  }
+  CHECK(early <= report.detection->failed_verification_count);
+  CHECK(report.iterations - iterations.back() <= 6);
 }
 
 TEST_CASE("one rank alone sweeps as a serial loop does") {
-  System system(quick);
-  if (system.world().size() > 1) return;
-  const IterationReport report = system.run({.tolerance = tolerance});
-  const auto reference = tests::sweep_serially(quick, 0, report.iterations, 1);
-  CHECK(report.relative_residual == reference.residuals.back());
-  CHECK(std::ranges::equal(system.subdomain().values(), reference.values));
+  if (Communicator::collective_world().size() > 1) return;
+  for (const DetectorKind detector : all_detectors) {
+    System system(quick);
+    const IterationReport report = system.run({.detector = detector, .tolerance = tolerance});
+    const auto reference = tests::sweep_serially(quick, 0, report.iterations, 1);
+    CHECK(report.relative_residual == reference.residuals.back());
+    CHECK(std::ranges::equal(system.subdomain().values(), reference.values));
+    CHECK(report.detection->failed_verification_count == 0);
+  }
 }
 
 TEST_CASE("an iteration can run again, and goes on from where it was") {

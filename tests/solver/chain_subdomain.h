@@ -78,6 +78,7 @@ class ChainSubdomain final : public solver::Subdomain {
 
   void sweep(const comm_thread::TeamThread& thread, solver::SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override {
+    if (thread.is_primary() && part == solver::SweepPart::interior) ++interior_count_;
     sweep_range(thread, 0, std::ssize(values()), part, residual_square);
   }
 
@@ -124,6 +125,7 @@ class ChainSubdomain final : public solver::Subdomain {
   std::int64_t pack_count() const { return pack_count_; }
   std::int64_t finished_count() const { return finished_count_; }
   std::int64_t advance_count() const { return advance_count_; }
+  std::int64_t interior_count() const { return interior_count_; }
 
  private:
   std::size_t count() const { return static_cast<std::size_t>(own_.end - own_.begin); }
@@ -183,6 +185,7 @@ class ChainSubdomain final : public solver::Subdomain {
   mutable std::int64_t pack_count_ = 0;
   std::int64_t finished_count_ = 0;
   std::int64_t advance_count_ = 0;
+  std::int64_t interior_count_ = 0;  // sweeps of it alone
 };
 
 /// What a loop on one thread makes of a whole chain.

@@ -91,12 +91,17 @@ TEST_CASE("when channels have room again the period falls back") {
   for (int i = 0; i < 20 * HaloPeriodChoice::window; ++i)
     run.choice().add({.sweep_seconds = 1e-3, .skipped_count = 2});
   CHECK(run.choice().period() == HaloPeriodChoice::longest);
+  run.sweep(HaloPeriodChoice::longest);
+  CHECK(run.choice().period() >= HaloPeriodChoice::longest / 4);
   CHECK(run.sweep(20000) == 1);
 }
 
 TEST_CASE("without anything to send nothing changes") {
   HaloPeriodChoice choice;
   for (int i = 0; i < 1000; ++i) choice.add({.sweep_seconds = 1e-3});
+  CHECK(choice.period() == 1);
+  for (int i = 0; i < 1000; ++i)
+    choice.add({.sweep_seconds = 1e-3, .copy_seconds = 1, .unpacked_count = 1});
   CHECK(choice.period() == 1);
 }
 
