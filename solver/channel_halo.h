@@ -59,6 +59,9 @@ class ChannelHalo {
 
   const Traffic& traffic() const { return traffic_; }
 
+  /// Messages that have come so far.
+  std::uint64_t message_count() const { return received_count_; }
+
   /// Returns when nothing is in flight between any ranks. Collective.
   void collective_close();
 
