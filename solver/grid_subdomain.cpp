@@ -48,7 +48,7 @@ std::vector<GridBox> share_of_rows(const GridBox& box, const TeamThread& thread)
 /// The points of `whole` that are not in `inner`, as boxes that do not overlap.
 std::vector<GridBox> shell(GridBox whole, const GridBox& inner) {
   std::vector<GridBox> boxes;
-  for (const std::size_t d : {2, 1, 0}) {
+  for (const std::size_t d : {2U, 1U, 0U}) {
     GridBox below = whole;
     below.end[d] = std::min(inner.begin[d], whole.end[d]);
     GridBox above = whole;

@@ -100,7 +100,7 @@ TEST_CASE("the sum of the squares is the same however a box is cut") {
       for (GlobalIndex second = cut; second <= layout.own().end[d]; ++second) {
         const GlobalIndex cuts[] = {0, cut, second, layout.own().end[d]};
         ExactAccumulator parts;
-        for (const std::size_t i : {2, 0, 1}) {
+        for (const std::size_t i : {2U, 0U, 1U}) {
           GridBox part = layout.own();
           part.begin[d] = cuts[i];
           part.end[d] = cuts[i + 1];

@@ -59,8 +59,8 @@ TEST_CASE("the sum does not depend on order, lanes or how often it is flushed") 
   const std::vector<double> values = random_values(1003);
   const double expected = tests::binned_sum(values, bound);
   for (std::uint64_t seed = 0; seed < 10; ++seed)
-    for (const std::size_t lanes_of_8 : {0, 1, 77, 125})
-      for (const std::size_t period : {1, 13, 100000})
+    for (const std::size_t lanes_of_8 : {0U, 1U, 77U, 125U})
+      for (const std::size_t period : {1U, 13U, 100000U})
         CHECK(sum_up(shuffled(values, seed), lanes_of_8, period) == expected);
 }
 
