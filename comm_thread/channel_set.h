@@ -43,6 +43,7 @@ class ChannelSet {
 
   /// In the order of the specs.
   Channel& operator[](std::size_t i) { return *channels_[i]; }
+  const Channel& operator[](std::size_t i) const { return *channels_[i]; }
 
   /// Returns when every message sent by any rank has arrived; nothing is left in flight. What
   /// arrived last may still be received; nothing may be sent. Throws MpiError.

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "comm_thread/input_error.h"
+#include "solver/channel_refresh.h"
 #include "solver/relative_residual.h"
+#include "solver/subdomain_halo.h"
 
 namespace weft::solver {
 namespace {
@@ -28,6 +30,15 @@ SyncIteration::Options checked(SyncIteration::Options options) {
   return options;
 }
 
+std::unique_ptr<HaloRefresh> collective_make_halo(const comm_thread::Communicator& communicator,
+                                                  comm_thread::CommThread& comm_thread,
+                                                  Subdomain& subdomain,
+                                                  const comm_thread::TransportChoice& transport) {
+  if (transport.kind == comm_thread::TransportKind::two_sided)
+    return std::make_unique<SubdomainHalo>(communicator, comm_thread, subdomain);
+  return std::make_unique<ChannelRefresh>(communicator, comm_thread, subdomain, transport);
+}
+
 }  // namespace
 
 SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
@@ -36,24 +47,24 @@ SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
     : comm_thread_(comm_thread),
       subdomain_(subdomain),
       options_(checked(std::move(options))),
-      halo_(communicator, comm_thread, subdomain),
+      halo_(collective_make_halo(communicator, comm_thread, subdomain, options_.transport)),
       squares_(communicator, comm_thread, subdomain.team().thread_count(), 1) {}
 
 void SyncIteration::refresh_halo(const TeamThread& thread) {
-  halo_.start(thread, options_.mode, timer_);
-  halo_.finish(thread, timer_);
+  halo_->start(thread, options_.mode, timer_);
+  halo_->finish(thread, timer_);
 }
 
 void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
                           ExactAccumulator* residual_square) {
   const bool is_split =
-      is_exchanging && halo_.has_neighbours() && options_.mode != spmv::Mode::vector;
-  if (is_exchanging) halo_.start(thread, options_.mode, timer_);
+      is_exchanging && halo_->has_neighbours() && options_.mode != spmv::Mode::vector;
+  if (is_exchanging) halo_->start(thread, options_.mode, timer_);
   if (is_split) {
     subdomain_.sweep(thread, SweepPart::interior, residual_square);
     timer_.lap(thread, &IterationTimes::sweep);
   }
-  if (is_exchanging) halo_.finish(thread, timer_);
+  if (is_exchanging) halo_->finish(thread, timer_);
   subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
   timer_.lap(thread, &IterationTimes::sweep);
   disturb(thread, 1);
@@ -69,7 +80,7 @@ void SyncIteration::finish_sweep(const TeamThread& thread) {
 int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t iteration,
                                       std::int64_t end) {
   const bool is_exchanging = is_exchange_due(iteration);
-  const bool has_neighbours = halo_.has_neighbours();
+  const bool has_neighbours = halo_->has_neighbours();
   if (has_neighbours && subdomain_.sweeps_per_exchange() == 1) {
     sweep(thread, is_exchanging, nullptr);
     finish_sweep(thread);

@@ -2,18 +2,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "comm_thread/comm_thread.h"
 #include "comm_thread/communicator.h"
 #include "comm_thread/compute_team.h"
 #include "comm_thread/exact_accumulator.h"
 #include "comm_thread/reproducible_sum.h"
+#include "comm_thread/transport_choice.h"
 #include "solver/disturbance.h"
+#include "solver/halo_refresh.h"
 #include "solver/iteration_report.h"
 #include "solver/iteration_timer.h"
 #include "solver/solve_report.h"
 #include "solver/subdomain.h"
-#include "solver/subdomain_halo.h"
 #include "spmv/mode.h"
 
 namespace weft::solver {
@@ -33,6 +35,9 @@ class SyncIteration {
  public:
   struct Options {
     spmv::Mode mode = spmv::Mode::task;
+    /// What halos travel on: schedules where it is `two_sided`, else channels, which the
+    /// communication thread carries in every mode.
+    comm_thread::TransportChoice transport{};
     double tolerance = 1e-4;
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
@@ -45,8 +50,9 @@ class SyncIteration {
     std::function<void(std::int64_t iteration, double residual)> on_check{};
   };
 
-  /// Collective. Thread: the main thread, outside the team. All outlive it.
-  /// Throws comm_thread::InputError for options that are out of range.
+  /// Collective, and so is destruction. Thread: the main thread, outside the team. All outlive it.
+  /// Throws comm_thread::InputError for options that are out of range, and where channels cannot be
+  /// made so (ChannelSet).
   SyncIteration(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
                 Subdomain& subdomain, Options options);
 
@@ -78,7 +84,7 @@ class SyncIteration {
   comm_thread::CommThread& comm_thread_;
   Subdomain& subdomain_;
   Options options_;
-  SubdomainHalo halo_;
+  std::unique_ptr<HaloRefresh> halo_;
   comm_thread::ReproducibleSum squares_;
 
   // Of the current run, the primary thread's.

@@ -26,10 +26,10 @@ void print_summary(const Json& report, const JacobiOptions& options) {
   const std::string decomposition = text(run["decomposition"]);
   fmt::print("problem      {}: {} rows, b = {}\n", text(problem["name"]),
              problem["rows"].get<std::int64_t>(), text(problem["right_hand_side"]));
-  fmt::print(
-      "run          {}, {}, {}{}\n", options.variant,
-      is_sync && !options.is_threaded() ? options.mode + " mode" : "transport " + options.transport,
-      ranks_and_threads(report), decomposition.empty() ? "" : " as " + decomposition);
+  fmt::print("run          {}{}, transport {}, {}{}\n", options.variant,
+             is_sync && !options.is_threaded() ? " in " + options.mode + " mode" : "",
+             options.transport, ranks_and_threads(report),
+             decomposition.empty() ? "" : " as " + decomposition);
   print_run(run);
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);

@@ -98,7 +98,7 @@ void add_method_options(CLI::App& command, JacobiOptions& options) {
       ->capture_default_str();
   command
       .add_option("--transport", options.transport,
-                  "what asynchronous halos ride on: two-sided,\n"
+                  "what halos ride on: two-sided,\n"
                   "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
                   "shmem[:put|put-overlap] (build with --config=oshmem); or openmp: threads\n"
                   "of one rank, each with planes of its own")
@@ -204,9 +204,9 @@ void JacobiOptions::check() const {
        is_grid() ? "found PROBLEM and --grid; expected one of them"
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
-  need(!is_sync || is_threaded() || transport == "two-sided",
-       "--transport: found '" + transport +
-           "' in lock step; expected --variant async or racy with it");
+  need(!is_sync || is_threaded() || transport == "two-sided" || mode != "overlap",
+       "--mode: found overlap with --transport " + transport +
+           ", which the communication thread carries; expected vector or task");
   need(!is_sync || halo_period != "auto",
        "--halo-period: found 'auto' in lock step; expected a number, or --variant async");
   need(is_grid() || lift == 0, "--lift: found with a matrix; expected --grid");

@@ -165,6 +165,7 @@ JacobiRun JacobiSystem::iterate(solver::Subdomain& subdomain, double b_norm,
   if (options.parsed_variant() == JacobiVariant::sync) {
     solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
                                     {.mode = *spmv::parse_mode(options.mode),
+                                     .transport = comm_thread::transport_choice(options.transport),
                                      .tolerance = options.tolerance,
                                      .max_iterations = options.max_iterations,
                                      .check_period = options.sweeps_per_check(),

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/input_error.h"
+#include "comm_thread/transport_choice.h"
 #include "solver/sync_iteration.h"
 #include "tests/solver/chain_subdomain.h"
 #include "tests/support/mpi_main.h"
@@ -86,6 +87,26 @@ TEST_CASE("every mode and depth of halo gives the iterations and the bits of a s
           check_against(reference, system, report);
         }
   }
+}
+
+TEST_CASE("every transport gives the iterations and the bits of a serial loop") {
+  const Chain chain;
+  const ChainReference reference = tests::sweep_serially(chain, 1e-9, 1000, 7);
+  for (const std::string transport : {"one-sided:flush", "one-sided:flush-local",
+                                      "one-sided:overlap", "one-sided:overlap-local", "shared"})
+    for (const Mode mode : {Mode::vector, Mode::task})
+      for (const int depth : {1, 3})
+        for (const ThreadLevel level : {tests::session().thread_level(), ThreadLevel::serialized}) {
+          CAPTURE(transport, spmv::name(mode), depth, static_cast<int>(level));
+          System system(chain, depth, level);
+          const IterationReport report =
+              system.run({.mode = mode,
+                          .transport = comm_thread::transport_choice(transport),
+                          .tolerance = 1e-9,
+                          .check_period = 7});
+          CHECK(report.status == SolveStatus::converged);
+          check_against(reference, system, report);
+        }
 }
 
 TEST_CASE("after the most iterations the residual is known, and says whether it was enough") {

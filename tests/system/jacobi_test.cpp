@@ -61,6 +61,11 @@ TEST_CASE("lock step takes the known number of sweeps, however they are made") {
   Arguments deep{"--grid", "20x20x40", "--check-period", "50", "--halo-depth", "5"};
   const std::int64_t next_check = (expected + 49) / 50 * 50;
   for (const int ranks : {1, 2, 4}) CHECK(iterations(converged(ranks, deep)) == next_check);
+  for (const std::string transport : {"one-sided", "one-sided:flush", "shared"}) {
+    CAPTURE(transport);
+    CHECK(iterations(converged(3, {"--grid", "20x20x40", "--check-period", "50", "--transport",
+                                   transport})) == next_check);
+  }
   deep.emplace_back("--no-time-blocks");
   CHECK(iterations(converged(2, deep)) == next_check);
 }
@@ -161,7 +166,8 @@ TEST_CASE("options that do not go together are refused") {
     check_refused(ranks, {"jacobi"}, "found neither PROBLEM nor --grid");
     check_refused(ranks, {"jacobi", "poisson3d:5", "--grid", "5"}, "found PROBLEM and --grid");
     check_refused(ranks, {"jacobi", "--grid", "5x"}, "5x");
-    check_refused(ranks, {"jacobi", "--grid", "5", "--transport", "shared"}, "in lock step");
+    check_refused(ranks, {"jacobi", "--grid", "5", "--transport", "shared", "--mode", "overlap"},
+                  "--mode: found overlap");
     check_refused(ranks, {"jacobi", "--grid", "5", "--transport", "pigeon"}, "pigeon");
     check_refused(ranks, {"jacobi", "--grid", "5", "--inject", "slow:9:2"}, "--inject: found rank");
     check_refused(ranks, {"jacobi", "--grid", "5", "--inject", "tired"}, "tired");
