@@ -44,11 +44,16 @@ void ReproducibleSum::merge_parts() {
   }
 }
 
-void ReproducibleSum::collective_reduce(const TeamThread& thread) {
+void ReproducibleSum::collective_start(const TeamThread& thread) {
   thread.barrier();
+  if (!thread.is_primary()) return;
+  merge_parts();
+  if (!schedule_->is_empty()) pending_ = comm_thread_.post(*schedule_);
+}
+
+void ReproducibleSum::collective_finish(const TeamThread& thread) {
   if (thread.is_primary()) {
-    merge_parts();
-    if (!schedule_->is_empty()) comm_thread_.post(*schedule_).wait();
+    if (pending_) pending_->wait();
     for (std::size_t scalar = 0; scalar < scalar_count_; ++scalar) {
       ExactAccumulator sum;
       sum.add_words(std::span(words_)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "comm_thread/comm_thread.h"
@@ -34,7 +35,15 @@ class ReproducibleSum {
   }
 
   /// Sums up and clears all parts. Thread: every thread of the team. Collective.
-  void collective_reduce(const TeamThread& thread);
+  void collective_reduce(const TeamThread& thread) {
+    collective_start(thread);
+    collective_finish(thread);
+  }
+
+  /// The same in two steps, with other work between them while the sums travel; nothing may be
+  /// added to the parts meanwhile. Thread: every thread of the team. Collective.
+  void collective_start(const TeamThread& thread);
+  void collective_finish(const TeamThread& thread);
 
   /// The last sum, the same on all threads of all ranks.
   double result(int scalar = 0) const { return results_[static_cast<std::size_t>(scalar)]; }
@@ -55,6 +64,7 @@ class ReproducibleSum {
   std::vector<std::int64_t> received_;  // the same, per round
   std::vector<double> results_;  // [scalar_count]
   std::unique_ptr<Schedule> schedule_;  // empty on one rank
+  std::optional<Pending> pending_;  // of the primary thread
 };
 
 }  // namespace weft::comm_thread

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 namespace weft::perfmodel {
 
 /// Eight doubles: one AVX-512 register, two of AVX2, four of SSE2. The compiler splits it to what
@@ -22,6 +24,24 @@ struct [[gnu::may_alias]] SingleLane {
 }
 [[gnu::always_inline]] inline Lanes& lanes(double* array) {
   return *reinterpret_cast<Lanes*>(array);
+}
+
+/// One or eight elements at `place`: Elements is SingleLane or Lanes.
+template <class Elements>
+[[gnu::always_inline]] inline const Elements& elements(const double* place) {
+  return *reinterpret_cast<const Elements*>(place);
+}
+template <class Elements>
+[[gnu::always_inline]] inline Elements& elements(double* place) {
+  return *reinterpret_cast<Elements*>(place);
+}
+
+/// Calls step<Elements>(i) for i in [0, count), eight at a time as far as that goes.
+template <class Step>
+[[gnu::always_inline]] inline void for_lanes(std::ptrdiff_t count, const Step& step) {
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= count; i += 8) step.template operator()<Lanes>(i);
+  for (; i < count; ++i) step.template operator()<SingleLane>(i);
 }
 
 /// A selection of lanes: all bits set, or none.

@@ -8,8 +8,6 @@ double crs_code_balance(double nonzeros_per_row, double kappa) {
 
 double spmv_bytes(double matrix_bytes, double row_count) { return matrix_bytes + 24 * row_count; }
 
-double conjugate_gradient_vector_bytes(bool jacobi) { return jacobi ? 104 : 88; }
-
 double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi) {
   return 2 * nonzero_count + (jacobi ? 12 : 10) * row_count;
 }

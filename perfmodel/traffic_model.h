@@ -13,10 +13,6 @@ double crs_code_balance(double nonzeros_per_row, double kappa = 0);
 /// read once, y is written once with write-allocate.
 double spmv_bytes(double matrix_bytes, double row_count);
 
-/// Bytes per row of one CG iteration besides the matrix, as ConjugateGradient passes through
-/// memory: 88, with diagonal preconditioning 104.
-double conjugate_gradient_vector_bytes(bool jacobi);
-
 /// Flops of one CG iteration: 2 per nonzero and 10 per row (12 with diagonal preconditioning).
 double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi);
 

@@ -1,104 +1,66 @@
 #include "solver/fused_vector_kernels.h"
 
 #include "perfmodel/simd.h"
-#include "spmv/block_dot.h"
 
 namespace weft::solver {
 namespace {
 
-using perfmodel::Lanes;
-using perfmodel::SingleLane;
-using spmv::BlockSum;
+using perfmodel::elements;
+using perfmodel::for_lanes;
+using spmv::BinnedSum;
 
-/// Lanes or SingleLane at element i of an array: the same statements serve the main loop and the
-/// remainder.
-template <class Vector>
-[[gnu::always_inline]] inline Vector& at(double* array, std::int64_t i) {
-  return *reinterpret_cast<Vector*>(array + i);
-}
-template <class Vector>
-[[gnu::always_inline]] inline const Vector& at(const double* array, std::int64_t i) {
-  return *reinterpret_cast<const Vector*>(array + i);
-}
-
-/// Writes r_i = minuend_i - factor·q_i and adds its squares and products to the sums.
-template <bool HasJacobi, class Vector, class Sum>
-[[gnu::always_inline]] inline void residual_step(std::int64_t i, const double* minuend,
-                                                 double factor, const double* q, const double* d,
-                                                 double* r, Sum& squares, Sum& products) {
-  const auto value = at<Vector>(minuend, i).value - factor * at<Vector>(q, i).value;
-  at<Vector>(r, i).value = value;
-  squares += value * value;
-  if constexpr (HasJacobi) products += value * (at<Vector>(d, i).value * value);
-}
-
-template <bool HasJacobi>
-[[gnu::always_inline]] inline ResidualSums residual(const double* minuend, double factor,
-                                                    const double* q, const double* d, double* r,
-                                                    std::int64_t count) {
-  BlockSum squares;
-  BlockSum products;
-  std::int64_t i = 0;
-  for (; i + BlockSum::stride <= count; i += BlockSum::stride)
-    for (int j = 0; j < 4; ++j)
-      residual_step<HasJacobi, Lanes>(i + 8 * j, minuend, factor, q, d, r, squares.accumulators[j],
-                                      products.accumulators[j]);
-  for (; i + 8 <= count; i += 8)
-    residual_step<HasJacobi, Lanes>(i, minuend, factor, q, d, r, squares.accumulators[i / 8 % 4],
-                                    products.accumulators[i / 8 % 4]);
-  for (; i < count; ++i) {
-    double square = 0;
-    double product = 0;
-    residual_step<HasJacobi, SingleLane>(i, minuend, factor, q, d, r, square, product);
-    squares.add(i, square);
-    products.add(i, product);
-  }
-  const double r_dot_r = squares.total();
-  return {r_dot_r, HasJacobi ? products.total() : r_dot_r};
-}
-
-ResidualSums residual_on_widest_simd(const double* minuend, double factor, const double* q,
-                                     const double* inverse_diagonal, double* r,
-                                     std::int64_t count) {
-  ResidualSums sums;
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    sums = inverse_diagonal ? residual<true>(minuend, factor, q, inverse_diagonal, r, count)
-                            : residual<false>(minuend, factor, q, nullptr, r, count);
+/// Writes r_i = minuend_i - factor·q_i, or minuend_i where q is null, and adds to the sums.
+template <bool has_jacobi, bool has_q>
+[[gnu::always_inline]] inline void residual(const double* minuend, double factor, const double* q,
+                                            const double* d, double* r, std::int64_t count,
+                                            ResidualSums& sums) {
+  ResidualSums local = sums;  // in registers
+  for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    auto value = elements<Elements>(minuend + i).value;
+    if constexpr (has_q) value -= factor * elements<Elements>(q + i).value;
+    elements<Elements>(r + i).value = value;
+    local.r_dot_r.add(value * value);
+    if constexpr (has_jacobi) local.r_dot_z.add(value * (elements<Elements>(d + i).value * value));
   });
-  return sums;
+  local.carry();
+  sums = local;
 }
 
-template <bool HasJacobi, class Vector>
-[[gnu::always_inline]] inline void advance_step(std::int64_t i, double alpha, double beta,
-                                                const double* r, const double* d, double* x,
-                                                double* p) {
-  const auto direction = at<Vector>(p, i).value;
-  at<Vector>(x, i).value += alpha * direction;
-  if constexpr (HasJacobi)
-    at<Vector>(p, i).value = at<Vector>(d, i).value * at<Vector>(r, i).value + beta * direction;
-  else
-    at<Vector>(p, i).value = at<Vector>(r, i).value + beta * direction;
+template <bool has_q>
+void residual_on_widest_simd(const double* minuend, double factor, const double* q,
+                             const double* inverse_diagonal, double* r, std::int64_t count,
+                             ResidualSums& sums) {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    if (inverse_diagonal)
+      residual<true, has_q>(minuend, factor, q, inverse_diagonal, r, count, sums);
+    else
+      residual<false, has_q>(minuend, factor, q, nullptr, r, count, sums);
+  });
 }
 
-template <bool HasJacobi>
+template <bool has_jacobi>
 [[gnu::always_inline]] inline void advance(double alpha, double beta, const double* r,
                                            const double* d, double* x, double* p,
                                            std::int64_t count) {
-  std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) advance_step<HasJacobi, Lanes>(i, alpha, beta, r, d, x, p);
-  for (; i < count; ++i) advance_step<HasJacobi, SingleLane>(i, alpha, beta, r, d, x, p);
+  for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    const auto direction = elements<Elements>(p + i).value;
+    elements<Elements>(x + i).value += alpha * direction;
+    auto z = elements<Elements>(r + i).value;
+    if constexpr (has_jacobi) z = elements<Elements>(d + i).value * z;
+    elements<Elements>(p + i).value = z + beta * direction;
+  });
 }
 
 }  // namespace
 
-ResidualSums update_residual(double alpha, const double* q, const double* inverse_diagonal,
-                             double* r, std::int64_t count) {
-  return residual_on_widest_simd(r, alpha, q, inverse_diagonal, r, count);
+void update_residual(double alpha, const double* q, const double* inverse_diagonal, double* r,
+                     std::int64_t count, ResidualSums& sums) {
+  residual_on_widest_simd<true>(r, alpha, q, inverse_diagonal, r, count, sums);
 }
 
-ResidualSums form_residual(const double* b, const double* q, const double* inverse_diagonal,
-                           double* r, std::int64_t count) {
-  return residual_on_widest_simd(b, 1.0, q, inverse_diagonal, r, count);
+void start_residual(const double* b, const double* inverse_diagonal, double* r, std::int64_t count,
+                    ResidualSums& sums) {
+  residual_on_widest_simd<false>(b, 0, nullptr, inverse_diagonal, r, count, sums);
 }
 
 void update_solution_and_direction(double alpha, double beta, const double* r,
@@ -116,6 +78,29 @@ void start_direction(const double* r, const double* inverse_diagonal, double* p,
                      std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
     p[i] = inverse_diagonal ? inverse_diagonal[i] * r[i] : r[i];
+}
+
+void add_square(const double* a, std::int64_t count, BinnedSum& sum) {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    BinnedSum local = sum;
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      local.add(elements<Elements>(a + i).value * elements<Elements>(a + i).value);
+    });
+    local.carry();
+    sum = local;
+  });
+}
+
+void add_difference_square(const double* a, const double* b, std::int64_t count, BinnedSum& sum) {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    BinnedSum local = sum;
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      const auto difference = elements<Elements>(a + i).value - elements<Elements>(b + i).value;
+      local.add(difference * difference);
+    });
+    local.carry();
+    sum = local;
+  });
 }
 
 }  // namespace weft::solver

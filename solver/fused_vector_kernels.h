@@ -2,22 +2,37 @@
 
 #include <cstdint>
 
+#include "spmv/binned_sum.h"
+
 namespace weft::solver {
 
-/// Two sums over one row block.
+/// Sums over many segments that do not depend on how the rows are cut.
 struct ResidualSums {
-  double r_dot_r = 0;
-  double r_dot_z = 0;  // z = D⁻¹·r; equal to r_dot_r without a preconditioner
+  /// `bound`: of r·r (spmv::CloseSum). `z_bound`: of r·z.
+  ResidualSums(double bound, double z_bound) : r_dot_r(bound), r_dot_z(z_bound) {}
+
+  [[gnu::always_inline]] void carry() {
+    r_dot_r.carry();
+    r_dot_z.carry();
+  }
+
+  spmv::CloseSum r_dot_r;
+  spmv::CloseSum r_dot_z;  // z = D⁻¹·r; nothing is added without a preconditioner
 };
 
-/// The vector work of CG on one row block; each function passes once through memory.
+/// The vector work of CG on one segment; each function passes once through memory.
 ///
 /// `inverse_diagonal` is null without a preconditioner; z = D⁻¹·r is then r and is never stored.
-/// Sums are taken in the order of spmv::BlockSum. All arrays: [count].
+/// All arrays: [count].
 
-/// r -= alpha·q; returns r·r and r·z. Reads r, q, writes r: 24 bytes a row, 4 flops.
-ResidualSums update_residual(double alpha, const double* q, const double* inverse_diagonal,
-                             double* r, std::int64_t count);
+/// r -= alpha·q; adds r·r and r·z. Reads r, q, writes r: 24 bytes a row, 4 flops and those of the
+/// sums.
+void update_residual(double alpha, const double* q, const double* inverse_diagonal, double* r,
+                     std::int64_t count, ResidualSums& sums);
+
+/// r = b; adds r·r and r·z. Reads b, writes r.
+void start_residual(const double* b, const double* inverse_diagonal, double* r, std::int64_t count,
+                    ResidualSums& sums);
 
 /// x += alpha·p, then p = z + beta·p. Reads x, p, r, writes x, p: 40 bytes a row, 4 flops.
 /// The update of x waits for this pass, so that p is read once for both.
@@ -25,12 +40,13 @@ void update_solution_and_direction(double alpha, double beta, const double* r,
                                    const double* inverse_diagonal, double* x, double* p,
                                    std::int64_t count);
 
-/// r = b - q; returns r·r and r·z. Reads b, q, writes r: 24 bytes a row.
-ResidualSums form_residual(const double* b, const double* q, const double* inverse_diagonal,
-                           double* r, std::int64_t count);
-
 /// p = z: the first direction. Reads r, writes p.
 void start_direction(const double* r, const double* inverse_diagonal, double* p,
                      std::int64_t count);
+
+/// Adds a·a, and (a - b)·(a - b).
+void add_square(const double* a, std::int64_t count, spmv::BinnedSum& sum);
+void add_difference_square(const double* a, const double* b, std::int64_t count,
+                           spmv::BinnedSum& sum);
 
 }  // namespace weft::solver

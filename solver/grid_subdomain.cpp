@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "comm_thread/error_agreement.h"
+#include "spmv/grid_shares.h"
 
 namespace weft::solver {
 namespace {
@@ -15,65 +16,12 @@ using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::GridBox;
+using spmv::share_of_rows;
 
 /// Second-level cache of a core as the system says, and a guess where it says nothing.
 std::size_t cache_bytes() {
   const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : std::size_t{1} << 20;
-}
-
-/// The rows (y, z) of `box` that are the share of `thread`, as boxes: part of a plane, whole
-/// planes, part of a plane.
-std::vector<GridBox> share_of_rows(const GridBox& box, const TeamThread& thread) {
-  std::vector<GridBox> boxes;
-  if (box.is_empty()) return boxes;
-  const GlobalIndex rows = box.size(1);
-  const auto [begin, end] = comm_thread::share_of(rows * box.size(2), thread.index, thread.count);
-  for (GlobalIndex row = begin; row < end;) {
-    GridBox part = box;
-    const GlobalIndex y = row % rows;
-    const GlobalIndex planes = y == 0 ? (end - row) / rows : 0;
-    part.begin[2] = box.begin[2] + row / rows;
-    part.end[2] = part.begin[2] + std::max<GlobalIndex>(planes, 1);
-    if (planes == 0) {
-      part.begin[1] = box.begin[1] + y;
-      part.end[1] = box.begin[1] + std::min(rows, y + end - row);
-    }
-    row += part.size(1) * part.size(2);
-    boxes.push_back(part);
-  }
-  return boxes;
-}
-
-/// The points of `whole` that are not in `inner`, as boxes that do not overlap.
-std::vector<GridBox> shell(GridBox whole, const GridBox& inner) {
-  std::vector<GridBox> boxes;
-  for (const std::size_t d : {2U, 1U, 0U}) {
-    GridBox below = whole;
-    below.end[d] = std::min(inner.begin[d], whole.end[d]);
-    GridBox above = whole;
-    above.begin[d] = std::max(inner.end[d], below.end[d]);
-    for (const GridBox& box : {below, above})
-      if (!box.is_empty()) boxes.push_back(box);
-    whole.begin[d] = below.end[d];
-    whole.end[d] = above.begin[d];
-  }
-  return boxes;
-}
-
-std::vector<comm_thread::HaloNeighbour> in_doubles(
-    const std::vector<spmv::GridNeighbour>& neighbours) {
-  std::vector<comm_thread::HaloNeighbour> result;
-  std::int64_t sent = 0;
-  std::int64_t received = 0;
-  for (const spmv::GridNeighbour& neighbour : neighbours) {
-    const std::int64_t send_count = neighbour.sent.point_count();
-    const std::int64_t receive_count = neighbour.received.point_count();
-    result.push_back({neighbour.rank, sent, send_count, received, receive_count});
-    sent += send_count;
-    received += receive_count;
-  }
-  return result;
 }
 
 /// Throws on all ranks alike.
@@ -109,7 +57,7 @@ GridSubdomain::GridSubdomain(const comm_thread::Communicator& communicator,
       domain_(partition.domain()),
       layout_(partition.box(communicator.rank()), options.halo_depth),
       neighbours_(neighbours_of(communicator, partition, options.halo_depth)),
-      exchanged_(in_doubles(neighbours_)),
+      exchanged_(spmv::halo_of(neighbours_)),
       inner_(layout_.own()),
       time_blocking_(layout_,
                      options.has_time_blocking
@@ -190,7 +138,7 @@ void GridSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
 std::vector<GridBox> GridSubdomain::parts(SweepPart part) const {
   if (part == SweepPart::all) return {layout_.own()};
   if (part == SweepPart::interior) return {inner_};
-  return shell(layout_.own(), inner_);
+  return spmv::shell(layout_.own(), inner_);
 }
 
 void GridSubdomain::sweep(const TeamThread& thread, SweepPart part,
@@ -198,7 +146,7 @@ void GridSubdomain::sweep(const TeamThread& thread, SweepPart part,
   const double* const from = arrays_[current_].data();
   double* const to = arrays_[1 - current_].data();
   for (const GridBox& box : parts(part))
-    for (const GridBox& mine : share_of_rows(box, thread)) {
+    for (const GridBox& mine : share_of_rows(box, thread.index, thread.count)) {
       if (residual_square)
         sweep_average_with_residual(layout_, from, to, mine, source_norm_ * source_norm_,
                                     *residual_square);
@@ -208,7 +156,7 @@ void GridSubdomain::sweep(const TeamThread& thread, SweepPart part,
 }
 
 void GridSubdomain::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
-  for (const GridBox& mine : share_of_rows(layout_.own(), thread))
+  for (const GridBox& mine : share_of_rows(layout_.own(), thread.index, thread.count))
     add_average_residual(layout_, arrays_[current_].data(), mine, source_norm_ * source_norm_,
                          residual_square);
 }
@@ -236,7 +184,7 @@ void GridSubdomain::advance(const TeamThread& thread, int count) {
     time_blocking_.sweep(thread, arrays, boxes);
   } else {
     for (std::size_t sweep = 0; sweep < boxes.size(); ++sweep) {
-      for (const GridBox& mine : share_of_rows(boxes[sweep], thread))
+      for (const GridBox& mine : share_of_rows(boxes[sweep], thread.index, thread.count))
         sweep_average(layout_, arrays[sweep % 2], arrays[(sweep + 1) % 2], mine);
       thread.barrier();
     }
@@ -273,7 +221,7 @@ void GridSubdomain::add_residual_of_record(const TeamThread& thread, std::span<c
             halo.subspan(static_cast<std::size_t>(exchanged_[i].receive_begin),
                          static_cast<std::size_t>(exchanged_[i].receive_count)));
   thread.barrier();
-  for (const GridBox& mine : share_of_rows(layout_.own(), thread))
+  for (const GridBox& mine : share_of_rows(layout_.own(), thread.index, thread.count))
     add_average_residual(layout_, recorded_.data(), mine, source_norm_ * source_norm_,
                          residual_square);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "solver/fused_vector_kernels.h"
+#include "spmv/block_dot.h"
 
 namespace weft::solver {
 
@@ -46,9 +46,9 @@ void MatrixValues::form_residual_of(const double* x, const TeamThread& thread, S
   double* const r = next().data();
   operator_.matrix().multiply_blocks(
       rows_of(part), thread.index, x, r, [&](spmv::LocalIndex row, spmv::LocalIndex count) {
-        const ResidualSums sums =
-            solver::form_residual(b_.data() + row, r + row, nullptr, r + row, count);
-        if (residual_square) residual_square->add(sums.r_dot_r);
+        for (spmv::LocalIndex i = row; i < row + count; ++i)
+          r[i] = b_[static_cast<std::size_t>(i)] - r[i];
+        if (residual_square) residual_square->add(spmv::block_dot(r + row, r + row, count));
       });
 }
 

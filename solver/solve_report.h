@@ -16,6 +16,7 @@ struct SolveReport {
   SolveStatus status = SolveStatus::not_converged;
   std::string explanation;  // of a breakdown: what was found
   std::int64_t iterations = 0;
+  std::int64_t restarts = 0;  // from the true residual, because a recurrence had gone astray
   double recurrence_residual = 0;  // ‖r_k‖/‖r_0‖ of the recurrence
   double relative_residual = 0;  // ‖b − A x‖/‖b‖, recomputed from x
   double solve_seconds = 0;

@@ -8,7 +8,7 @@
 namespace weft::spmv {
 namespace {
 
-using perfmodel::Lane8;
+using perfmodel::elements;
 using perfmodel::Lanes;
 using perfmodel::SingleLane;
 
@@ -17,21 +17,11 @@ constexpr double sixth = 1.0 / 6.0;
 /// Three planes of a block of rows take this much of the second-level cache.
 constexpr std::ptrdiff_t block_bytes = 384 * 1024;
 
-/// Elements at `place` of an array, one or eight of them.
-template <class Elements>
-[[gnu::always_inline]] inline const Elements& at(const double* place) {
-  return *reinterpret_cast<const Elements*>(place);
-}
-template <class Elements>
-[[gnu::always_inline]] inline Elements& at(double* place) {
-  return *reinterpret_cast<Elements*>(place);
-}
-
 /// What is done with the sum of the neighbours of each point.
 struct Store {
   template <class Elements, class Value>
   [[gnu::always_inline]] void take(const double*, double* to, const Value& sum) const {
-    at<Elements>(to).value = sum * sixth;
+    elements<Elements>(to).value = sum * sixth;
   }
 };
 
@@ -41,7 +31,7 @@ struct AddResidual {
 
   template <class Elements, class Value>
   [[gnu::always_inline]] void take(const double* from, double* to, const Value& sum) const {
-    const auto residual = sum - at<Elements>(from).value * 6.0;
+    const auto residual = sum - elements<Elements>(from).value * 6.0;
     squares->add(residual * residual);
     if constexpr (is_stored) Store{}.take<Elements>(from, to, sum);
   }
@@ -50,9 +40,9 @@ struct AddResidual {
 template <class Elements, class Action>
 [[gnu::always_inline]] inline void step(const double* u, double* to, std::ptrdiff_t row,
                                         std::ptrdiff_t plane, const Action& action) {
-  const auto sum = ((at<Elements>(u - 1).value + at<Elements>(u + 1).value) +
-                    (at<Elements>(u - row).value + at<Elements>(u + row).value)) +
-                   (at<Elements>(u - plane).value + at<Elements>(u + plane).value);
+  const auto sum = ((elements<Elements>(u - 1).value + elements<Elements>(u + 1).value) +
+                    (elements<Elements>(u - row).value + elements<Elements>(u + row).value)) +
+                   (elements<Elements>(u - plane).value + elements<Elements>(u + plane).value);
   action.template take<Elements>(u, to, sum);
 }
 

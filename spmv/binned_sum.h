@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 
 #include "comm_thread/exact_accumulator.h"
 #include "perfmodel/simd.h"
@@ -10,20 +11,23 @@ namespace weft::spmv {
 
 /// Sums doubles, eight at a time, so that the result does not depend on their order.
 ///
-/// Every addend is cut into pieces that are multiples of 2⁻²⁶, 2⁻⁵², 2⁻⁷⁸ and 2⁻¹⁰⁴ of `bound`;
-/// pieces of one kind add up without rounding, in any order. What is smaller still is dropped, from
-/// each addend alike wherever it is added. 13 flops an addend: nothing beside a pass through
-/// memory, where ExactAccumulator::add for each would be a hundred times as much.
+/// Every addend is cut into pieces at fixed binary places below `bound`: multiples of
+/// 2^-bits·bound, 2^-2·bits·bound and so on. Pieces of one kind add up without rounding, in any
+/// order. What is smaller still is dropped, from each addend alike wherever it is added. 3 or 4
+/// flops an addend and bin: nothing beside a pass through memory, where ExactAccumulator::add for
+/// each would be a hundred times as much.
 ///
-/// Shape: addends are at most about `bound`, at most 2²⁵ of them per lane between two `flush`.
+/// Shape: addends, and all of them together, are at most 2^(51 - bits)·bound; at most 2^(51 - bits)
+/// additions a lane between two `carry` or `flush`.
 /// Source: Demmel and Nguyen 2015, "Parallel reproducible summation" (bins at fixed places).
-class BinnedSum {
+template <std::size_t bin_count, int bits>
+class BinnedSumOf {
  public:
-  explicit BinnedSum(double bound) {
+  explicit BinnedSumOf(double bound) {
     int exponent = 0;
     std::frexp(bound, &exponent);
     for (double& shift : shifts_) {
-      exponent -= 26;
+      exponent -= bits;
       shift = std::ldexp(1.5, exponent + 52);
     }
   }
@@ -38,6 +42,15 @@ class BinnedSum {
   }
   [[gnu::always_inline]] void add(double value) { add(perfmodel::Lane8{value}); }
 
+  /// Makes room for more additions, without rounding.
+  [[gnu::always_inline]] void carry() {
+    for (std::size_t bin = bin_count - 1; bin > 0; --bin) {
+      const perfmodel::Lane8 large = (bins_[bin] + shifts_[bin - 1]) - shifts_[bin - 1];
+      bins_[bin - 1] += large;
+      bins_[bin] -= large;
+    }
+  }
+
   /// Adds the sum so far to `total`, without rounding, and begins again.
   void flush(comm_thread::ExactAccumulator& total) {
     for (perfmodel::Lane8& bin : bins_) {
@@ -47,9 +60,15 @@ class BinnedSum {
   }
 
  private:
-  static constexpr std::size_t bin_count = 4;
   std::array<double, bin_count> shifts_{};  // 1.5·2⁵² times the multiple of the bin
   std::array<perfmodel::Lane8, bin_count> bins_{};
 };
+
+/// 104 bits below a bound that may be far off; no carry before 2²⁵ additions.
+using BinnedSum = BinnedSumOf<4, 26>;
+
+/// 76 bits below a close bound, such as the last sum of a kind: half the work. Wants a carry every
+/// 2¹³ additions.
+using CloseSum = BinnedSumOf<2, 38>;
 
 }  // namespace weft::spmv

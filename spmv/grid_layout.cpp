@@ -1,5 +1,7 @@
 #include "spmv/grid_layout.h"
 
+#include <algorithm>
+
 namespace weft::spmv {
 namespace {
 
@@ -31,6 +33,12 @@ GridBox GridLayout::with_ghosts() const {
     box.end[d] += depth_;
   }
   return box;
+}
+
+void GridLayout::fill(double* array, const GridBox& box, double value) const {
+  for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+    for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
+      std::fill_n(array + index(box.begin[0], y, z), box.size(0), value);
 }
 
 }  // namespace weft::spmv

@@ -21,6 +21,9 @@ class GridLayout {
   /// The own points and all around them.
   GridBox with_ghosts() const;
 
+  /// Sets the points of `box` in an array of this layout.
+  void fill(double* array, const GridBox& box, double value) const;
+
   std::ptrdiff_t row_stride() const { return row_stride_; }
   std::ptrdiff_t plane_stride() const { return plane_stride_; }
   std::size_t element_count() const { return element_count_; }

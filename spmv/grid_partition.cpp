@@ -80,7 +80,7 @@ GridBox GridPartition::box(int rank) const {
   return box;
 }
 
-std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth) const {
+std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth, bool has_corners) const {
   for (std::size_t d = 0; d < 3; ++d)
     if (dims_[d] > 1 && sizes(grid_)[d] / dims_[d] < depth)
       throw InputError("halo depth: found " + std::to_string(depth) + "; expected at most " +
@@ -93,7 +93,7 @@ std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth) const 
       for (int x = -1; x <= 1; ++x) {
         const std::array<int, 3> offset{x, y, z};
         const int cut_count = x * x + y * y + z * z;
-        if (cut_count == 0 || (depth == 1 && cut_count > 1)) continue;
+        if (cut_count == 0 || (depth == 1 && !has_corners && cut_count > 1)) continue;
         bool exists = true;
         for (std::size_t d = 0; d < 3; ++d)
           exists = exists && where[d] + offset[d] >= 0 && where[d] + offset[d] < dims_[d];

@@ -38,9 +38,9 @@ class GridPartition {
   GridBox box(int rank) const;
 
   /// Whom `rank` exchanges a halo of `depth` points with, in ascending ranks: those across faces
-  /// and, where it is deeper than one point, across edges and corners.
+  /// and, where it is deeper than one point or `has_corners`, across edges and corners.
   /// Throws comm_thread::InputError when a rank has fewer than `depth` points in a cut direction.
-  std::vector<GridNeighbour> neighbours(int rank, int depth) const;
+  std::vector<GridNeighbour> neighbours(int rank, int depth, bool has_corners = false) const;
 
  private:
   std::array<int, 3> place(int rank) const;

@@ -9,6 +9,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/halo_plan.h"
 #include "spmv/index.h"
+#include "spmv/operand.h"
 
 namespace weft::spmv {
 
@@ -19,7 +20,7 @@ namespace weft::spmv {
 ///
 /// The spare entries let kernels load whole registers at either end; what they hold is never used.
 /// Lifetime: `communicator` outlives it. Move-only is not needed: it stays where it was made.
-class HaloVector {
+class HaloVector final : public Operand {
  public:
   /// `tag`: the same on all ranks, different for every vector on `communicator`.
   /// `thread_rows`: [thread_count + 1], the rows that each compute thread owns and first touches.
@@ -38,11 +39,15 @@ class HaloVector {
   /// Own entries, then halo. Shape: [row_count + halo_count], 64-byte aligned.
   const double* data() const { return entries_.data() + spare; }
 
-  comm_thread::HaloExchange& exchange() { return exchange_; }
+  double* values() override { return entries_.data() + spare; }
+  comm_thread::HaloExchange& exchange() override { return exchange_; }
 
   /// Copies what neighbours need from the rows of `thread` to the send buffer.
   /// Thread: each of the team for itself, after it wrote its rows.
-  void pack(int thread);
+  void pack(int thread) override;
+
+  /// Nothing: messages arrive where they are read.
+  void unpack(const comm_thread::TeamThread& /*thread*/) override {}
 
  private:
   static constexpr std::size_t spare = 8;

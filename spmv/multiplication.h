@@ -1,26 +1,23 @@
 #pragma once
 
-#include <span>
-
 #include "comm_thread/comm_thread.h"
-#include "comm_thread/exact_accumulator.h"
 #include "perfmodel/phase_times.h"
-#include "spmv/halo_vector.h"
-#include "spmv/split_matrix.h"
+#include "spmv/local_rows.h"
+#include "spmv/operand.h"
 
 namespace weft::spmv {
 
 /// All that one product y = A·x works on; the modes differ only in what they do with it.
 struct Multiplication {
-  const SplitMatrix& matrix;
+  const LocalRows& rows;
   comm_thread::CommThread& comm_thread;
-  HaloVector& x;
-  std::span<double> y;  // [row_count], 64-byte aligned
+  Operand& x;
+  double* y;  // 64-byte aligned
   perfmodel::PhaseTimer& timer;  // the primary thread's
-  comm_thread::ExactAccumulator* x_dot_y{};  // this thread's, or none
+  RowSum x_dot_y{};
 
-  void multiply(RowSet set, int thread) const {
-    matrix.multiply(set, thread, x.data(), y.data(), x_dot_y);
+  void multiply(RowSet set, const comm_thread::TeamThread& thread) const {
+    rows.multiply(set, thread, x.values(), y, x_dot_y);
   }
 };
 

@@ -28,26 +28,6 @@ std::uint64_t parse_seed(std::string_view word, std::string_view text) {
   return seed;
 }
 
-/// `first_row`: the global number of own[0].
-void fill_rows(const RightHandSide& right_hand_side, const Problem& problem, GlobalIndex first_row,
-               std::span<double> own) {
-  switch (right_hand_side.kind) {
-    case RightHandSideKind::ones:
-      std::fill(own.begin(), own.end(), 1.0);
-      return;
-    case RightHandSideKind::boundary_one:
-      StencilGenerator(problem).sum_missing_weights(first_row, first_row + std::ssize(own), own);
-      return;
-    case RightHandSideKind::random:
-    case RightHandSideKind::x_random:
-      for (std::size_t i = 0; i < own.size(); ++i)
-        own[i] = uniform(right_hand_side.seed, first_row + static_cast<GlobalIndex>(i));
-      return;
-    case RightHandSideKind::file:
-      throw std::invalid_argument("a right-hand side from a file is read, not generated");
-  }
-}
-
 }  // namespace
 
 RightHandSide RightHandSide::parse(std::string_view word) {
@@ -87,6 +67,25 @@ void check(const RightHandSide& right_hand_side, const Problem& problem) {
     fail(right_hand_side.name(), "problem '" + problem.name() +
                                      "' has no grid and so no boundary; expected a grid problem "
                                      "(poisson3d, ...) or another right-hand side");
+}
+
+void fill_rows(const RightHandSide& right_hand_side, const Problem& problem, GlobalIndex first_row,
+               std::span<double> own) {
+  switch (right_hand_side.kind) {
+    case RightHandSideKind::ones:
+      std::fill(own.begin(), own.end(), 1.0);
+      return;
+    case RightHandSideKind::boundary_one:
+      StencilGenerator(problem).sum_missing_weights(first_row, first_row + std::ssize(own), own);
+      return;
+    case RightHandSideKind::random:
+    case RightHandSideKind::x_random:
+      for (std::size_t i = 0; i < own.size(); ++i)
+        own[i] = uniform(right_hand_side.seed, first_row + static_cast<GlobalIndex>(i));
+      return;
+    case RightHandSideKind::file:
+      throw std::invalid_argument("a right-hand side from a file is read, not generated");
+  }
 }
 
 void fill(const RightHandSide& right_hand_side, const Problem& problem,

@@ -37,4 +37,9 @@ void fill(const RightHandSide& right_hand_side, const Problem& problem,
           const RowPartition& partition, int rank, const comm_thread::ComputeTeam& team,
           std::span<double> own);
 
+/// The same for the rows from `first_row` on, of a problem that can have it (`check`).
+/// Thread: any number at the same time. `own`: [number of rows].
+void fill_rows(const RightHandSide& right_hand_side, const Problem& problem, GlobalIndex first_row,
+               std::span<double> own);
+
 }  // namespace weft::spmv

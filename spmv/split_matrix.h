@@ -8,16 +8,13 @@
 #include "comm_thread/compute_team.h"
 #include "comm_thread/exact_accumulator.h"
 #include "spmv/distributed_matrix.h"
+#include "spmv/local_rows.h"
 #include "spmv/stencil_encoding.h"
 
 namespace weft::spmv {
 
 /// How rows are stored for the kernels. `automatic`: as a stencil where rows repeat, else CRS.
 enum class MatrixFormat { automatic, crs };
-
-/// Rows by what they need: `interior` rows have only columns of this rank, `boundary` rows wait for
-/// the halo, `all` is both in natural order.
-enum class RowSet { all, interior, boundary };
 
 /// This rank's rows, divided among the compute threads, and within a thread into interior and
 /// boundary rows.
@@ -28,7 +25,7 @@ enum class RowSet { all, interior, boundary };
 ///
 /// Every row is summed once, in one order, whichever set it is reached through, so the bits are
 /// the same in every mode.
-class SplitMatrix {
+class SplitMatrix final : public LocalRows {
  public:
   /// Thread: the main thread, outside the team.
   SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTeam& team, MatrixFormat format);
@@ -49,6 +46,10 @@ class SplitMatrix {
   /// Thread: each of the team for itself.
   void multiply(RowSet set, int thread, const double* x, double* y,
                 comm_thread::ExactAccumulator* x_dot_y) const;
+  void multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x, double* y,
+                RowSum x_dot_y) const override {
+    multiply(set, thread.index, x, y, x_dot_y.part);
+  }
 
   /// y = A·x on the rows of one thread in `set`; calls `on_block(first row, number of rows)` for
   /// every row block that this completes, at once, while what was written of it is in cache.

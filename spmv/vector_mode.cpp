@@ -12,10 +12,11 @@ void multiply_in_vector_mode(const comm_thread::TeamThread& thread, const Multip
   if (exchange.has_neighbours()) {
     if (thread.is_primary()) exchange.start_here(product.comm_thread).wait();
     thread.barrier();
+    product.x.unpack(thread);
     if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
   }
 
-  product.multiply(RowSet::all, thread.index);
+  product.multiply(RowSet::all, thread);
   if (thread.is_primary()) product.timer.lap(Phase::local_part);
 }
 

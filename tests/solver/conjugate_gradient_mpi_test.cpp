@@ -14,6 +14,7 @@
 #include "spmv/block_dot.h"
 #include "spmv/generator.h"
 #include "spmv/right_hand_side.h"
+#include "spmv/sparse_operator.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/serial_reference.h"
 #include "tests/support/thread_count.h"
@@ -31,7 +32,15 @@ using spmv::Problem;
 using spmv::RowPartition;
 using Vector = std::vector<double>;
 
+/// Of vectors, whose products weft adds without rounding.
 double dot(const Vector& a, const Vector& b) {
+  comm_thread::ExactAccumulator sum;
+  for (std::size_t i = 0; i < a.size(); ++i) sum.add(a[i] * b[i]);
+  return sum.rounded();
+}
+
+/// Of a direction and its product with the matrix, which weft adds block by block.
+double dot_by_blocks(const Vector& a, const Vector& b) {
   const GlobalIndex row_count = std::ssize(a);
   const GlobalIndex block = RowPartition::block_size(row_count);
   comm_thread::ExactAccumulator sum;
@@ -60,7 +69,7 @@ SerialResult solve_serially(const tests::ReferenceMatrix& a, const Vector& b, bo
   SerialResult result;
   while (std::sqrt(dot(r, r)) >= tolerance * first && result.iterations < 1000) {
     const Vector q = tests::multiply(a, p);
-    const double alpha = r_dot_z / dot(p, q);
+    const double alpha = r_dot_z / dot_by_blocks(p, q);
     for (std::size_t i = 0; i < r.size(); ++i) {
       x[i] += alpha * p[i];
       r[i] -= alpha * q[i];

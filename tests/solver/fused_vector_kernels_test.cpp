@@ -2,11 +2,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "spmv/block_dot.h"
+#include "comm_thread/exact_accumulator.h"
 
 namespace weft::solver {
 namespace {
@@ -22,7 +23,9 @@ Vector make(std::int64_t count, double phase) {
 }
 
 double dot(const Vector& a, const Vector& b) {
-  return spmv::block_dot(a.data(), b.data(), std::ssize(a));
+  comm_thread::ExactAccumulator sum;
+  for (std::size_t i = 0; i < a.size(); ++i) sum.add(a[i] * b[i]);
+  return sum.rounded();
 }
 
 /// Σ r_i·(d_i·r_i): the product that the kernels form without storing z.
@@ -32,49 +35,51 @@ double jacobi_dot(const Vector& r, const Vector& d) {
   return dot(r, z);
 }
 
-const std::vector<std::int64_t> counts{0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 100, 1000};
-
-TEST_CASE("the residual is updated and its squares are summed in block order") {
-  for (const std::int64_t count : counts) {
-    CAPTURE(count);
-    const Vector q = make(count, 1);
-    const Vector d = make(count, 2);
-    Vector expected = make(count, 3);
-    Vector plain = expected;
-    Vector preconditioned = expected;
-    for (std::size_t i = 0; i < q.size(); ++i) expected[i] = expected[i] - 0.3 * q[i];
-
-    const ResidualSums sums = update_residual(0.3, q.data(), nullptr, plain.data(), count);
-    CHECK(plain == expected);
-    CHECK(sums.r_dot_r == dot(expected, expected));
-    CHECK(sums.r_dot_z == sums.r_dot_r);
-
-    const ResidualSums with_d =
-        update_residual(0.3, q.data(), d.data(), preconditioned.data(), count);
-    CHECK(preconditioned == expected);
-    CHECK(with_d.r_dot_r == dot(expected, expected));
-    CHECK(with_d.r_dot_z == jacobi_dot(expected, d));
-  }
+template <class Sum>
+double total(Sum sum) {
+  comm_thread::ExactAccumulator total;
+  sum.flush(total);
+  return total.rounded();
 }
 
-TEST_CASE("a residual is formed from b and the product") {
-  for (const std::int64_t count : counts) {
-    CAPTURE(count);
-    const Vector b = make(count, 4);
-    const Vector q = make(count, 5);
-    const Vector d = make(count, 6);
-    Vector expected = b;
-    for (std::size_t i = 0; i < q.size(); ++i) expected[i] -= q[i];
-    Vector r(b.size(), -1);
-    const ResidualSums sums = form_residual(b.data(), q.data(), nullptr, r.data(), count);
-    CHECK(r == expected);
-    CHECK(sums.r_dot_r == dot(expected, expected));
-    CHECK(sums.r_dot_z == sums.r_dot_r);
-    r.assign(r.size(), -1);
-    const ResidualSums with_d = form_residual(b.data(), q.data(), d.data(), r.data(), count);
-    CHECK(r == expected);
-    CHECK(with_d.r_dot_z == jacobi_dot(expected, d));
-  }
+constexpr double bound = 1e7;  // of all sums here
+
+const std::vector<std::int64_t> counts{0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 100, 1000};
+
+TEST_CASE("the residual is updated and its squares are summed, however it is cut") {
+  for (const std::int64_t count : counts)
+    for (const std::int64_t first : {count, count / 3})
+      for (const bool has_jacobi : {false, true}) {
+        CAPTURE(count, first, has_jacobi);
+        const Vector q = make(count, 1);
+        const Vector d = make(count, 2);
+        const Vector before = make(count, 3);
+        Vector expected = before;
+        for (std::size_t i = 0; i < q.size(); ++i) expected[i] = expected[i] - 0.3 * q[i];
+        Vector r = before;
+        Vector copy(r.size(), -1);
+        ResidualSums sums(bound, bound);
+        ResidualSums start(bound, bound);
+        for (const auto& [begin, end] : {std::pair{std::int64_t{0}, first}, {first, count}}) {
+          const double* const diagonal = has_jacobi ? d.data() + begin : nullptr;
+          update_residual(0.3, q.data() + begin, diagonal, r.data() + begin, end - begin, sums);
+          start_residual(before.data() + begin, diagonal, copy.data() + begin, end - begin, start);
+        }
+        CHECK(r == expected);
+        CHECK(copy == before);
+        CHECK(total(sums.r_dot_r) == Approx(dot(expected, expected)).margin(1e-12));
+        CHECK(total(start.r_dot_r) == Approx(dot(before, before)).margin(1e-12));
+        const double with_d = has_jacobi ? jacobi_dot(expected, d) : 0;
+        CHECK(total(sums.r_dot_z) == Approx(with_d).margin(1e-12));
+        spmv::BinnedSum square(bound);
+        spmv::BinnedSum difference(bound);
+        add_square(before.data(), count, square);
+        add_difference_square(before.data(), expected.data(), count, difference);
+        Vector moved = before;
+        for (std::size_t i = 0; i < moved.size(); ++i) moved[i] -= expected[i];
+        CHECK(total(square) == dot(before, before));
+        CHECK(total(difference) == dot(moved, moved));
+      }
 }
 
 TEST_CASE("the solution moves along the old direction, then the direction is renewed") {

@@ -1,0 +1,55 @@
+#include "solver/krylov_choice.h"
+
+#include "solver/conjugate_gradient.h"
+#include "solver/one_reduction_cg.h"
+#include "solver/pipelined_cg.h"
+#include "solver/predict_recompute_cg.h"
+#include "solver/stencil_cg.h"
+#include "spmv/stencil_operator.h"
+
+namespace weft::solver {
+
+std::vector<KrylovVariant> all_krylov_variants() {
+  return {KrylovVariant::cg, KrylovVariant::one_reduction, KrylovVariant::pipelined,
+          KrylovVariant::predict_recompute};
+}
+
+const char* name(KrylovVariant variant) {
+  switch (variant) {
+    case KrylovVariant::cg:
+      return "cg";
+    case KrylovVariant::one_reduction:
+      return "cg-one-reduction";
+    case KrylovVariant::pipelined:
+      return "cg-pipelined";
+    case KrylovVariant::predict_recompute:
+      break;
+  }
+  return "cg-pipelined-pr";
+}
+
+std::optional<KrylovVariant> parse_krylov_variant(std::string_view text) {
+  for (const KrylovVariant variant : all_krylov_variants())
+    if (text == name(variant)) return variant;
+  return std::nullopt;
+}
+
+std::unique_ptr<KrylovMethod> collective_make_krylov_method(KrylovVariant variant,
+                                                            spmv::LinearOperator& op,
+                                                            const KrylovMethod::Options& options) {
+  auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op);
+  switch (variant) {
+    case KrylovVariant::cg:
+      return std::make_unique<ConjugateGradient>(op, options);
+    case KrylovVariant::one_reduction:
+      if (grid) return std::make_unique<StencilCg>(*grid, options);
+      return std::make_unique<OneReductionCg>(op, options);
+    case KrylovVariant::pipelined:
+      return std::make_unique<PipelinedCg>(op, options);
+    case KrylovVariant::predict_recompute:
+      break;
+  }
+  return std::make_unique<PredictRecomputeCg>(op, options);
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,21 @@
+#include "spmv/apply_in_mode.h"
+
+#include "spmv/overlap_mode.h"
+#include "spmv/task_mode.h"
+#include "spmv/vector_mode.h"
+
+namespace weft::spmv {
+
+void apply_in_mode(const comm_thread::TeamThread& thread, Mode mode,
+                   const Multiplication& product) {
+  switch (mode) {
+    case Mode::vector:
+      return multiply_in_vector_mode(thread, product);
+    case Mode::overlap:
+      return multiply_in_overlap_mode(thread, product);
+    case Mode::task:
+      return multiply_in_task_mode(thread, product);
+  }
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "spmv/linear_operator.h"
+#include "spmv/row_set.h"
+
+namespace weft::spmv {
+
+/// The rows of one rank, whatever they are stored as, for the modes, which differ only in when they
+/// multiply which of them.
+class LocalRows {
+ public:
+  virtual ~LocalRows() = default;
+
+  /// y = A·x on the rows of one thread in `set`, whose products x_i·y_i are added to `x_dot_y`.
+  /// Thread: each of the team for itself.
+  virtual void multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x,
+                        double* y, RowSum x_dot_y) const = 0;
+};
+
+}  // namespace weft::spmv

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "spmv/binned_sum.h"
+#include "spmv/grid_box.h"
+#include "spmv/grid_layout.h"
+#include "spmv/grid_stencil.h"
+
+namespace weft::spmv {
+
+/// One step of conjugate gradients in one pass through memory, with A applied twice and never
+/// stored:
+///
+///     p = r + beta·p          at the points of `direction`
+///     x += alpha·p
+///     r -= alpha·A·p          at those of `update`; adds r·r
+///     r·(A·r)                 at those of `curvature`
+///
+/// The three follow each other one plane and one row apart, in strips along y that stay in cache:
+///
+///     z →   direction at z, update at z-1, curvature at z-2      so that A finds its neighbours
+///
+/// Reads and writes x, r, p once: 48 bytes a point against 88 of the textbook in three passes; 26
+/// flops and those of the sums. Measured, 256³, two cores of a Cascade Lake Xeon: see
+/// docs/performance.md.
+/// All boxes are parts of the own points of `layout`; p beside `update`, and r beside `curvature`,
+/// hold what belongs there. Shape: r, p, x: arrays of `layout`.
+struct StencilStep {
+  double alpha;
+  double beta;
+  double* r;
+  double* p;
+  double* x;
+  GridBox direction;
+  GridBox update;
+  GridBox curvature;
+};
+void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
+                         const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar);
+
+/// p = r + beta·p at the points of `box`, which may be ghosts.
+void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,
+                     const GridBox& box);
+
+/// Adds r·(A·r) at the points of `box`, and r·r where `r_dot_r` is given.
+void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* r,
+                   const GridBox& box, CloseSum* r_dot_r, CloseSum& r_dot_ar);
+
+}  // namespace weft::spmv

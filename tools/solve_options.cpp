@@ -1,0 +1,96 @@
+#include "tools/solve_options.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "comm_thread/input_error.h"
+
+namespace weft::tools {
+namespace {
+
+/// The number that is all of `text`; NaN when it is not one.
+double number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
+}
+
+std::string fault_of_tolerance(const std::string& text) {
+  const double tolerance = number_in(text);
+  return tolerance > 0 && std::isfinite(tolerance)
+             ? ""
+             : "found '" + text + "'; expected a number above 0";
+}
+
+std::string fault_of_iterations(const std::string& text) {
+  std::int64_t iterations = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iterations);
+  return error == std::errc() && end == text.data() + text.size() && iterations >= 0
+             ? ""
+             : "found '" + text + "'; expected a whole number, 0 or more";
+}
+
+}  // namespace
+
+void SolveOptions::check() const {
+  if (is_matrix_free() && !solution_path.empty())
+    throw comm_thread::InputError(
+        "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
+        "consecutive rows");
+  if (is_matrix_free() && format != "auto")
+    throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
+}
+
+void add_solve_options(CLI::App& command, SolveOptions& options) {
+  add_problem_options(command, options);
+  command
+      .add_option("--rhs", options.right_hand_side,
+                  "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
+                  "Matrix Market array file; default: boundary-one for grids, random:1 "
+                  "for\nirregular, ones for files")
+      ->type_name("RHS");
+  command
+      .add_option("--operator", options.operator_kind,
+                  "matrix, or stencil: no matrix, for grid problems, cut in three directions")
+      ->check(CLI::IsMember({"matrix", "stencil"}))
+      ->type_name("matrix|stencil")
+      ->capture_default_str();
+  command
+      .add_option("--method", options.method,
+                  "cg (textbook), cg-one-reduction (Chronopoulos-Gear; with a stencil in one\n"
+                  "pass through memory), cg-pipelined (Ghysels-Vanroose) or cg-pipelined-pr\n"
+                  "(predict and recompute), whose reductions travel while the operator works;\n"
+                  "auto: whichever a short trial shows to be quickest; pcg-jacobi is cg with\n"
+                  "--preconditioner jacobi")
+      ->check(CLI::IsMember(
+          {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "auto", "pcg-jacobi"}))
+      ->type_name("METHOD")
+      ->capture_default_str();
+  command.add_option("--preconditioner", options.preconditioner, "jacobi: the diagonal")
+      ->check(CLI::IsMember({"none", "jacobi"}))
+      ->type_name("none|jacobi")
+      ->capture_default_str();
+  command
+      .add_option("--mode", options.mode,
+                  "how the halo travels: vector (first), overlap (MPI, meanwhile) or task\n"
+                  "(the communication thread, meanwhile); the result is the same to the last bit")
+      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->type_name("vector|overlap|task")
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", options.stop.tolerance,
+                  "stop when the residual norm has fallen by this factor")
+      ->check(fault_of_tolerance)
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.stop.max_iterations, "stop after so many")
+      ->check(fault_of_iterations)
+      ->capture_default_str();
+  add_format_option(command, options);
+  command
+      .add_option("--solution", options.solution_path,
+                  "write x as a Matrix Market array, .mtx or .mtx.gz")
+      ->type_name("FILE");
+  add_job_options(command, options);
+}
+
+}  // namespace weft::tools

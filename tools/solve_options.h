@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/krylov_method.h"
+#include "solver/stop_criterion.h"
+#include "tools/system_options.h"
+
+namespace weft::tools {
+
+/// What `weft solve` is asked to do.
+struct SolveOptions : SystemOptions {
+  std::string right_hand_side;
+  std::string operator_kind = "matrix";
+  std::string mode = "task";
+  std::string method = "cg";
+  std::string preconditioner = "none";
+  std::string solution_path;
+  solver::StopCriterion stop;
+
+  bool is_matrix_free() const { return operator_kind == "stencil"; }
+  solver::Preconditioner parsed_preconditioner() const {
+    return preconditioner == "jacobi" || method == "pcg-jacobi" ? solver::Preconditioner::jacobi
+                                                                : solver::Preconditioner::none;
+  }
+
+  /// Throws comm_thread::InputError where options contradict each other.
+  void check() const;
+};
+
+void add_solve_options(CLI::App& command, SolveOptions& options);
+
+}  // namespace weft::tools

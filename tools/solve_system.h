@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/linear_operator.h"
+#include "spmv/problem.h"
+#include "spmv/right_hand_side.h"
+#include "spmv/row_partition.h"
+#include "tools/job.h"
+#include "tools/system_options.h"
+
+namespace weft::tools {
+
+/// The linear system that `weft solve` solves: an operator, with a matrix or without, and b.
+class SolveSystem {
+ public:
+  /// `is_matrix_free`: apply the stencil of a grid problem instead of a matrix.
+  /// Collective. Throws comm_thread::InputError. `job` outlives it.
+  SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+              const spmv::RightHandSide& right_hand_side, bool is_matrix_free);
+
+  spmv::LinearOperator& op() { return *operator_; }
+  std::span<const double> b() const { return b_.span(); }
+
+  std::int64_t nonzero_count() const { return nonzero_count_; }
+  /// As stored, of all ranks; 0 without a matrix.
+  double matrix_bytes() const { return matrix_bytes_; }
+  const std::string& format_name() const { return format_name_; }
+  std::int64_t boundary_row_count() const { return boundary_row_count_; }
+  /// Which rows are whose; null without a matrix.
+  const spmv::RowPartition* row_partition() const { return row_partition_; }
+
+ private:
+  void load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+                   const spmv::RightHandSide& right_hand_side);
+  void make_stencil(Job& job, const spmv::Problem& problem,
+                    const spmv::RightHandSide& right_hand_side);
+
+  std::unique_ptr<spmv::LinearOperator> operator_;
+  perfmodel::HugePageBuffer<double> b_;
+  std::int64_t nonzero_count_ = 0;
+  double matrix_bytes_ = 0;
+  std::string format_name_;
+  std::int64_t boundary_row_count_ = 0;
+  const spmv::RowPartition* row_partition_ = nullptr;
+};
+
+}  // namespace weft::tools
