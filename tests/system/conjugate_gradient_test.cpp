@@ -42,6 +42,45 @@ void check_iterations(int ranks, const std::string& tolerance, int iterations) {
 
 }  // namespace
 
+TEST_CASE("every method solves 50^3 without a matrix in as many iterations") {
+  for (const std::string method : {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"})
+    for (const int ranks : {1, 3, 8}) {
+      CAPTURE(method, ranks);
+      const auto result = run_weft(ranks, {"solve", "poisson3d:50", "--operator", "stencil",
+                                           "--method", method, "--threads", "1", "--json", "-"});
+      CHECK(result.exit_code == 0);
+      const auto report = report_of(result);
+      CHECK(faults_of_solve_report(report) == "");
+      CHECK(report.value("iterations", -1) == 125);
+      CHECK(report.value("relative_residual", 1.0) < 1.1e-8);
+      CHECK(report.value("restarts", -1) == 0);
+      CHECK((report["waiting"]["halo"].value("seconds_alone", -1.0) > 0) == (ranks > 1));
+    }
+}
+
+TEST_CASE("the method can be chosen by a trial, which the report explains") {
+  for (const int ranks : {1, 2}) {
+    const auto result = run_weft(ranks, {"solve", "poisson3d:20", "--operator", "stencil",
+                                         "--method", "auto", "--threads", "1", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const auto report = report_of(result);
+    const std::string choice = report.value("method_choice", "");
+    CHECK(choice.find(report.value("method", "none") + " is quickest") == 0);
+    CHECK((choice.find("cg-pipelined ") != std::string::npos) == (ranks > 1));
+  }
+}
+
+TEST_CASE("what a stencil cannot do is refused") {
+  const auto irregular = run_weft(2, {"solve", "irregular:100", "--operator", "stencil"});
+  CHECK(irregular.exit_code == 2);
+  CHECK(irregular.errors.find("expected poisson2d") != std::string::npos);
+  const ScratchFolder folder;
+  const auto solution = run_weft(
+      1, {"solve", "poisson3d:5", "--operator", "stencil", "--solution", folder.path("x.mtx")});
+  CHECK(solution.exit_code == 2);
+  CHECK(solution.errors.find("--solution: found with --operator stencil") != std::string::npos);
+}
+
 TEST_CASE("CG solves 50^3 in 55 iterations to 1e-2 on one rank") {
   check_iterations(1, "1e-2", 55);
 }
