@@ -37,7 +37,8 @@ SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
       subdomain_(subdomain),
       options_(checked(std::move(options))),
       halo_(communicator, comm_thread, subdomain),
-      squares_(communicator, comm_thread, subdomain.team().thread_count(), 1) {}
+      sums_(communicator, comm_thread, subdomain.team().thread_count(),
+            subdomain.judges_parts() ? 2 : 1) {}
 
 void SyncIteration::refresh_halo(const TeamThread& thread) {
   halo_.start(thread, options_.mode, timer_);
@@ -99,24 +100,31 @@ void SyncIteration::disturb(const TeamThread& thread, int sweep_count) {
 }
 
 double SyncIteration::collective_sweep_and_check(const TeamThread& thread, double b_norm) {
-  sweep(thread, true, &squares_.part(thread.index));
-  squares_.collective_reduce(thread);
-  timer_.lap(thread, &IterationTimes::reduction);
-  return relative_residual(squares_.result(), b_norm);
+  sweep(thread, true, &sums_.part(thread.index, squares));
+  return collective_sum_up(thread, b_norm);
 }
 
 double SyncIteration::collective_residual(const TeamThread& thread, double b_norm) {
   refresh_halo(thread);
-  subdomain_.add_residual(thread, squares_.part(thread.index));
-  squares_.collective_reduce(thread);
+  subdomain_.add_residual(thread, sums_.part(thread.index, squares));
+  return collective_sum_up(thread, b_norm);
+}
+
+double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm) {
+  if (subdomain_.judges_parts())
+    sums_.part(thread.index, unconverged_parts)
+        .add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  sums_.collective_reduce(thread);
   timer_.lap(thread, &IterationTimes::reduction);
-  return relative_residual(squares_.result(), b_norm);
+  return relative_residual(sums_.result(squares), b_norm);
 }
 
 SolveStatus SyncIteration::status_of(double residual) const {
   if (!std::isfinite(residual)) return SolveStatus::breakdown;
-  return residual < options_.tolerance || residual == 0 ? SolveStatus::converged
-                                                        : SolveStatus::not_converged;
+  const bool is_converged = subdomain_.judges_parts()
+                                ? sums_.result(unconverged_parts) == 0
+                                : residual < options_.tolerance || residual == 0;
+  return is_converged ? SolveStatus::converged : SolveStatus::not_converged;
 }
 
 void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, double residual,

@@ -33,7 +33,7 @@ class SyncIteration {
  public:
   struct Options {
     spmv::Mode mode = spmv::Mode::task;
-    double tolerance = 1e-4;
+    double tolerance = 1e-4;  // not used where the subdomain judges its parts
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
     /// Halos are refreshed before sweeps whose number is a multiple of it only (where they are
@@ -70,7 +70,9 @@ class SyncIteration {
   /// The relative residual of the current values; by the way makes the new ones, unfinished.
   double collective_sweep_and_check(const comm_thread::TeamThread& thread, double b_norm);
   double collective_residual(const comm_thread::TeamThread& thread, double b_norm);
-  /// How the iteration stands with this residual.
+  /// What all threads of all ranks have found.
+  double collective_sum_up(const comm_thread::TeamThread& thread, double b_norm);
+  /// How the iteration stands with this residual, the last one summed up.
   SolveStatus status_of(double residual) const;
   void note(const comm_thread::TeamThread& thread, std::int64_t iteration, double residual,
             IterationReport& report);
@@ -79,7 +81,9 @@ class SyncIteration {
   Subdomain& subdomain_;
   Options options_;
   SubdomainHalo halo_;
-  comm_thread::ReproducibleSum squares_;
+  static constexpr int squares = 0;  // which sum is what
+  static constexpr int unconverged_parts = 1;  // where the subdomain judges its parts
+  comm_thread::ReproducibleSum sums_;
 
   // Of the current run, the primary thread's.
   IterationTimer timer_;

@@ -1,0 +1,106 @@
+#include "tools/schwarz_options.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "comm_thread/input_error.h"
+#include "spmv/right_hand_side.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::InputError;
+
+double parse_alpha(const std::string& text) {
+  double alpha = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), alpha);
+  if (error != std::errc() || end != text.data() + text.size() || !(alpha > 0))
+    throw InputError("found '" + text +
+                     "'; expected a number above 0, or inf for the classical method");
+  return alpha;
+}
+
+std::string fault_of_alpha(const std::string& text) {
+  try {
+    parse_alpha(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string fault_of_right_hand_side(const std::string& text) {
+  try {
+    const auto kind = spmv::RightHandSide::parse(text).kind;
+    if (kind == spmv::RightHandSideKind::file)
+      return "found a file; expected ones, boundary-one, random:SEED or x-random:SEED";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void add_problem_options(CLI::App& command, SchwarzOptions& options) {
+  command
+      .add_option("--subdomains", options.tiles_per_side,
+                  "cut the square into Q x Q subdomains, any number of them per rank")
+      ->required()
+      ->check(CLI::Range(1, 8192))
+      ->type_name("Q");
+  command.add_option("--points", options.points_per_side, "of M x M points each")
+      ->required()
+      ->check(CLI::Range(1, 8192))
+      ->type_name("M");
+  command
+      .add_option("--alpha", options.alpha,
+                  "of the condition dx/dn + ALPHA x between subdomains, in units of the\n"
+                  "mesh; inf: the classical method")
+      ->required()
+      ->check(fault_of_alpha)
+      ->type_name("ALPHA|inf");
+  command
+      .add_option("--overlap", options.overlap,
+                  "points by which a subdomain grows on sides where there is another")
+      ->check(CLI::Range(0, 8191))
+      ->type_name("G")
+      ->capture_default_str();
+  command
+      .add_option("--rhs", options.right_hand_side,
+                  "ones, boundary-one, random:SEED or x-random:SEED")
+      ->check(fault_of_right_hand_side)
+      ->type_name("RHS")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+solver::SchwarzProblem SchwarzOptions::problem() const {
+  const solver::SchwarzProblem problem{tiles_per_side, points_per_side, overlap, parse_alpha(alpha),
+                                       spmv::RightHandSide::parse(right_hand_side)};
+  solver::check(problem);
+  return problem;
+}
+
+void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
+  add_problem_options(command, options);
+  command.add_option("--variant", options.variant, "sync: in lock step")
+      ->check(CLI::IsMember({"sync"}))
+      ->type_name("sync")
+      ->capture_default_str();
+  command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
+      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->type_name("vector|overlap|task")
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "end when ||b - A x|| is below it times ||b|| on every subdomain")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.max_iterations, "end after so many iterations")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
+      ->type_name("COUNT")
+      ->capture_default_str();
+}
+
+}  // namespace weft::tools

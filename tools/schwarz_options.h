@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/schwarz_problem.h"
+#include "tools/system_options.h"
+
+namespace weft::tools {
+
+/// The options of `weft schwarz`.
+struct SchwarzOptions : SystemOptions {
+  int tiles_per_side = 0;
+  int points_per_side = 0;
+  int overlap = 1;
+  std::string alpha;
+  std::string right_hand_side = "ones";
+  std::string variant = "sync";
+  std::string mode = "task";
+  std::string local_solver = "cholmod";
+  double tolerance = 1e-7;
+  std::int64_t max_iterations = 1'000'000;
+
+  /// Throws comm_thread::InputError.
+  solver::SchwarzProblem problem() const;
+};
+
+/// Everything but the job's options.
+void add_schwarz_options(CLI::App& command, SchwarzOptions& options);
+
+}  // namespace weft::tools

@@ -1,0 +1,91 @@
+#include "tools/schwarz_report.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "solver/iteration_report.h"
+#include "solver/solve_report.h"
+#include "tools/iteration_json.h"
+
+namespace weft::tools {
+namespace {
+
+/// A number, or "inf", which JSON has no number for.
+Json number_or_infinity(double value) {
+  if (std::isinf(value)) return "inf";
+  return value;
+}
+
+/// The parts of an iteration as Yamazaki et al. have them.
+Json collective_parts(const Job& job, const SchwarzRun& run) {
+  const solver::IterationTimes& times = run.report.times;
+  Json result;
+  result["solve"] = collective_spread(job, run.solve_seconds);
+  result["update"] = collective_spread(job, times.sweep - run.solve_seconds);
+  result["exchange"] = collective_spread(job, times.pack + times.wait);
+  result["reduction"] = collective_spread(job, times.reduction);
+  result["injected"] = collective_spread(job, times.injected);
+  result["communication_thread_cpu"] = collective_spread(job, run.report.comm_thread_cpu_seconds);
+  return result;
+}
+
+}  // namespace
+
+Json schwarz_system_report(const SchwarzSystem& system, const SchwarzOptions& options) {
+  return {{"name", system.name()},
+          {"rows", system.rows()},
+          {"nonzeros", system.nonzeros()},
+          {"right_hand_side", options.right_hand_side}};
+}
+
+Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
+                               const SchwarzOptions& options, const SchwarzRun& run) {
+  const solver::IterationReport& report = run.report;
+  Json result;
+  result["variant"] = options.variant;
+  result["subdomains"] = run.problem.tiles_per_side;
+  result["points"] = run.problem.points_per_side;
+  result["overlap"] = run.problem.overlap;
+  result["alpha"] = number_or_infinity(run.problem.alpha);
+  result["local_solver"] = run.local_solver;
+  result["decomposition"] = system.decomposition();
+  result["subdomains_per_rank"] = collective_spread(job, static_cast<double>(run.tile_count));
+  result["status"] = solver::name(report.status);
+  if (!report.explanation.empty()) result["explanation"] = report.explanation;
+  result["iterations"] = collective_iterations(job, {report.iterations});
+  result["relative_residual"] = report.relative_residual;
+  result["tolerance"] = options.tolerance;
+  result["seconds"] = job.world().max(report.seconds);
+  result["times"] = collective_parts(job, run);
+  result["history"] = history_of(report);
+  return result;
+}
+
+void print_schwarz_run(const Json& run) {
+  const auto text = [](const Json& value) { return value.get<std::string>(); };
+  const std::string alpha = run["alpha"].is_string()
+                                ? text(run["alpha"])
+                                : fmt::format("{:g}", run["alpha"].get<double>());
+  fmt::print("method       {} x {} subdomains of {} x {} points, overlap {}, alpha {}\n",
+             run["subdomains"].get<int>(), run["subdomains"].get<int>(), run["points"].get<int>(),
+             run["points"].get<int>(), run["overlap"].get<int>(), alpha);
+  const Json& count = run["subdomains_per_rank"];
+  const double least = count["min"].get<double>();
+  const double most = count["max"].get<double>();
+  fmt::print("solver       {}, {}{:g} subdomains per rank\n", text(run["local_solver"]),
+             least == most ? "" : fmt::format("{:g} to ", least), most);
+  fmt::print("result       {} after {} iterations\n", text(run["status"]),
+             iteration_range(run["iterations"]));
+  if (run.contains("explanation")) fmt::print("             {}\n", text(run["explanation"]));
+  fmt::print("residual     {:.3e} true, tolerance {:g} on every subdomain\n",
+             run["relative_residual"].get<double>(), run["tolerance"].get<double>());
+  fmt::print("time         {:.3f} s\n", run["seconds"].get<double>());
+  if (run.contains("asynchrony")) print_asynchrony(run);
+  print_times(run, "iteration");
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "solver/iteration_report.h"
+#include "solver/schwarz_problem.h"
+#include "solver/tile_partition.h"
+#include "tools/job.h"
+#include "tools/progress_line.h"
+#include "tools/schwarz_options.h"
+
+namespace weft::tools {
+
+/// What a run did on this rank.
+struct SchwarzRun {
+  solver::IterationReport report;
+  solver::SchwarzProblem problem;  // with alpha as used
+  std::string local_solver;  // as used
+  double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
+  std::int64_t tile_count = 0;
+};
+
+/// The 2-D Poisson problem in subdomains on the ranks of a job, solved as often as wanted, always
+/// from the start.
+///
+/// Collective, all of it. Throws comm_thread::InputError on every rank.
+class SchwarzSystem {
+ public:
+  SchwarzSystem(Job& job, const SchwarzOptions& options);
+
+  std::string name() const;
+  std::int64_t rows() const;
+  std::int64_t nonzeros() const;
+  /// "boxes of ranks 2x1", or "in order".
+  std::string decomposition() const;
+
+  SchwarzRun run(const SchwarzOptions& options, ProgressLine& progress);
+
+ private:
+  Job& job_;
+  solver::SchwarzProblem problem_;
+  solver::TilePartition partition_;
+};
+
+}  // namespace weft::tools
