@@ -8,13 +8,13 @@
 
 namespace weft::solver {
 
-/// How the system of a subdomain is solved.
-enum class BoxSolverKind { cholmod };
+/// How the systems of subdomains are solved.
+enum class BoxSolverKind { cholmod, tensor };
 
-/// `cholmod`.
+/// `cholmod`, `tensor`.
 std::string_view name(BoxSolverKind kind);
 
-/// Throws comm_thread::InputError where the matrix is not positive definite.
+/// Throws comm_thread::InputError where the matrix is not positive definite to working precision.
 std::unique_ptr<BoxSolver> make_box_solver(BoxSolverKind kind, const RobinBox& box,
                                            int thread_count);
 

@@ -93,6 +93,13 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
       ->type_name("vector|overlap|task")
       ->capture_default_str();
   command
+      .add_option("--local-solver", options.local_solver,
+                  "how subdomains are solved: cholmod, a sparse factorization; tensor, fast\n"
+                  "diagonalisation; auto: what is quicker in a trial")
+      ->check(CLI::IsMember({"auto", "cholmod", "tensor"}))
+      ->type_name("auto|cholmod|tensor")
+      ->capture_default_str();
+  command
       .add_option("--tolerance", options.tolerance,
                   "end when ||b - A x|| is below it times ||b|| on every subdomain")
       ->check(CLI::PositiveNumber)

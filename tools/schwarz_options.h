@@ -20,7 +20,7 @@ struct SchwarzOptions : SystemOptions {
   std::string right_hand_side = "ones";
   std::string variant = "sync";
   std::string mode = "task";
-  std::string local_solver = "cholmod";
+  std::string local_solver = "auto";
   double tolerance = 1e-7;
   std::int64_t max_iterations = 1'000'000;
 

@@ -51,7 +51,10 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["points"] = run.problem.points_per_side;
   result["overlap"] = run.problem.overlap;
   result["alpha"] = number_or_infinity(run.problem.alpha);
-  result["local_solver"] = run.local_solver;
+  result["local_solver"] = solver::name(run.local_solver);
+  if (run.trial)
+    result["local_solver_trial"] = {{"cholmod_seconds", run.trial->cholmod_seconds},
+                                    {"tensor_seconds", run.trial->tensor_seconds}};
   result["decomposition"] = system.decomposition();
   result["subdomains_per_rank"] = collective_spread(job, static_cast<double>(run.tile_count));
   result["status"] = solver::name(report.status);
@@ -78,6 +81,12 @@ void print_schwarz_run(const Json& run) {
   const double most = count["max"].get<double>();
   fmt::print("solver       {}, {}{:g} subdomains per rank\n", text(run["local_solver"]),
              least == most ? "" : fmt::format("{:g} to ", least), most);
+  if (run.contains("local_solver_trial")) {
+    const Json& trial = run["local_solver_trial"];
+    fmt::print("             the quicker: {:.1f} us a solve by cholmod, {:.1f} by tensor\n",
+               1e6 * trial["cholmod_seconds"].get<double>(),
+               1e6 * trial["tensor_seconds"].get<double>());
+  }
   fmt::print("result       {} after {} iterations\n", text(run["status"]),
              iteration_range(run["iterations"]));
   if (run.contains("explanation")) fmt::print("             {}\n", text(run["explanation"]));

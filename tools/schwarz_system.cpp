@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "comm_thread/error_agreement.h"
-#include "solver/box_solver_kind.h"
 #include "solver/schwarz_subdomain.h"
 #include "solver/sync_iteration.h"
+#include "solver/tile_box.h"
 #include "spmv/mode.h"
 #include "tools/start_residual.h"
 
@@ -31,16 +31,30 @@ std::string SchwarzSystem::decomposition() const {
                                   : "in order";
 }
 
+/// By the matrix of most subdomains: one in the middle, as far as there is one.
+void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRun& run) {
+  if (options.local_solver == "auto") {
+    const int middle = run.problem.tiles_per_side / 2;
+    const auto box =
+        solver::TileBox::of_tile(run.problem.tiles_per_side, run.problem.points_per_side,
+                                 run.problem.overlap, middle, middle);
+    run.trial = solver::collective_try_box_solvers(job_.world(), box.matrix(run.problem.beta()));
+    run.local_solver = run.trial->quickest();
+  } else if (options.local_solver == "tensor") {
+    run.local_solver = solver::BoxSolverKind::tensor;
+  }
+}
+
 SchwarzRun SchwarzSystem::run(const SchwarzOptions& options, ProgressLine& progress) {
   SchwarzRun run;
   run.problem = options.problem();
-  const auto kind = solver::BoxSolverKind::cholmod;
-  run.local_solver = solver::name(kind);
+  choose_local_solver(options, run);
   std::unique_ptr<solver::SchwarzSubdomain> made;
   comm_thread::collective_attempt(job_.world(), [&] {
     made = std::make_unique<solver::SchwarzSubdomain>(
         job_.team(), run.problem, partition_, job_.world().rank(),
-        solver::SchwarzSubdomain::Options{.tolerance = options.tolerance, .local_solver = kind});
+        solver::SchwarzSubdomain::Options{.tolerance = options.tolerance,
+                                          .local_solver = run.local_solver});
   });
   solver::SchwarzSubdomain& subdomain = *made;
   run.tile_count = std::ssize(subdomain.tiles());

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "solver/box_solver_kind.h"
+#include "solver/box_solver_trial.h"
 #include "solver/iteration_report.h"
 #include "solver/schwarz_problem.h"
 #include "solver/tile_partition.h"
@@ -16,7 +19,8 @@ namespace weft::tools {
 struct SchwarzRun {
   solver::IterationReport report;
   solver::SchwarzProblem problem;  // with alpha as used
-  std::string local_solver;  // as used
+  solver::BoxSolverKind local_solver = solver::BoxSolverKind::cholmod;  // as used
+  std::optional<solver::BoxSolverTrial> trial;  // where it was chosen
   double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
   std::int64_t tile_count = 0;
 };
@@ -38,6 +42,8 @@ class SchwarzSystem {
   SchwarzRun run(const SchwarzOptions& options, ProgressLine& progress);
 
  private:
+  void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
+
   Job& job_;
   solver::SchwarzProblem problem_;
   solver::TilePartition partition_;

@@ -47,7 +47,7 @@ std::vector<RobinBox> boxes() {
 }
 
 TEST_CASE("what is solved for is the matrix times the solution, again and again") {
-  for (const BoxSolverKind kind : {BoxSolverKind::cholmod})
+  for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor})
     for (const RobinBox& box : boxes()) {
       CAPTURE(name(kind), box.width, box.height);
       const auto solver = make_box_solver(kind, box, 2);
@@ -67,7 +67,7 @@ TEST_CASE("what is solved for is the matrix times the solution, again and again"
 }
 
 TEST_CASE("a matrix that is not positive definite is refused") {
-  for (const BoxSolverKind kind : {BoxSolverKind::cholmod}) {
+  for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor}) {
     CAPTURE(name(kind));
     // With Neumann conditions all around constants are in the kernel.
     CHECK_THROWS_AS(make_box_solver(kind, {4, 4, 1.1, 1.1, 1.1, 1.1}, 1), comm_thread::InputError);

@@ -15,6 +15,7 @@
 #include "comm_thread/halo_exchange.h"
 #include "comm_thread/input_error.h"
 #include "comm_thread/reproducible_sum.h"
+#include "solver/box_solver_kind.h"
 #include "solver/schwarz_problem.h"
 #include "solver/schwarz_subdomain.h"
 #include "solver/sync_iteration.h"
@@ -53,12 +54,12 @@ std::vector<SchwarzProblem> problems() {
 class System {
  public:
   System(const Communicator& communicator, const SchwarzProblem& problem, double tolerance = 1e-7,
-         int threads = tests::thread_count())
+         int threads = tests::thread_count(), BoxSolverKind kind = BoxSolverKind::cholmod)
       : communicator_(communicator.collective_duplicate()),
         team_(threads, comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
         subdomain_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
-                   communicator.rank(), {.tolerance = tolerance}),
+                   communicator.rank(), {.tolerance = tolerance, .local_solver = kind}),
         halo_(halo_count()),
         exchange_(communicator_, subdomain_.neighbours(), halo_, 0),
         squares_(communicator_, comm_thread_, threads, 1) {
@@ -197,32 +198,34 @@ TEST_CASE("lock step takes as many sweeps to the same values as the dense method
     SchwarzReference reference(problem);
     const int expected = reference.sweep_to(1e-7, most_sweeps);
     const bool is_expected = expected < most_sweeps;
-    for (const spmv::Mode mode : {spmv::Mode::vector, spmv::Mode::overlap, spmv::Mode::task}) {
-      CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
-      System system(world, problem);
-      const IterationReport report = system.iterate(mode);
-      CHECK((report.status == SolveStatus::converged) == is_expected);
-      CHECK(report.iterations == expected);
-      CHECK(system.largest_difference(reference) < 1e-9);
-      CHECK((system.unconverged_count() == 0) == is_expected);
-    }
+    for (const spmv::Mode mode : {spmv::Mode::vector, spmv::Mode::overlap, spmv::Mode::task})
+      for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor}) {
+        CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
+        System system(world, problem, 1e-7, tests::thread_count(), kind);
+        const IterationReport report = system.iterate(mode);
+        CHECK((report.status == SolveStatus::converged) == is_expected);
+        CHECK(report.iterations == expected);
+        CHECK(system.largest_difference(reference) < 1e-9);
+        CHECK((system.unconverged_count() == 0) == is_expected);
+      }
   }
 }
 
 TEST_CASE("values and residuals have the bits of one rank with one thread") {
   const auto world = Communicator::collective_world();
   const auto self = Communicator::self();
-  for (const SchwarzProblem& problem : problems()) {
-    CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
-    System alone(self, problem, 1e-7, 1);
-    System system(world, problem);
-    const IterationReport expected = alone.iterate(spmv::Mode::vector, 12);
-    const IterationReport report = system.iterate(spmv::Mode::task, 12);
-    CHECK(report.iterations == expected.iterations);
-    CHECK(report.relative_residual == expected.relative_residual);
-    const auto tiles = system.subdomain().tiles();
-    CHECK(system.bits(tiles) == alone.bits(tiles));
-  }
+  for (const SchwarzProblem& problem : problems())
+    for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor}) {
+      CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
+      System alone(self, problem, 1e-7, 1, kind);
+      System system(world, problem, 1e-7, tests::thread_count(), kind);
+      const IterationReport expected = alone.iterate(spmv::Mode::vector, 12);
+      const IterationReport report = system.iterate(spmv::Mode::task, 12);
+      CHECK(report.iterations == expected.iterations);
+      CHECK(report.relative_residual == expected.relative_residual);
+      const auto tiles = system.subdomain().tiles();
+      CHECK(system.bits(tiles) == alone.bits(tiles));
+    }
 }
 
 TEST_CASE("what is small on the whole but not on every subdomain has not converged") {

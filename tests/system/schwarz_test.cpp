@@ -66,7 +66,13 @@ TEST_CASE("lock step takes the known number of iterations on any ranks and threa
     CAPTURE(ranks);
     CHECK(iterations(converged(ranks, problem(4, 16, 1, "0.05"), 2)) == 27);
     CHECK(iterations(converged(ranks, problem(3, 16, 2, "0.08"))) == 20);
-    CHECK(iterations(converged(ranks, problem(4, 12, 3, "inf"))) == 96);
+    for (const std::string solver : {"cholmod", "tensor"}) {
+      Arguments arguments = problem(4, 12, 3, "inf");
+      arguments.insert(arguments.end(), {"--local-solver", solver});
+      const json report = converged(ranks, arguments);
+      CHECK(iterations(report) == 96);
+      CHECK(report["schwarz"]["local_solver"] == solver);
+    }
   }
   CHECK(iterations(converged(8, problem(6, 16, 1, "0.03"))) == 59);
 }
