@@ -97,7 +97,7 @@ void SchwarzSubdomain::make_solvers() {
 /// Every thread touches its own pages first, and solves once, so that no solver allocates later.
 void SchwarzSubdomain::set_up(const TeamThread& thread) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  state.right_hand_side.resize(source_stride_);
+  state.residual.resize(source_stride_);
   const int points = problem_.points_per_side;
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
     Tile& tile = tiles_[slot];
@@ -110,17 +110,15 @@ void SchwarzSubdomain::set_up(const TeamThread& thread) {
       for (int x = area.x_begin; x < area.x_end; ++x)
         *out++ = problem_.source(x_own + x, y_own + y);
     for (Array& array : arrays_) std::fill_n(values_of(slot, array), layout_.element_count(), 0.0);
-    // At x = 0 the residual is b.
-    tile.source_square =
-        residual_square(layout_, tile.box, values_of(slot, arrays_[0]), source_of(slot));
-    tile.residual_square = tile.source_square;
+    form_residual(state, slot, arrays_[current_]);  // at x = 0 it is b
+    tile.source_square = tile.residual_square;
   }
   for (const auto& solver : solvers_) {
     if (!solver) continue;
     const auto tile = std::ranges::find(tiles_, solver.get(), &Tile::solver);
     const std::size_t size = tile->box.matrix(0).point_count();
-    std::fill_n(state.right_hand_side.begin(), size, 0.0);
-    solver->solve(thread.index, std::span(state.right_hand_side).first(size));
+    std::fill_n(state.residual.begin(), size, 0.0);
+    solver->solve(thread.index, std::span(state.residual).first(size));
   }
 }
 
@@ -147,23 +145,15 @@ bool SchwarzSubdomain::is_converged(const Tile& tile) const {
          tile.residual_square == 0;
 }
 
-void SchwarzSubdomain::add_residual(std::size_t slot, Array& array, ExactAccumulator& square) {
+std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_t slot,
+                                                  Array& array) {
+  refresh_local_ghosts(slot, array);
   Tile& tile = tiles_[slot];
-  tile.residual_square =
-      residual_square(layout_, tile.box, values_of(slot, array), source_of(slot));
-  square.add(tile.residual_square);
-}
-
-void SchwarzSubdomain::solve(ThreadState& state, int thread, std::size_t slot) {
-  const Tile& tile = tiles_[slot];
   const std::span<const double> source = source_of(slot);
-  const std::span<double> right_hand_side = std::span(state.right_hand_side).first(source.size());
-  form_right_hand_side(layout_, tile.box, problem_.beta(), values_of(slot), source,
-                       right_hand_side);
-  const double begin = seconds_now();
-  const std::span<const double> solution = tile.solver->solve(thread, right_hand_side);
-  state.solve_seconds += seconds_now() - begin;
-  keep_own_points(layout_, tile.box, solution, values_of(slot, arrays_[1 - current_]));
+  const std::span<double> residual = std::span(state.residual).first(source.size());
+  tile.residual_square =
+      solver::form_residual(layout_, tile.box, values_of(slot, array), source, residual);
+  return residual;
 }
 
 void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
@@ -172,18 +162,28 @@ void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
   const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
   const std::size_t end = part == SweepPart::boundary ? state.surrounded : state.end;
   for (std::size_t slot = begin; slot < end; ++slot) {
-    refresh_local_ghosts(slot, arrays_[current_]);
-    if (residual_square) add_residual(slot, arrays_[current_], *residual_square);
-    solve(state, thread.index, slot);
+    const Tile& tile = tiles_[slot];
+    const std::span<double> residual = form_residual(state, slot, arrays_[current_]);
+    if (residual_square) residual_square->add(tile.residual_square);
+    const double solve_begin = seconds_now();
+    const std::span<const double> correction = tile.solver->solve(thread.index, residual);
+    state.solve_seconds += seconds_now() - solve_begin;
+    add_correction(layout_, tile.box, values_of(slot), correction,
+                   values_of(slot, arrays_[1 - current_]));
+  }
+}
+
+void SchwarzSubdomain::add_residuals(const TeamThread& thread, Array& array,
+                                     ExactAccumulator& residual_square) {
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    form_residual(state, slot, array);
+    residual_square.add(tiles_[slot].residual_square);
   }
 }
 
 void SchwarzSubdomain::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
-  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    refresh_local_ghosts(slot, arrays_[current_]);
-    add_residual(slot, arrays_[current_], residual_square);
-  }
+  add_residuals(thread, arrays_[current_], residual_square);
 }
 
 void SchwarzSubdomain::advance(const TeamThread& thread, int count) {
@@ -269,11 +269,7 @@ void SchwarzSubdomain::add_residual_of_record(const TeamThread& thread,
             halo.subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
                          static_cast<std::size_t>(neighbours[i].receive_count)));
   thread.barrier();
-  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    refresh_local_ghosts(slot, recorded_);
-    add_residual(slot, recorded_, residual_square);
-  }
+  add_residuals(thread, recorded_, residual_square);
 }
 
 }  // namespace weft::solver

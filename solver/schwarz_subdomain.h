@@ -38,9 +38,9 @@ namespace weft::solver {
 /// tile is solved alone, and its squares are summed in one order. Tiles with equal matrices share
 /// one solver. Threads have fixed tiles, dealt in turn, those that need other ranks first.
 ///
-/// Bytes a point and sweep besides the solver: 16 for the residual, 32 for the right-hand side, 24
-/// for the new values. Memory: 3 values a point; a fourth from the first `record` on.
-/// Source: Yamazaki et al. 2019, section 4.
+/// Bytes a point and sweep besides the solver: 16 from memory for the residual, which is also what
+/// to solve for; 24 for the new values. Memory: 3 values a point; a fourth from the first `record`
+/// on. Source: Yamazaki et al. 2019, section 4.
 class SchwarzSubdomain final : public Subdomain {
  public:
   struct Options {
@@ -102,7 +102,7 @@ class SchwarzSubdomain final : public Subdomain {
   /// [surrounded, end) do not.
   struct alignas(64) ThreadState {
     std::size_t begin = 0, surrounded = 0, end = 0;
-    std::vector<double> right_hand_side;
+    std::vector<double> residual;  // on one box
     double solve_seconds = 0;
   };
   struct Tile {
@@ -129,8 +129,11 @@ class SchwarzSubdomain final : public Subdomain {
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
                std::span<const double> in) const;
-  void add_residual(std::size_t slot, Array& array, comm_thread::ExactAccumulator& square);
-  void solve(ThreadState& state, int thread, std::size_t slot);
+  /// Brings the ghosts of a tile up to date, as far as they are on this rank, and forms its
+  /// residual.
+  std::span<double> form_residual(ThreadState& state, std::size_t slot, Array& array);
+  void add_residuals(const comm_thread::TeamThread& thread, Array& array,
+                     comm_thread::ExactAccumulator& residual_square);
   bool is_converged(const Tile& tile) const;
 
   const comm_thread::ComputeTeam& team_;

@@ -1,6 +1,5 @@
 #include "solver/tile_box.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "perfmodel/simd.h"
@@ -18,22 +17,25 @@ std::size_t place(const TileBox& box, int x, int y) {
          static_cast<std::size_t>(x - box.area.x_begin);
 }
 
-[[gnu::always_inline]] inline double row_square(const double* x, const double* b,
-                                                std::ptrdiff_t stride, std::ptrdiff_t count) {
+[[gnu::always_inline]] inline void form_row(const double* x, const double* b, std::ptrdiff_t stride,
+                                            std::ptrdiff_t count, double* r) {
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    lanes(r + i).value =
+        lanes(b + i).value -
+        (4 * lanes(x + i).value - lanes(x + i - stride).value - lanes(x + i - 1).value -
+         lanes(x + i + 1).value - lanes(x + i + stride).value);
+  for (; i < count; ++i)
+    r[i] = b[i] - (4 * x[i] - x[i - stride] - x[i - 1] - x[i + 1] - x[i + stride]);
+}
+
+[[gnu::always_inline]] inline double square_of_row(const double* r, std::ptrdiff_t count) {
   Lane8 sums{};
   std::ptrdiff_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const Lane8 r = lanes(b + i).value -
-                    (4 * lanes(x + i).value - lanes(x + i - stride).value - lanes(x + i - 1).value -
-                     lanes(x + i + 1).value - lanes(x + i + stride).value);
-    sums += r * r;
-  }
+  for (; i + 8 <= count; i += 8) sums += lanes(r + i).value * lanes(r + i).value;
   double sum =
       ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
-  for (; i < count; ++i) {
-    const double r = b[i] - (4 * x[i] - x[i - stride] - x[i - 1] - x[i + 1] - x[i + stride]);
-    sum += r * r;
-  }
+  for (; i < count; ++i) sum += r[i] * r[i];
   return sum;
 }
 
@@ -60,42 +62,31 @@ RobinBox TileBox::matrix(double beta) const {
           .north = north ? beta : 0};
 }
 
-double residual_square(const TileLayout& layout, const TileBox& box, const double* values,
-                       std::span<const double> source) {
+double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
+                     std::span<const double> source, std::span<double> r) {
   double sum = 0;
+  const TileArea& area = box.area;
   const int points = layout.points_per_side();
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    for (int y = 0; y < points; ++y)
-      sum += row_square(values + layout.index(0, y), source.data() + place(box, 0, y),
-                        layout.row_stride(), points);
+    for (int y = area.y_begin; y < area.y_end; ++y) {
+      const std::size_t row = place(box, area.x_begin, y);
+      form_row(values + layout.index(area.x_begin, y), source.data() + row, layout.row_stride(),
+               area.width(), r.data() + row);
+      if (y >= 0 && y < points) sum += square_of_row(r.data() + place(box, 0, y), points);
+    }
   });
   return sum;
 }
 
-void form_right_hand_side(const TileLayout& layout, const TileBox& box, double beta,
-                          const double* values, std::span<const double> source,
-                          std::span<double> out) {
-  std::copy(source.begin(), source.end(), out.begin());
-  const TileArea& area = box.area;
-  const auto add_column = [&](int x, int outside) {
-    for (int y = area.y_begin; y < area.y_end; ++y)
-      out[place(box, x, y)] += values[layout.index(outside, y)] - beta * values[layout.index(x, y)];
-  };
-  const auto add_row = [&](int y, int outside) {
-    for (int x = area.x_begin; x < area.x_end; ++x)
-      out[place(box, x, y)] += values[layout.index(x, outside)] - beta * values[layout.index(x, y)];
-  };
-  if (box.west) add_column(area.x_begin, area.x_begin - 1);
-  if (box.east) add_column(area.x_end - 1, area.x_end);
-  if (box.south) add_row(area.y_begin, area.y_begin - 1);
-  if (box.north) add_row(area.y_end - 1, area.y_end);
-}
-
-void keep_own_points(const TileLayout& layout, const TileBox& box, std::span<const double> solution,
-                     double* values) {
+void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
+                    std::span<const double> correction, double* next) {
   const int points = layout.points_per_side();
-  for (int y = 0; y < points; ++y)
-    std::copy_n(solution.data() + place(box, 0, y), points, values + layout.index(0, y));
+  for (int y = 0; y < points; ++y) {
+    const double* const x = values + layout.index(0, y);
+    const double* const d = correction.data() + place(box, 0, y);
+    double* const to = next + layout.index(0, y);
+    for (int i = 0; i < points; ++i) to[i] = x[i] + d[i];
+  }
 }
 
 }  // namespace weft::solver
