@@ -36,6 +36,8 @@ class SyncIteration {
     double tolerance = 1e-4;  // not used where the subdomain judges its parts
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
+    /// Above 0: the run ends at the first check after so many seconds, converged or not.
+    double fixed_seconds = 0;
     /// Halos are refreshed before sweeps whose number is a multiple of it only (where they are
     /// several points deep: before every so many-th exchange), and before checks. More than 1
     /// sweeps with old ones.
@@ -74,6 +76,8 @@ class SyncIteration {
   double collective_sum_up(const comm_thread::TeamThread& thread, double b_norm);
   /// How the iteration stands with this residual, the last one summed up.
   SolveStatus status_of(double residual) const;
+  /// Whether to end, at the residual summed up last.
+  bool is_over(double residual) const;
   void note(const comm_thread::TeamThread& thread, std::int64_t iteration, double residual,
             IterationReport& report);
 
@@ -81,8 +85,11 @@ class SyncIteration {
   Subdomain& subdomain_;
   Options options_;
   SubdomainHalo halo_;
-  static constexpr int squares = 0;  // which sum is what
-  static constexpr int unconverged_parts = 1;  // where the subdomain judges its parts
+  // Which sum is what; the first only, where the others are not needed.
+  static constexpr int squares = 0;
+  static constexpr int unconverged_parts = 1;
+  static constexpr int ranks_out_of_time = 2;
+  static constexpr int sum_count = 3;
   comm_thread::ReproducibleSum sums_;
 
   // Of the current run, the primary thread's.

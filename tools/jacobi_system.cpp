@@ -14,6 +14,7 @@
 #include "solver/threaded_jacobi.h"
 #include "spmv/diffusion_problem.h"
 #include "spmv/mode.h"
+#include "tools/async_option_checks.h"
 #include "tools/linear_system.h"
 #include "tools/start_residual.h"
 
@@ -22,14 +23,6 @@ namespace {
 
 using comm_thread::InputError;
 using solver::AsyncGuarantee;
-
-/// Faults that name somebody who is not there would be forgotten silently.
-void check_ranks(const std::vector<solver::Fault>& faults, int count, const char* who) {
-  for (const solver::Fault& fault : faults)
-    if (fault.kind != solver::Fault::Kind::jitter && fault.rank >= count)
-      throw InputError(fmt::format("--inject: found {} {}; expected one from 0 to {}", who,
-                                   fault.rank, count - 1));
-}
 
 solver::Disturbance disturbance_of(const JacobiOptions& options, int rank) {
   return {options.parsed_faults(), rank};
@@ -42,8 +35,9 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
-  check_ranks(options.parsed_faults(), is_threaded ? job.team().thread_count() : job.world().size(),
-              is_threaded ? "thread" : "rank");
+  check_faults(options.parsed_faults(),
+               is_threaded ? job.team().thread_count() : job.world().size(),
+               is_threaded ? "thread" : "rank");
   if (!options.is_grid()) {
     load_matrix(options);
     return;

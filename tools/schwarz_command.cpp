@@ -24,7 +24,8 @@ void print_summary(const Json& report, const SchwarzOptions& options) {
   const std::string cut = run["decomposition"].get<std::string>();
   fmt::print("problem      {}: {} rows, b = {}\n", problem["name"].get<std::string>(),
              problem["rows"].get<std::int64_t>(), problem["right_hand_side"].get<std::string>());
-  fmt::print("run          {}, {} mode, {}, subdomains {}\n", options.variant, options.mode,
+  fmt::print("run          {}, {}, {}, subdomains {}\n", options.variant,
+             options.is_sync() ? options.mode + " mode" : "transport " + options.transport,
              ranks_and_threads(report), cut == "in order" ? cut : "in " + cut + " boxes");
   print_schwarz_run(run);
   const std::string findings = findings_as_text(report["placement"]);
@@ -33,7 +34,7 @@ void print_summary(const Json& report, const SchwarzOptions& options) {
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
   const Stopwatch watch;
-  static_cast<void>(options.problem());
+  options.check();
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   SchwarzSystem system(job, options);
@@ -44,7 +45,7 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   Json report = collective_start_report(job, "schwarz");
   report["problem"] = schwarz_system_report(system, options);
   report["method"] = "schwarz";
-  if (options.variant == "sync") report["mode"] = options.mode;
+  if (options.is_sync()) report["mode"] = options.mode;
   report["schwarz"] = collective_schwarz_report(job, system, options, run);
   report["status"] = report["schwarz"]["status"];
   report["iterations"] = run.report.iterations;
@@ -69,6 +70,8 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  weft schwarz --subdomains 12 --points 64 --alpha 0.009\n"
       "  mpiexec.mpich -n 2 weft schwarz --subdomains 42 --points 64 --alpha 0.0023\n"
       "  mpiexec.mpich -n 4 weft schwarz --subdomains 8 --points 32 --alpha inf --overlap 4\n"
+      "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --alpha 0.0038\n"
+      "    --variant async --transport one-sided:flush --inject slow:1:8\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
 }

@@ -6,6 +6,7 @@
 
 #include "comm_thread/input_error.h"
 #include "spmv/right_hand_side.h"
+#include "tools/async_option_checks.h"
 
 namespace weft::tools {
 namespace {
@@ -73,7 +74,49 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
       ->capture_default_str();
 }
 
+void add_asynchronous_options(CLI::App& command, SchwarzOptions& options) {
+  command
+      .add_option("--transport", options.transport,
+                  "what asynchronous messages ride on: two-sided,\n"
+                  "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
+                  "shmem[:put|put-overlap] (build with --config=oshmem)")
+      ->check(fault_of_channel_transport)
+      ->type_name("TRANSPORT")
+      ->capture_default_str();
+  command
+      .add_option("--in-flight", options.max_in_flight, "most messages under way to a neighbour")
+      ->check(CLI::Range(1, 512))
+      ->type_name("R")
+      ->capture_default_str();
+  command
+      .add_option("--detector", options.detector,
+                  "how ranks that do not wait find out that all are done; always followed\n"
+                  "by a verification")
+      ->check(fault_of_detector)
+      ->type_name("flags|residual|all-reduce|snapshot")
+      ->capture_default_str();
+  command
+      .add_option("--seconds", options.fixed_seconds,
+                  "end after so long and not before, converged or not; 0: when converged")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S")
+      ->capture_default_str();
+  command
+      .add_option("--inject", options.faults,
+                  "let the run suffer: slow:RANK:FACTOR, jitter:FRACTION or\n"
+                  "stall:RANK:SECONDS; may be given several times")
+      ->type_name("FAULT");
+}
+
 }  // namespace
+
+void SchwarzOptions::check() const {
+  static_cast<void>(problem());
+  static_cast<void>(parse_faults(faults));
+  if (is_sync() && transport != "two-sided")
+    throw InputError("--transport: found '" + transport +
+                     "' in lock step; expected --variant async with it");
+}
 
 solver::SchwarzProblem SchwarzOptions::problem() const {
   const solver::SchwarzProblem problem{tiles_per_side, points_per_side, overlap, parse_alpha(alpha),
@@ -84,10 +127,13 @@ solver::SchwarzProblem SchwarzOptions::problem() const {
 
 void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
   add_problem_options(command, options);
-  command.add_option("--variant", options.variant, "sync: in lock step")
-      ->check(CLI::IsMember({"sync"}))
-      ->type_name("sync")
+  command
+      .add_option("--variant", options.variant,
+                  "sync: in lock step; async: never wait, newest values that have come")
+      ->check(CLI::IsMember({"sync", "async"}))
+      ->type_name("sync|async")
       ->capture_default_str();
+  add_asynchronous_options(command, options);
   command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
       ->check(CLI::IsMember({"vector", "overlap", "task"}))
       ->type_name("vector|overlap|task")

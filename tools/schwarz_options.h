@@ -21,11 +21,19 @@ struct SchwarzOptions : SystemOptions {
   std::string variant = "sync";
   std::string mode = "task";
   std::string local_solver = "auto";
+  std::string transport = "two-sided";
+  std::string detector = "residual";
+  std::vector<std::string> faults;
+  int max_in_flight = 8;
+  double fixed_seconds = 0;
   double tolerance = 1e-7;
   std::int64_t max_iterations = 1'000'000;
 
+  bool is_sync() const { return variant == "sync"; }
   /// Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;
+  /// Throws comm_thread::InputError where options do not go together.
+  void check() const;
 };
 
 /// Everything but the job's options.

@@ -64,6 +64,17 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["tolerance"] = options.tolerance;
   result["seconds"] = job.world().max(report.seconds);
   result["times"] = collective_parts(job, run);
+  if (!options.is_sync()) {
+    result["transport"] = options.transport;
+    result["asynchrony"] = collective_asynchrony(job, report);
+    if (options.fixed_seconds > 0)
+      result["asynchrony"].erase("detection");  // nobody looked for convergence
+    else
+      result["asynchrony"]["detector"] = options.detector;
+    result["asynchrony"]["in_flight"] = options.max_in_flight;
+  }
+  if (options.fixed_seconds > 0) result["fixed_seconds"] = options.fixed_seconds;
+  if (!options.faults.empty()) result["faults"] = options.faults;
   result["history"] = history_of(report);
   return result;
 }

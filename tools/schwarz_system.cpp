@@ -4,11 +4,16 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/detector_kind.h"
 #include "comm_thread/error_agreement.h"
+#include "comm_thread/transport_choice.h"
+#include "solver/async_iteration.h"
+#include "solver/disturbance.h"
 #include "solver/schwarz_subdomain.h"
 #include "solver/sync_iteration.h"
 #include "solver/tile_box.h"
 #include "spmv/mode.h"
+#include "tools/async_option_checks.h"
 #include "tools/start_residual.h"
 
 namespace weft::tools {
@@ -16,7 +21,9 @@ namespace weft::tools {
 SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
     : job_(job),
       problem_(options.problem()),
-      partition_(options.tiles_per_side, job.world().size()) {}
+      partition_(options.tiles_per_side, job.world().size()) {
+  check_faults(parse_faults(options.faults), job.world().size(), "rank");
+}
 
 std::string SchwarzSystem::name() const {
   return fmt::format("poisson2d:{}", problem_.grid_side());
@@ -58,20 +65,40 @@ SchwarzRun SchwarzSystem::run(const SchwarzOptions& options, ProgressLine& progr
   });
   solver::SchwarzSubdomain& subdomain = *made;
   run.tile_count = std::ssize(subdomain.tiles());
+  const double before = subdomain.solve_seconds(0);
+  run.report = iterate(subdomain, options, progress);
+  run.solve_seconds = subdomain.solve_seconds(0) - before;
+  return run;
+}
+
+solver::IterationReport SchwarzSystem::iterate(solver::Subdomain& subdomain,
+                                               const SchwarzOptions& options,
+                                               ProgressLine& progress) {
   const double b_norm = collective_start_residual(job_, subdomain);
+  const solver::Disturbance disturbance(parse_faults(options.faults), job_.world().rank());
   const auto show = [&](std::int64_t iteration, double residual) {
     progress.update(iteration, residual);
   };
-  solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
-                                  {.mode = *spmv::parse_mode(options.mode),
-                                   .tolerance = options.tolerance,
-                                   .max_iterations = options.max_iterations,
-                                   .check_period = 1,
-                                   .on_check = show});
-  const double before = subdomain.solve_seconds(0);
-  run.report = iteration.run(b_norm);
-  run.solve_seconds = subdomain.solve_seconds(0) - before;
-  return run;
+  if (options.is_sync()) {
+    solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
+                                    {.mode = *spmv::parse_mode(options.mode),
+                                     .max_iterations = options.max_iterations,
+                                     .check_period = 1,
+                                     .fixed_seconds = options.fixed_seconds,
+                                     .disturbance = disturbance,
+                                     .on_check = show});
+    return iteration.run(b_norm);
+  }
+  solver::AsyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
+                                   {.transport = comm_thread::transport_choice(options.transport),
+                                    .max_in_flight = options.max_in_flight,
+                                    .contribution_period = 1,
+                                    .detector = comm_thread::detector_kind(options.detector),
+                                    .max_iterations = options.max_iterations,
+                                    .fixed_seconds = options.fixed_seconds,
+                                    .disturbance = disturbance,
+                                    .on_contribution = show});
+  return iteration.run(b_norm);
 }
 
 }  // namespace weft::tools

@@ -8,6 +8,7 @@
 #include "solver/box_solver_trial.h"
 #include "solver/iteration_report.h"
 #include "solver/schwarz_problem.h"
+#include "solver/subdomain.h"
 #include "solver/tile_partition.h"
 #include "tools/job.h"
 #include "tools/progress_line.h"
@@ -43,6 +44,8 @@ class SchwarzSystem {
 
  private:
   void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
+  solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
+                                  ProgressLine& progress);
 
   Job& job_;
   solver::SchwarzProblem problem_;

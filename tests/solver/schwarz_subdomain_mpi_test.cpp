@@ -12,9 +12,11 @@
 #include "comm_thread/comm_thread.h"
 #include "comm_thread/communicator.h"
 #include "comm_thread/compute_team.h"
+#include "comm_thread/detector_kind.h"
 #include "comm_thread/halo_exchange.h"
 #include "comm_thread/input_error.h"
 #include "comm_thread/reproducible_sum.h"
+#include "solver/async_iteration.h"
 #include "solver/box_solver_kind.h"
 #include "solver/schwarz_problem.h"
 #include "solver/schwarz_subdomain.h"
@@ -75,6 +77,19 @@ class System {
     return iteration.run(std::sqrt(residual_square()));
   }
 
+  /// Without waiting. Collective.
+  IterationReport iterate_asynchronously(const AsyncIteration::Options& options) {
+    AsyncIteration iteration(communicator_, comm_thread_, subdomain_, options);
+    return iteration.run(std::sqrt(residual_square()));
+  }
+
+  /// For a fixed time, in lock step. Collective.
+  IterationReport iterate_for(double seconds) {
+    SyncIteration iteration(communicator_, comm_thread_, subdomain_,
+                            {.check_period = 1, .fixed_seconds = seconds});
+    return iteration.run(std::sqrt(residual_square()));
+  }
+
   /// ‖b − A·x‖² with fresh halos. Collective.
   double residual_square() {
     return sum([&](const TeamThread& thread) {
@@ -103,6 +118,14 @@ class System {
       refresh(thread, true);
       subdomain_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
     });
+  }
+
+  /// ‖b‖².
+  double source_square() {
+    double square = 0;
+    for_each_point(
+        [&](double, int x, int y) { square += std::pow(subdomain_.problem().source(x, y), 2); });
+    return communicator_.sum(square);
   }
 
   std::int64_t unconverged_count() {
@@ -276,6 +299,47 @@ TEST_CASE("the residual of a record is that of the state recorded, while sweeps 
     CHECK(system.residual_square_of_record() == recorded);
     CHECK(system.residual_square() != recorded);
   }
+}
+
+TEST_CASE("without waiting, every detector ends when all subdomains have converged") {
+  const auto world = Communicator::collective_world();
+  using comm_thread::DetectorKind;
+  for (const SchwarzProblem& problem :
+       {problem_of(3, 3, 1, 0.1, "x-random:3"), problem_of(4, 4, 2, 0.2)}) {
+    SchwarzReference reference(problem);
+    reference.sweep_to(1e-7, most_sweeps);
+    for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
+                                        DetectorKind::all_reduce, DetectorKind::snapshot}) {
+      CAPTURE(problem.tiles_per_side, comm_thread::name(detector));
+      System system(world, problem);
+      const IterationReport report =
+          system.iterate_asynchronously({.contribution_period = 1, .detector = detector});
+      CHECK(report.status == SolveStatus::converged);
+      CHECK(report.relative_residual < 1e-7);
+      CHECK(std::abs(system.residual_square()) < 1e-14 * system.source_square());
+      CHECK(system.unconverged_count() == 0);
+      CHECK(system.largest_difference(reference) < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("a run of fixed time does not end because of convergence") {
+  const auto world = Communicator::collective_world();
+  const SchwarzProblem problem = problem_of(3, 3, 1, 0.1);
+  constexpr double met_at_once = 1e9;
+  CHECK(System(world, problem, met_at_once).iterate(spmv::Mode::task).iterations == 0);
+  const IterationReport in_lock_step = System(world, problem, met_at_once).iterate_for(0.5);
+  CHECK(in_lock_step.iterations > 0);
+  CHECK(in_lock_step.status == SolveStatus::converged);
+  const IterationReport without_waiting =
+      System(world, problem, met_at_once)
+          .iterate_asynchronously({.contribution_period = 1, .fixed_seconds = 0.5});
+  CHECK(world.max(without_waiting.seconds) >= 0.5);
+  CHECK(without_waiting.status == SolveStatus::converged);
+  // A time that is over before the first residual.
+  const IterationReport stopped = System(world, problem).iterate_for(1e-9);
+  CHECK(stopped.status == SolveStatus::not_converged);
+  CHECK(stopped.iterations == 0);
 }
 
 TEST_CASE("subdomains with equal matrices share a solver") {

@@ -95,6 +95,34 @@ TEST_CASE("a report has the problem, the method and where the time went") {
     CHECK(run["times"][part]["mean"] >= 0.0);
 }
 
+TEST_CASE("without waiting, every transport comes to the true residual") {
+  for (const std::string transport : {"two-sided", "one-sided:flush", "one-sided:flush-local",
+                                      "one-sided:overlap", "one-sided", "shared"}) {
+    CAPTURE(transport);
+    Arguments arguments = problem(4, 12, 1, "0.06");
+    arguments.insert(arguments.end(), {"--variant", "async", "--transport", transport});
+    const json report = converged(2, arguments);
+    const json& asynchrony = report["schwarz"]["asynchrony"];
+    CHECK(asynchrony["sent"] == asynchrony["received"]);
+    CHECK(asynchrony["detection"]["fired"] > 0);
+  }
+  Arguments slow = problem(2, 16, 1, "0.1");
+  slow.insert(slow.end(), {"--variant", "async", "--detector", "flags", "--inject", "slow:1:4"});
+  CHECK(converged(4, slow)["schwarz"]["times"]["injected"]["max"] > 0.0);
+}
+
+TEST_CASE("a run may last for a fixed time") {
+  for (const std::string variant : {"sync", "async"}) {
+    Arguments arguments = problem(4, 12, 1, "0.06");
+    // A tolerance that is met at once.
+    arguments.insert(arguments.end(),
+                     {"--variant", variant, "--seconds", "0.5", "--tolerance", "1e9"});
+    const json report = converged(2, arguments);
+    CHECK(report["schwarz"]["fixed_seconds"] == 0.5);
+    CHECK(report["schwarz"]["iterations"]["max"] > 0);
+  }
+}
+
 TEST_CASE("too few iterations are a result") {
   Arguments arguments = problem(3, 5, 1, "0.1");
   arguments.insert(arguments.end(), {"--max-iterations", "4"});
@@ -114,6 +142,12 @@ TEST_CASE("what makes no problem is refused in one line") {
     Arguments file = problem(2, 4, 1, "1");
     file.insert(file.end(), {"--rhs", "b.mtx"});
     check_refused(ranks, file, "--rhs: found a file");
+    Arguments puts = problem(2, 4, 1, "1");
+    puts.insert(puts.end(), {"--transport", "shared"});
+    check_refused(ranks, puts, "in lock step");
+    Arguments faults = problem(2, 4, 1, "1");
+    faults.insert(faults.end(), {"--inject", "slow:9:2"});
+    check_refused(ranks, faults, "--inject: found rank 9");
   }
   check_refused(2, problem(1, 4, 1, "1"), "1 x 1 for 2 ranks");
 }
