@@ -64,14 +64,15 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
   CLI::App& command = *program.add_subcommand(
       "schwarz", "2-D Poisson by optimized Schwarz, subdomain by subdomain");
   add_schwarz_options(command, *options);
+  add_alpha_option(command, *options);
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"
-      "  weft schwarz --subdomains 12 --points 64 --alpha 0.009\n"
+      "  weft schwarz --subdomains 12 --points 64\n"
       "  mpiexec.mpich -n 2 weft schwarz --subdomains 42 --points 64 --alpha 0.0023\n"
       "  mpiexec.mpich -n 4 weft schwarz --subdomains 8 --points 32 --alpha inf --overlap 4\n"
-      "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --alpha 0.0038\n"
-      "    --variant async --transport one-sided:flush --inject slow:1:8\n"
+      "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --variant async\n"
+      "    --transport one-sided:flush --inject slow:1:8\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
 }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "comm_thread/input_error.h"
@@ -18,11 +19,12 @@ double parse_alpha(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), alpha);
   if (error != std::errc() || end != text.data() + text.size() || !(alpha > 0))
     throw InputError("found '" + text +
-                     "'; expected a number above 0, or inf for the classical method");
+                     "'; expected a number above 0, inf for the classical method, auto or search");
   return alpha;
 }
 
 std::string fault_of_alpha(const std::string& text) {
+  if (text == "auto" || text == "search") return "";
   try {
     parse_alpha(text);
   } catch (const InputError& error) {
@@ -53,13 +55,6 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
       ->required()
       ->check(CLI::Range(1, 8192))
       ->type_name("M");
-  command
-      .add_option("--alpha", options.alpha,
-                  "of the condition dx/dn + ALPHA x between subdomains, in units of the\n"
-                  "mesh; inf: the classical method")
-      ->required()
-      ->check(fault_of_alpha)
-      ->type_name("ALPHA|inf");
   command
       .add_option("--overlap", options.overlap,
                   "points by which a subdomain grows on sides where there is another")
@@ -119,10 +114,23 @@ void SchwarzOptions::check() const {
 }
 
 solver::SchwarzProblem SchwarzOptions::problem() const {
-  const solver::SchwarzProblem problem{tiles_per_side, points_per_side, overlap, parse_alpha(alpha),
+  const double infinite = std::numeric_limits<double>::infinity();
+  const solver::SchwarzProblem problem{tiles_per_side, points_per_side, overlap,
+                                       has_alpha() ? parse_alpha(alpha) : infinite,
                                        spmv::RightHandSide::parse(right_hand_side)};
   solver::check(problem);
   return problem;
+}
+
+void add_alpha_option(CLI::App& command, SchwarzOptions& options) {
+  command
+      .add_option("--alpha", options.alpha,
+                  "of the condition dx/dn + ALPHA x between subdomains, in units of the\n"
+                  "mesh; inf: the classical method; auto: by theory (OO0); search: by trial,\n"
+                  "beginning with auto")
+      ->check(fault_of_alpha)
+      ->type_name("ALPHA|inf|auto|search")
+      ->capture_default_str();
 }
 
 void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {

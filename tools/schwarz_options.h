@@ -16,7 +16,7 @@ struct SchwarzOptions : SystemOptions {
   int tiles_per_side = 0;
   int points_per_side = 0;
   int overlap = 1;
-  std::string alpha;
+  std::string alpha = "auto";
   std::string right_hand_side = "ones";
   std::string variant = "sync";
   std::string mode = "task";
@@ -29,14 +29,17 @@ struct SchwarzOptions : SystemOptions {
   double tolerance = 1e-7;
   std::int64_t max_iterations = 1'000'000;
 
+  bool has_alpha() const { return alpha != "auto" && alpha != "search"; }
   bool is_sync() const { return variant == "sync"; }
-  /// Throws comm_thread::InputError.
+  /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;
   /// Throws comm_thread::InputError where options do not go together.
   void check() const;
 };
 
-/// Everything but the job's options.
+/// Everything but --alpha and the job's options.
 void add_schwarz_options(CLI::App& command, SchwarzOptions& options);
+/// --alpha.
+void add_alpha_option(CLI::App& command, SchwarzOptions& options);
 
 }  // namespace weft::tools

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -51,6 +52,13 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["points"] = run.problem.points_per_side;
   result["overlap"] = run.problem.overlap;
   result["alpha"] = number_or_infinity(run.problem.alpha);
+  result["alpha_choice"] = options.has_alpha() ? "given" : options.alpha;
+  if (!run.alpha_trials.empty()) {
+    Json trials = Json::array();
+    for (const AlphaTrial& trial : run.alpha_trials)
+      trials.push_back({trial.alpha, number_or_infinity(trial.iterations)});
+    result["alpha_trials"] = std::move(trials);
+  }
   result["local_solver"] = solver::name(run.local_solver);
   if (run.trial)
     result["local_solver_trial"] = {{"cholmod_seconds", run.trial->cholmod_seconds},
@@ -84,9 +92,11 @@ void print_schwarz_run(const Json& run) {
   const std::string alpha = run["alpha"].is_string()
                                 ? text(run["alpha"])
                                 : fmt::format("{:g}", run["alpha"].get<double>());
-  fmt::print("method       {} x {} subdomains of {} x {} points, overlap {}, alpha {}\n",
+  const std::string choice = text(run["alpha_choice"]);
+  fmt::print("method       {} x {} subdomains of {} x {} points, overlap {}, alpha {}{}\n",
              run["subdomains"].get<int>(), run["subdomains"].get<int>(), run["points"].get<int>(),
-             run["points"].get<int>(), run["overlap"].get<int>(), alpha);
+             run["points"].get<int>(), run["overlap"].get<int>(), alpha,
+             choice == "given" ? "" : " (" + choice + ")");
   const Json& count = run["subdomains_per_rank"];
   const double least = count["min"].get<double>();
   const double most = count["max"].get<double>();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "solver/box_solver_kind.h"
 #include "solver/box_solver_trial.h"
@@ -16,12 +17,19 @@
 
 namespace weft::tools {
 
+/// One trial of the search for alpha.
+struct AlphaTrial {
+  double alpha = 0;
+  double iterations = 0;  // to the tolerance on the whole, interpolated
+};
+
 /// What a run did on this rank.
 struct SchwarzRun {
   solver::IterationReport report;
   solver::SchwarzProblem problem;  // with alpha as used
   solver::BoxSolverKind local_solver = solver::BoxSolverKind::cholmod;  // as used
   std::optional<solver::BoxSolverTrial> trial;  // where it was chosen
+  std::vector<AlphaTrial> alpha_trials;  // of a search
   double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
   std::int64_t tile_count = 0;
 };
@@ -40,9 +48,14 @@ class SchwarzSystem {
   /// "boxes of ranks 2x1", or "in order".
   std::string decomposition() const;
 
+  /// The alpha that the options ask for, chosen if need be. `trials`: of a search.
+  double choose_alpha(const SchwarzOptions& options, ProgressLine& progress,
+                      std::vector<AlphaTrial>& trials);
+
   SchwarzRun run(const SchwarzOptions& options, ProgressLine& progress);
 
  private:
+  SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress);
   void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
   solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
                                   ProgressLine& progress);

@@ -95,6 +95,18 @@ TEST_CASE("a report has the problem, the method and where the time went") {
     CHECK(run["times"][part]["mean"] >= 0.0);
 }
 
+TEST_CASE("alpha is chosen where none is given, and a search finds none that is worse") {
+  const Arguments plain{"--subdomains", "6", "--points", "16"};
+  const json by_theory = converged(2, plain);
+  CHECK(by_theory["schwarz"]["alpha_choice"] == "auto");
+  CHECK(iterations(by_theory) < 80);
+  Arguments search = plain;
+  search.insert(search.end(), {"--alpha", "search"});
+  const json found = converged(2, search);
+  CHECK(found["schwarz"]["alpha_trials"].size() == 8);
+  CHECK(iterations(found) <= iterations(by_theory));
+}
+
 TEST_CASE("without waiting, every transport comes to the true residual") {
   for (const std::string transport : {"two-sided", "one-sided:flush", "one-sided:flush-local",
                                       "one-sided:overlap", "one-sided", "shared"}) {
