@@ -107,6 +107,25 @@ TEST_CASE("alpha is chosen where none is given, and a search finds none that is 
   CHECK(iterations(found) <= iterations(by_theory));
 }
 
+TEST_CASE("a study runs every alpha") {
+  const auto result = run_weft(2, {"study", "alpha", "--subdomains", "4", "--points", "12",
+                                   "--values", "0.02,0.06,0.5", "--threads", "1", "--json", "-"});
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  const json& runs = report["study"]["runs"];
+  CHECK(runs.size() == 3);
+  for (const json& one : runs) CHECK(one["status"] == "converged");
+  CHECK(runs[1]["iterations"]["min"] < runs[2]["iterations"]["min"]);
+  CHECK(report["study"]["by_theory"] > 0.0);
+  const auto table = run_weft(1, {"study", "alpha", "--subdomains", "2", "--points", "6"});
+  CHECK(table.exit_code == 0);
+  CHECK(std::count(table.output.begin(), table.output.end(), '\n') >= 14);
+  const auto refused = run_weft(1, {"study", "alpha", "--subdomains", "1", "--points", "6"});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.errors.find("expected --values") != std::string::npos);
+}
+
 TEST_CASE("without waiting, every transport comes to the true residual") {
   for (const std::string transport : {"two-sided", "one-sided:flush", "one-sided:flush-local",
                                       "one-sided:overlap", "one-sided", "shared"}) {
