@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "solver/relative_residual.h"
 
@@ -62,10 +63,12 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
 /// Tiles in turn to the threads, those that need other ranks first, so that every thread has as
 /// many of each kind as any other, but for one.
 std::vector<int> SchwarzSubdomain::deal_tiles(const TilePartition& partition, int rank) {
-  std::vector<int> tiles = partition.tiles_of(rank);
-  const auto surrounded = std::ranges::stable_partition(
-      tiles, [&](int tile) { return !is_surrounded(partition, tile); });
-  const std::size_t outer_count = tiles.size() - surrounded.size();
+  const auto has_others_around = [&](int tile) { return !is_surrounded(partition, tile); };
+  const std::vector<int> all = partition.tiles_of(rank);
+  std::vector<int> tiles;
+  std::ranges::copy_if(all, std::back_inserter(tiles), has_others_around);
+  const std::size_t outer_count = tiles.size();
+  std::ranges::remove_copy_if(all, std::back_inserter(tiles), has_others_around);
   std::vector<int> by_thread;
   for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
     ThreadState& state = threads_[thread];

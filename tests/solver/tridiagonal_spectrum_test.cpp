@@ -34,7 +34,7 @@ double error_of(const TridiagonalSpectrum& spectrum, const Vector& diagonal,
 }
 
 TEST_CASE("vectors are orthogonal and give the matrix back") {
-  for (const std::size_t n : {1, 2, 3, 7, 66, 130}) {
+  for (const std::size_t n : {1U, 2U, 3U, 7U, 66U, 130U}) {
     CAPTURE(n);
     Vector diagonal(n, 2.0);
     Vector off_diagonal(n, -1.0);
