@@ -159,6 +159,7 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   const double before = subdomain.solve_seconds(0);
   run.report = iterate(subdomain, options, progress);
   run.solve_seconds = subdomain.solve_seconds(0) - before;
+  run.worst_tile_residual = subdomain.worst_tile_residual();
   return run;
 }
 

@@ -31,6 +31,7 @@ struct SchwarzRun {
   std::optional<solver::BoxSolverTrial> trial;  // where it was chosen
   std::vector<AlphaTrial> alpha_trials;  // of a search
   double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
+  double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a subdomain
   std::int64_t tile_count = 0;
 };
 
