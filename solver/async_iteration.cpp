@@ -36,6 +36,9 @@ AsyncIteration::Options checked(AsyncIteration::Options options) {
   check("halo period", options.halo_period, AsyncIteration::automatic_halo_period);
   check("contribution period", options.contribution_period, 1);
   check("most iterations", options.max_iterations, 0);
+  if (!(options.fixed_seconds >= 0))
+    throw comm_thread::InputError(
+        fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
   return options;
 }
 
@@ -63,6 +66,7 @@ class AsyncIteration::Run {
   void let_others_run();
   void measure();
   void contribute();
+  double unconverged_count() const;
   int halo_period() const;
   void plan_exchange(const TeamThread& thread);
   void act(const TeamThread& thread);
@@ -74,7 +78,8 @@ class AsyncIteration::Run {
   Subdomain& subdomain_;
   const Options& options_;
   double b_norm_;
-  double threshold_;  // of the sum of the squares of b − A·x
+  bool judges_parts_;
+  double threshold_;  // of the sum of the squares of b − A·x, or of parts that have not converged
   double cpu_before_;
   ChannelHalo channels_;
   std::uint64_t seen_message_count_ = 0;  // when this rank last looked
@@ -103,7 +108,8 @@ AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
       subdomain_(iteration.subdomain_),
       options_(iteration.options_),
       b_norm_(b_norm),
-      threshold_(square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
+      judges_parts_(subdomain_.judges_parts()),
+      threshold_(judges_parts_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
       cpu_before_(iteration.comm_thread_.cpu_seconds()),
       channels_(iteration.communicator_, iteration.comm_thread_, subdomain_,
                 {.delivery = options_.delivery,
@@ -158,10 +164,15 @@ void AsyncIteration::Run::decide(const TeamThread& thread) {
   measure();
   if (iteration_ >= next_contribution_) contribute();
   ++iteration_;
-  const bool is_converged = contribution_ <= threshold_ / whole_.communicator_.size();
-  const bool gives_up = iteration_ >= options_.max_iterations || !is_finite_;
+  const bool has_fixed_time = options_.fixed_seconds > 0;
+  const bool is_converged =
+      !has_fixed_time && contribution_ <= threshold_ / whole_.communicator_.size();
+  const bool gives_up = iteration_ >= options_.max_iterations || !is_finite_ ||
+                        (has_fixed_time && timer_.seconds() >= options_.fixed_seconds);
+  const double contribution =
+      has_fixed_time ? std::numeric_limits<double>::infinity() : contribution_;
   action_ = termination_.after_sweep(
-      {contribution_, is_converged, gives_up, static_cast<std::uint64_t>(iteration_)});
+      {contribution, is_converged, gives_up, static_cast<std::uint64_t>(iteration_)});
   let_others_run();
   timer_.lap(thread, &IterationTimes::reduction);
   plan_exchange(thread);
@@ -199,12 +210,21 @@ void AsyncIteration::Run::measure() {
 }
 
 void AsyncIteration::Run::contribute() {
-  contribution_ = own_square_.collect();
-  is_finite_ = std::isfinite(contribution_);
+  const double square_sum = own_square_.collect();
+  contribution_ = judges_parts_ ? unconverged_count() : square_sum;
+  is_finite_ = std::isfinite(square_sum);
   next_contribution_ = iteration_ + options_.contribution_period;
-  contributions_.record(timer_.seconds(), contribution_, static_cast<std::uint64_t>(iteration_));
+  contributions_.record(timer_.seconds(), square_sum, static_cast<std::uint64_t>(iteration_));
   if (options_.on_contribution)
-    options_.on_contribution(iteration_, relative_residual(contribution_, b_norm_));
+    options_.on_contribution(iteration_, relative_residual(square_sum, b_norm_));
+}
+
+/// Of this rank, while nobody computes residuals.
+double AsyncIteration::Run::unconverged_count() const {
+  std::int64_t count = 0;
+  for (int thread = 0; thread < subdomain_.team().thread_count(); ++thread)
+    count += subdomain_.unconverged_count(thread);
+  return static_cast<double>(count);
 }
 
 int AsyncIteration::Run::halo_period() const {
@@ -254,7 +274,10 @@ void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
   subdomain_.add_residual_of_record(thread, termination_.snapshot_halo(),
                                     own_square_.part(thread.index));
   thread.barrier();
-  if (thread.is_primary()) termination_.snapshot_evaluated(own_square_.collect());
+  if (thread.is_primary()) {
+    const double square_sum = own_square_.collect();
+    termination_.snapshot_evaluated(judges_parts_ ? unconverged_count() : square_sum);
+  }
   thread.barrier();  // nobody adds again before
   timer_.lap(thread, &IterationTimes::reduction);
 }
@@ -262,12 +285,14 @@ void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
 void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
-  comm_thread::ReproducibleSum& sum = whole_.true_square_;
-  subdomain_.add_residual(thread, sum.part(thread.index));
-  sum.collective_reduce(thread);
+  comm_thread::ReproducibleSum& sums = whole_.true_sums_;
+  subdomain_.add_residual(thread, sums.part(thread.index));
+  if (judges_parts_)
+    sums.part(thread.index, 1).add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  sums.collective_reduce(thread);
   if (thread.is_primary()) {
-    true_square_ = sum.result();
-    has_ended_ = termination_.collective_verified(true_square_);
+    true_square_ = sums.result();
+    has_ended_ = termination_.collective_verified(judges_parts_ ? sums.result(1) : true_square_);
     next_contribution_ = iteration_;  // the detector needs one from the new epoch
     action_ = SweepAction::sweep;
     timer_.lap(thread, &IterationTimes::reduction);
@@ -308,7 +333,8 @@ AsyncIteration::AsyncIteration(const comm_thread::Communicator& communicator,
       subdomain_(subdomain),
       options_(checked(std::move(options))),
       halo_(communicator, comm_thread, subdomain),
-      true_square_(communicator, comm_thread, subdomain.team().thread_count(), 1) {}
+      true_sums_(communicator, comm_thread, subdomain.team().thread_count(),
+                 subdomain.judges_parts() ? 2 : 1) {}
 
 IterationReport AsyncIteration::run(double b_norm) {
   Run run(*this, b_norm);

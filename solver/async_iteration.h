@@ -37,8 +37,11 @@ class AsyncIteration {
     int halo_period = 1;  // send every so many sweeps; or automatic_halo_period
     int contribution_period = 10;
     comm_thread::DetectorKind detector = comm_thread::DetectorKind::residual;
-    double tolerance = 1e-4;
+    double tolerance = 1e-4;  // not used where the subdomain judges its parts
     std::int64_t max_iterations = 1'000'000;  // of any rank
+    /// Above 0: the run lasts so long, on the first rank for which the time is over, and nobody
+    /// looks for convergence meanwhile.
+    double fixed_seconds = 0;
     Disturbance disturbance{};
     /// Called by the primary thread of every rank after each contribution, with its part of the
     /// relative residual and the sweeps that had led to it.
@@ -63,7 +66,9 @@ class AsyncIteration {
   Subdomain& subdomain_;
   Options options_;
   SubdomainHalo halo_;  // for synchronous refreshes
-  comm_thread::ReproducibleSum true_square_;  // of verifications
+  /// Of verifications: squares of b − A·x; and parts that have not converged, where the subdomain
+  /// judges its parts.
+  comm_thread::ReproducibleSum true_sums_;
 };
 
 }  // namespace weft::solver

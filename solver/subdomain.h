@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "comm_thread/compute_team.h"
@@ -58,6 +59,18 @@ class Subdomain {
   /// Adds the squares of b − A·x of the current values and the halo; changes neither.
   virtual void add_residual(const comm_thread::TeamThread& thread,
                             comm_thread::ExactAccumulator& residual_square) = 0;
+
+  /// Whether every part of the subdomain has to converge by itself (`unconverged_count`), and the
+  /// iteration ends when all of all ranks have; otherwise it ends when the residual of the whole is
+  /// small enough. The same on all ranks.
+  virtual bool judges_parts() const { return false; }
+
+  /// How many parts in the share of a thread had not converged when their residuals were computed
+  /// last. Thread: that one, or any after a team barrier.
+  virtual std::int64_t unconverged_count(int thread) const {
+    static_cast<void>(thread);
+    return 0;
+  }
 
   /// How many sweeps one halo lasts: more than one where it is that many points deep.
   virtual int sweeps_per_exchange() const { return 1; }

@@ -27,6 +27,9 @@ SyncIteration::Options checked(SyncIteration::Options options) {
   check("check period", options.check_period, 1);
   check("halo period", options.halo_period, 1);
   check("most iterations", options.max_iterations, 0);
+  if (!(options.fixed_seconds >= 0))
+    throw comm_thread::InputError(
+        fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
   return options;
 }
 
@@ -48,7 +51,8 @@ SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
       subdomain_(subdomain),
       options_(checked(std::move(options))),
       halo_(collective_make_halo(communicator, comm_thread, subdomain, options_.transport)),
-      squares_(communicator, comm_thread, subdomain.team().thread_count(), 1) {}
+      sums_(communicator, comm_thread, subdomain.team().thread_count(),
+            subdomain.judges_parts() || options_.fixed_seconds > 0 ? sum_count : 1) {}
 
 void SyncIteration::refresh_halo(const TeamThread& thread) {
   halo_->start(thread, options_.mode, timer_);
@@ -110,24 +114,40 @@ void SyncIteration::disturb(const TeamThread& thread, int sweep_count) {
 }
 
 double SyncIteration::collective_sweep_and_check(const TeamThread& thread, double b_norm) {
-  sweep(thread, true, &squares_.part(thread.index));
-  squares_.collective_reduce(thread);
-  timer_.lap(thread, &IterationTimes::reduction);
-  return relative_residual(squares_.result(), b_norm);
+  sweep(thread, true, &sums_.part(thread.index, squares));
+  return collective_sum_up(thread, b_norm);
 }
 
 double SyncIteration::collective_residual(const TeamThread& thread, double b_norm) {
   refresh_halo(thread);
-  subdomain_.add_residual(thread, squares_.part(thread.index));
-  squares_.collective_reduce(thread);
+  subdomain_.add_residual(thread, sums_.part(thread.index, squares));
+  return collective_sum_up(thread, b_norm);
+}
+
+double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm) {
+  if (subdomain_.judges_parts())
+    sums_.part(thread.index, unconverged_parts)
+        .add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  if (options_.fixed_seconds > 0 && thread.is_primary() &&
+      timer_.seconds() >= options_.fixed_seconds)
+    sums_.part(thread.index, ranks_out_of_time).add(1);
+  sums_.collective_reduce(thread);
   timer_.lap(thread, &IterationTimes::reduction);
-  return relative_residual(squares_.result(), b_norm);
+  return relative_residual(sums_.result(squares), b_norm);
 }
 
 SolveStatus SyncIteration::status_of(double residual) const {
   if (!std::isfinite(residual)) return SolveStatus::breakdown;
-  return residual < options_.tolerance || residual == 0 ? SolveStatus::converged
-                                                        : SolveStatus::not_converged;
+  const bool is_converged = subdomain_.judges_parts()
+                                ? sums_.result(unconverged_parts) == 0
+                                : residual < options_.tolerance || residual == 0;
+  return is_converged ? SolveStatus::converged : SolveStatus::not_converged;
+}
+
+bool SyncIteration::is_over(double residual) const {
+  const SolveStatus status = status_of(residual);
+  if (options_.fixed_seconds == 0) return status != SolveStatus::not_converged;
+  return status == SolveStatus::breakdown || sums_.result(ranks_out_of_time) > 0;
 }
 
 void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, double residual,
@@ -146,7 +166,7 @@ void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationRe
   while (goes_on && iteration < options_.max_iterations) {
     const double residual = collective_sweep_and_check(thread, b_norm);
     note(thread, iteration, residual, report);
-    goes_on = status_of(residual) == SolveStatus::not_converged;
+    goes_on = !is_over(residual);
     if (!goes_on) break;
     finish_sweep(thread);
     const std::int64_t next_check =

@@ -38,9 +38,11 @@ class SyncIteration {
     /// What halos travel on: schedules where it is `two_sided`, else channels, which the
     /// communication thread carries in every mode.
     comm_thread::TransportChoice transport{};
-    double tolerance = 1e-4;
+    double tolerance = 1e-4;  // not used where the subdomain judges its parts
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
+    /// Above 0: the run ends at the first check after so many seconds, converged or not.
+    double fixed_seconds = 0;
     /// Halos are refreshed before sweeps whose number is a multiple of it only (where they are
     /// several points deep: before every so many-th exchange), and before checks. More than 1
     /// sweeps with old ones.
@@ -76,8 +78,12 @@ class SyncIteration {
   /// The relative residual of the current values; by the way makes the new ones, unfinished.
   double collective_sweep_and_check(const comm_thread::TeamThread& thread, double b_norm);
   double collective_residual(const comm_thread::TeamThread& thread, double b_norm);
-  /// How the iteration stands with this residual.
+  /// What all threads of all ranks have found.
+  double collective_sum_up(const comm_thread::TeamThread& thread, double b_norm);
+  /// How the iteration stands with this residual, the last one summed up.
   SolveStatus status_of(double residual) const;
+  /// Whether to end, at the residual summed up last.
+  bool is_over(double residual) const;
   void note(const comm_thread::TeamThread& thread, std::int64_t iteration, double residual,
             IterationReport& report);
 
@@ -85,7 +91,12 @@ class SyncIteration {
   Subdomain& subdomain_;
   Options options_;
   std::unique_ptr<HaloRefresh> halo_;
-  comm_thread::ReproducibleSum squares_;
+  // Which sum is what; the first only, where the others are not needed.
+  static constexpr int squares = 0;
+  static constexpr int unconverged_parts = 1;
+  static constexpr int ranks_out_of_time = 2;
+  static constexpr int sum_count = 3;
+  comm_thread::ReproducibleSum sums_;
 
   // Of the current run, the primary thread's.
   IterationTimer timer_;

@@ -5,10 +5,9 @@
 #include <optional>
 #include <string_view>
 
-#include "comm_thread/detector_kind.h"
 #include "comm_thread/input_error.h"
-#include "comm_thread/transport_choice.h"
 #include "solver/async_iteration.h"
+#include "tools/async_option_checks.h"
 
 namespace weft::tools {
 namespace {
@@ -38,22 +37,8 @@ std::string fault_of_momentum(const std::string& text) {
 }
 
 std::string fault_of_transport(const std::string& text) {
-  if (text == "openmp") return "";
-  try {
-    comm_thread::transport_choice(text);
-  } catch (const InputError& error) {
-    return std::string(error.what()) + ", or openmp";
-  }
-  return "";
-}
-
-std::string fault_of_detector(const std::string& text) {
-  try {
-    comm_thread::detector_kind(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  const std::string fault = text == "openmp" ? "" : fault_of_channel_transport(text);
+  return fault.empty() ? fault : fault + ", or openmp";
 }
 
 /// Refuses what has no meaning here, rather than to ignore it.
@@ -183,11 +168,7 @@ int JacobiOptions::parsed_halo_period() const {
   return *period;
 }
 
-std::vector<solver::Fault> JacobiOptions::parsed_faults() const {
-  std::vector<solver::Fault> parsed;
-  for (const std::string& fault : faults) parsed.push_back(solver::Fault::parse(fault));
-  return parsed;
-}
+std::vector<solver::Fault> JacobiOptions::parsed_faults() const { return parse_faults(faults); }
 
 double JacobiOptions::inner_tolerance() const {
   const auto number = inner.starts_with("cg:")

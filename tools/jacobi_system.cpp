@@ -1,13 +1,11 @@
 #include "tools/jacobi_system.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
-#include "comm_thread/reproducible_sum.h"
 #include "solver/async_iteration.h"
 #include "solver/block_subdomain.h"
 #include "solver/grid_subdomain.h"
@@ -16,22 +14,15 @@
 #include "solver/threaded_jacobi.h"
 #include "spmv/diffusion_problem.h"
 #include "spmv/mode.h"
+#include "tools/async_option_checks.h"
 #include "tools/linear_system.h"
+#include "tools/start_residual.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
-using comm_thread::TeamThread;
 using solver::AsyncGuarantee;
-
-/// Faults that name somebody who is not there would be forgotten silently.
-void check_ranks(const std::vector<solver::Fault>& faults, int count, const char* who) {
-  for (const solver::Fault& fault : faults)
-    if (fault.kind != solver::Fault::Kind::jitter && fault.rank >= count)
-      throw InputError(fmt::format("--inject: found {} {}; expected one from 0 to {}", who,
-                                   fault.rank, count - 1));
-}
 
 solver::Disturbance disturbance_of(const JacobiOptions& options, int rank) {
   return {options.parsed_faults(), rank};
@@ -44,8 +35,9 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
-  check_ranks(options.parsed_faults(), is_threaded ? job.team().thread_count() : job.world().size(),
-              is_threaded ? "thread" : "rank");
+  check_faults(options.parsed_faults(),
+               is_threaded ? job.team().thread_count() : job.world().size(),
+               is_threaded ? "thread" : "rank");
   if (!options.is_grid()) {
     load_matrix(options);
     return;
@@ -128,7 +120,7 @@ JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& pro
 JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& progress) {
   solver::MatrixSubdomain subdomain(
       *operator_, b_.span(), {.weight = parameters_.weight, .momentum = parameters_.momentum});
-  JacobiRun run = iterate(subdomain, collective_norm(subdomain), options, progress);
+  JacobiRun run = iterate(subdomain, collective_start_residual(job_, subdomain), options, progress);
   run.sweep_method = "matrix as " + operator_->matrix().format_name();
   return run;
 }
@@ -136,23 +128,12 @@ JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& p
 JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& progress) {
   solver::BlockSubdomain subdomain(*operator_, b_.span(),
                                    {.inner_tolerance = options.inner_tolerance()});
-  JacobiRun run = iterate(subdomain, collective_norm(subdomain), options, progress);
+  JacobiRun run = iterate(subdomain, collective_start_residual(job_, subdomain), options, progress);
   run.sweep_method =
       fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
   run.inner_iterations = subdomain.inner_solves().iterations;
   run.inner_breakdowns = subdomain.inner_solves().breakdowns;
   return run;
-}
-
-/// ‖b‖: the residual at x = 0, where every subdomain of a matrix starts.
-double JacobiSystem::collective_norm(solver::Subdomain& subdomain) {
-  comm_thread::ReproducibleSum square(job_.comm_thread_world(), job_.comm_thread(),
-                                      job_.team().thread_count(), 1);
-  job_.team().run([&](const TeamThread& thread) {
-    subdomain.add_residual(thread, square.part(thread.index));
-    square.collective_reduce(thread);
-  });
-  return std::sqrt(square.result());
 }
 
 JacobiRun JacobiSystem::iterate(solver::Subdomain& subdomain, double b_norm,

@@ -58,7 +58,6 @@ class JacobiSystem {
   JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
-  double collective_norm(solver::Subdomain& subdomain);
   JacobiRun iterate(solver::Subdomain& subdomain, double b_norm, const JacobiOptions& options,
                     ProgressLine& progress);
 

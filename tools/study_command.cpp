@@ -9,10 +9,12 @@
 #include <fmt/format.h>
 
 #include "comm_thread/input_error.h"
+#include "tools/alpha_study.h"
 #include "tools/jacobi_options.h"
 #include "tools/jacobi_report.h"
 #include "tools/jacobi_system.h"
 #include "tools/job.h"
+#include "tools/median_run.h"
 #include "tools/progress_line.h"
 #include "tools/report.h"
 #include "tools/stopwatch.h"
@@ -84,17 +86,6 @@ void print_study(const Json& report) {
   }
 }
 
-/// The run whose time is the median. Collective; complete on rank 0.
-Json collective_median_run(Job& job, JacobiSystem& system, const StudyOptions& options,
-                           ProgressLine& progress) {
-  std::vector<Json> runs;
-  for (int repetition = 0; repetition < options.repetitions; ++repetition)
-    runs.push_back(collective_run_report(job, system, options, system.run(options, progress)));
-  std::sort(runs.begin(), runs.end(),
-            [](const Json& a, const Json& b) { return a["seconds"] < b["seconds"]; });
-  return runs[runs.size() / 2];
-}
-
 int study(const comm_thread::MpiSession& session, const StudyOptions& options,
           const Parameter& parameter) {
   const Stopwatch watch;
@@ -110,7 +101,9 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
     StudyOptions changed = options;
     parameter.set(changed, value);
     Json run = {{"value", value}};
-    run.update(collective_median_run(job, system, changed, progress));
+    run.update(median_run(options.repetitions, [&] {
+      return collective_run_report(job, system, changed, system.run(changed, progress));
+    }));
     runs.push_back(std::move(run));
   }
   progress.clear();
@@ -138,7 +131,9 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "Examples:\n"
       "  mpiexec.mpich -n 2 weft study in-flight --grid 50x50x100 --variant racy\n"
       "  mpiexec.mpich -n 4 weft study halo-period --grid 100 --variant async --values 1,8,64\n"
+      "  weft study alpha --subdomains 12 --points 64\n"
       "tools/run study ... --plot FILE.svg draws the report.");
+  add_alpha_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);

@@ -141,11 +141,12 @@ TEST_CASE("a zero on the diagonal is refused where the method divides by it") {
 TEST_CASE("unknown commands and options are refused") {
   const ScratchFolder folder;
   const auto matrix = folder.write("matrix.mtx", good);
+  check_refused(folder, {},
+                {"found no command; expected solve, jacobi, schwarz, spmv, study, generate, "
+                 "topology or progress"});
   check_refused(
-      folder, {},
-      {"found no command; expected solve, jacobi, spmv, study, generate, topology or progress"});
-  check_refused(folder, {"frob"},
-                {"'frob'", "expected solve, jacobi, spmv, study, generate, topology or progress"});
+      folder, {"frob"},
+      {"'frob'", "expected solve, jacobi, schwarz, spmv, study, generate, topology or progress"});
   check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
   check_refused(folder, {"solve", matrix, "more"}, {"more"});

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+namespace weft::solver {
+
+/// Solves systems with the matrix of one RobinBox, again and again.
+class BoxSolver {
+ public:
+  virtual ~BoxSolver() = default;
+
+  /// The solution for `right_hand_side`, valid until the next call by the same thread; the
+  /// right-hand side may be overwritten. Shape: both [height × width]. `thread`: the index of the
+  /// calling thread; threads may call at the same time. Allocates at the first call of a thread
+  /// only.
+  virtual std::span<const double> solve(int thread, std::span<double> right_hand_side) = 0;
+};
+
+}  // namespace weft::solver

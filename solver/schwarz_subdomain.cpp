@@ -1,0 +1,278 @@
+#include "solver/schwarz_subdomain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+
+#include "solver/relative_residual.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::ExactAccumulator;
+using comm_thread::TeamThread;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+const SchwarzProblem& checked(const SchwarzProblem& problem) {
+  check(problem);
+  return problem;
+}
+
+/// Calls work(first element of a row, its place in the message, its length) for the rows of a
+/// strip.
+template <class Work>
+void for_each_row(const TileLayout& layout, const TileArea& area, const Work& work) {
+  const auto width = static_cast<std::size_t>(area.width());
+  std::size_t place = 0;
+  for (int y = area.y_begin; y < area.y_end; ++y, place += width)
+    work(layout.index(area.x_begin, y), place, width);
+}
+
+std::span<const TileHalo::Strip> share_of_strips(const std::vector<TileHalo::Strip>& strips,
+                                                 const TeamThread& thread) {
+  const auto [begin, end] = comm_thread::share_of(std::ssize(strips), thread.index, thread.count);
+  return std::span(strips).subspan(static_cast<std::size_t>(begin),
+                                   static_cast<std::size_t>(end - begin));
+}
+
+}  // namespace
+
+SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
+                                   const SchwarzProblem& problem, const TilePartition& partition,
+                                   int rank, const Options& options)
+    : team_(team),
+      problem_(checked(problem)),
+      options_(options),
+      layout_(problem.points_per_side, problem.overlap + 1),
+      threads_(static_cast<std::size_t>(team.thread_count())),
+      tile_numbers_(deal_tiles(partition, rank)),
+      halo_(partition, layout_, rank, tile_numbers_),
+      tiles_(tile_numbers_.size()) {
+  const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
+  source_stride_ = (box_side * box_side + 7) / 8 * 8;
+  source_ = Array(tiles_.size() * source_stride_);
+  for (Array& array : arrays_) array = Array(tiles_.size() * layout_.element_count());
+  make_solvers();
+  team_.run([this](const TeamThread& thread) { set_up(thread); });
+}
+
+/// Tiles in turn to the threads, those that need other ranks first, so that every thread has as
+/// many of each kind as any other, but for one.
+std::vector<int> SchwarzSubdomain::deal_tiles(const TilePartition& partition, int rank) {
+  const auto has_others_around = [&](int tile) { return !is_surrounded(partition, tile); };
+  const std::vector<int> all = partition.tiles_of(rank);
+  std::vector<int> tiles;
+  std::ranges::copy_if(all, std::back_inserter(tiles), has_others_around);
+  const std::size_t outer_count = tiles.size();
+  std::ranges::remove_copy_if(all, std::back_inserter(tiles), has_others_around);
+  std::vector<int> by_thread;
+  for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+    ThreadState& state = threads_[thread];
+    state.begin = state.surrounded = by_thread.size();
+    for (std::size_t i = thread; i < tiles.size(); i += threads_.size()) {
+      by_thread.push_back(tiles[i]);
+      state.surrounded += i < outer_count;
+    }
+    state.end = by_thread.size();
+  }
+  return by_thread;
+}
+
+void SchwarzSubdomain::make_solvers() {
+  const int per_side = problem_.tiles_per_side;
+  for (std::size_t slot = 0; slot < tiles_.size(); ++slot) {
+    Tile& tile = tiles_[slot];
+    const int number = tile_numbers_[slot];
+    tile.box = TileBox::of_tile(per_side, problem_.points_per_side, problem_.overlap,
+                                number % per_side, number / per_side);
+    std::unique_ptr<BoxSolver>& solver = solvers_[static_cast<std::size_t>(tile.box.kind())];
+    if (!solver)
+      solver = make_box_solver(options_.local_solver, tile.box.matrix(problem_.beta()),
+                               team_.thread_count());
+    tile.solver = solver.get();
+  }
+}
+
+/// Every thread touches its own pages first, and solves once, so that no solver allocates later.
+void SchwarzSubdomain::set_up(const TeamThread& thread) {
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  state.residual.resize(source_stride_);
+  const int points = problem_.points_per_side;
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    Tile& tile = tiles_[slot];
+    const int number = tile_numbers_[slot];
+    const spmv::GlobalIndex x_own = spmv::GlobalIndex{number % problem_.tiles_per_side} * points;
+    const spmv::GlobalIndex y_own = spmv::GlobalIndex{number / problem_.tiles_per_side} * points;
+    const TileArea& area = tile.box.area;
+    double* out = source_of(slot).data();
+    for (int y = area.y_begin; y < area.y_end; ++y)
+      for (int x = area.x_begin; x < area.x_end; ++x)
+        *out++ = problem_.source(x_own + x, y_own + y);
+    for (Array& array : arrays_) std::fill_n(values_of(slot, array), layout_.element_count(), 0.0);
+    form_residual(state, slot, arrays_[current_]);  // at x = 0 it is b
+    tile.source_square = tile.residual_square;
+  }
+  for (const auto& solver : solvers_) {
+    if (!solver) continue;
+    const auto tile = std::ranges::find(tiles_, solver.get(), &Tile::solver);
+    const std::size_t size = tile->box.matrix(0).point_count();
+    std::fill_n(state.residual.begin(), size, 0.0);
+    solver->solve(thread.index, std::span(state.residual).first(size));
+  }
+}
+
+int SchwarzSubdomain::solver_count() const {
+  return static_cast<int>(
+      std::ranges::count_if(solvers_, [](const auto& solver) { return solver != nullptr; }));
+}
+
+void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Array& array) const {
+  for (const TileHalo::LocalStrip& strip : halo_.local_strips(static_cast<int>(slot))) {
+    const double* const from = values_of(static_cast<std::size_t>(strip.source_slot), array) +
+                               layout_.index(strip.source_area.x_begin, strip.source_area.y_begin);
+    double* const to =
+        values_of(slot, array) + layout_.index(strip.area.x_begin, strip.area.y_begin);
+    for (std::ptrdiff_t y = 0; y < strip.area.height(); ++y)
+      std::copy_n(from + y * layout_.row_stride(), strip.area.width(),
+                  to + y * layout_.row_stride());
+  }
+}
+
+bool SchwarzSubdomain::is_converged(const Tile& tile) const {
+  const double scale = tile.source_square > 0 ? tile.source_square : 1;
+  return tile.residual_square < options_.tolerance * options_.tolerance * scale ||
+         tile.residual_square == 0;
+}
+
+std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_t slot,
+                                                  Array& array) {
+  refresh_local_ghosts(slot, array);
+  Tile& tile = tiles_[slot];
+  const std::span<const double> source = source_of(slot);
+  const std::span<double> residual = std::span(state.residual).first(source.size());
+  tile.residual_square =
+      solver::form_residual(layout_, tile.box, values_of(slot, array), source, residual);
+  return residual;
+}
+
+void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
+                             ExactAccumulator* residual_square) {
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
+  const std::size_t end = part == SweepPart::boundary ? state.surrounded : state.end;
+  for (std::size_t slot = begin; slot < end; ++slot) {
+    const Tile& tile = tiles_[slot];
+    const std::span<double> residual = form_residual(state, slot, arrays_[current_]);
+    if (residual_square) residual_square->add(tile.residual_square);
+    const double solve_begin = seconds_now();
+    const std::span<const double> correction = tile.solver->solve(thread.index, residual);
+    state.solve_seconds += seconds_now() - solve_begin;
+    add_correction(layout_, tile.box, values_of(slot), correction,
+                   values_of(slot, arrays_[1 - current_]));
+  }
+}
+
+void SchwarzSubdomain::add_residuals(const TeamThread& thread, Array& array,
+                                     ExactAccumulator& residual_square) {
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    form_residual(state, slot, array);
+    residual_square.add(tiles_[slot].residual_square);
+  }
+}
+
+void SchwarzSubdomain::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
+  add_residuals(thread, arrays_[current_], residual_square);
+}
+
+void SchwarzSubdomain::advance(const TeamThread& thread, int count) {
+  for (int i = 0; i < count; ++i) {
+    sweep(thread, SweepPart::all, nullptr);
+    thread.barrier();
+    if (thread.is_primary()) finish_sweep();
+    thread.barrier();
+  }
+}
+
+std::int64_t SchwarzSubdomain::unconverged_count(int thread) const {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread)];
+  std::int64_t count = 0;
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    count += !is_converged(tiles_[slot]);
+  return count;
+}
+
+double SchwarzSubdomain::worst_tile_residual() const {
+  double worst = 0;
+  for (const Tile& tile : tiles_)
+    worst = std::max(worst, relative_residual(tile.residual_square, std::sqrt(tile.source_square)));
+  return worst;
+}
+
+void SchwarzSubdomain::copy_out(const TeamThread& thread, const Array& array, std::size_t neighbour,
+                                std::span<double> out) const {
+  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).sent, thread)) {
+    const double* const values =
+        array.data() + static_cast<std::size_t>(strip.slot) * layout_.element_count();
+    double* const to = out.data() + strip.begin;
+    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, std::size_t width) {
+      std::copy_n(values + first, width, to + place);
+    });
+  }
+}
+
+void SchwarzSubdomain::copy_in(const TeamThread& thread, Array& array, std::size_t neighbour,
+                               std::span<const double> in) const {
+  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
+    double* const values = values_of(static_cast<std::size_t>(strip.slot), array);
+    const double* const from = in.data() + strip.begin;
+    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, std::size_t width) {
+      std::copy_n(from + place, width, values + first);
+    });
+  }
+}
+
+void SchwarzSubdomain::pack(const TeamThread& thread, std::size_t neighbour,
+                            std::span<double> out) const {
+  copy_out(thread, arrays_[current_], neighbour, out);
+}
+
+void SchwarzSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
+                              std::span<const double> in) {
+  // The other array's ghosts, too: a sweep without news reads them after the arrays changed places.
+  for (Array& array : arrays_) copy_in(thread, array, neighbour, in);
+}
+
+void SchwarzSubdomain::record(const TeamThread& thread) {
+  if (recorded_.size() == 0) {
+    thread.barrier();
+    if (thread.is_primary()) recorded_ = Array(arrays_[0].size());
+    thread.barrier();
+  }
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    std::copy_n(values_of(slot), layout_.element_count(), values_of(slot, recorded_));
+}
+
+void SchwarzSubdomain::pack_record(const TeamThread& thread, std::size_t neighbour,
+                                   std::span<double> out) const {
+  copy_out(thread, recorded_, neighbour, out);
+}
+
+void SchwarzSubdomain::add_residual_of_record(const TeamThread& thread,
+                                              std::span<const double> halo,
+                                              ExactAccumulator& residual_square) {
+  const auto neighbours = halo_.neighbours();
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    copy_in(thread, recorded_, i,
+            halo.subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
+                         static_cast<std::size_t>(neighbours[i].receive_count)));
+  thread.barrier();
+  add_residuals(thread, recorded_, residual_square);
+}
+
+}  // namespace weft::solver

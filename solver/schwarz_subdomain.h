@@ -1,0 +1,155 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm_thread/compute_team.h"
+#include "comm_thread/exact_accumulator.h"
+#include "comm_thread/halo_exchange.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "solver/box_solver.h"
+#include "solver/box_solver_kind.h"
+#include "solver/schwarz_problem.h"
+#include "solver/subdomain.h"
+#include "solver/tile_box.h"
+#include "solver/tile_halo.h"
+#include "solver/tile_layout.h"
+#include "solver/tile_partition.h"
+
+namespace weft::solver {
+
+/// One rank's tiles of a SchwarzProblem. A sweep solves each on its own points and the overlap,
+/// from what its neighbours had before the sweep, and keeps its own points (restricted additive).
+///
+///     a tile in memory, overlap 1      g g g g g g g     ghosts: what the neighbours have, as deep
+///                                      g g g g g g g     as the overlap and one point more; those
+///                                      g g o o o g g     of other ranks come by `unpack`, those of
+///                                      g g o o o g g     this rank are copied by the sweep
+///                                      g g o o o g g
+///                                      g g g g g g g
+///                                      g g g g g g g
+///
+/// A tile has converged when ‖b − A·x‖ < tolerance·‖b‖ on its own points; all tiles together say
+/// when the iteration ends. Values and residuals have the same bits for any ranks and threads: a
+/// tile is solved alone, and its squares are summed in one order. Tiles with equal matrices share
+/// one solver. Threads have fixed tiles, dealt in turn, those that need other ranks first.
+///
+/// Bytes a point and sweep besides the solver: 16 from memory for the residual, which is also what
+/// to solve for; 24 for the new values. Memory: 3 values a point; a fourth from the first `record`
+/// on. Source: Yamazaki et al. 2019, section 4.
+class SchwarzSubdomain final : public Subdomain {
+ public:
+  struct Options {
+    double tolerance = 1e-7;  // of each tile
+    BoxSolverKind local_solver = BoxSolverKind::cholmod;
+  };
+
+  /// Starts from x = 0. `rank`: this one among those that share the problem. Not collective.
+  /// Thread: the main thread, outside the team. `team` outlives it.
+  /// Throws comm_thread::InputError where the problem is none, and where a matrix of this rank's
+  /// tiles is not positive definite.
+  SchwarzSubdomain(const comm_thread::ComputeTeam& team, const SchwarzProblem& problem,
+                   const TilePartition& partition, int rank, const Options& options);
+
+  const SchwarzProblem& problem() const { return problem_; }
+  /// The tiles of this rank, in the order of their slots.
+  std::span<const int> tiles() const { return tile_numbers_; }
+  /// The current value at a point of the tile in `slot`.
+  double value(std::size_t slot, int x, int y) const {
+    return values_of(slot)[layout_.index(x, y)];
+  }
+  /// How many different matrices the tiles of this rank have.
+  int solver_count() const;
+
+  /// Time that `thread` has spent in solvers so far. Thread: that one, or outside the team.
+  double solve_seconds(int thread) const {
+    return threads_[static_cast<std::size_t>(thread)].solve_seconds;
+  }
+  /// The largest ‖b − A·x‖/‖b‖ of a tile of this rank, as last computed. Thread: any, with a team
+  /// barrier after the residuals.
+  double worst_tile_residual() const;
+
+  const comm_thread::ComputeTeam& team() const override { return team_; }
+  std::span<const comm_thread::HaloNeighbour> neighbours() const override {
+    return halo_.neighbours();
+  }
+  void pack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+            std::span<double> out) const override;
+  void unpack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+              std::span<const double> in) override;
+  void sweep(const comm_thread::TeamThread& thread, SweepPart part,
+             comm_thread::ExactAccumulator* residual_square) override;
+  void finish_sweep() override { current_ = 1 - current_; }
+  void add_residual(const comm_thread::TeamThread& thread,
+                    comm_thread::ExactAccumulator& residual_square) override;
+  void advance(const comm_thread::TeamThread& thread, int count) override;
+  void record(const comm_thread::TeamThread& thread) override;
+  void pack_record(const comm_thread::TeamThread& thread, std::size_t neighbour,
+                   std::span<double> out) const override;
+  void add_residual_of_record(const comm_thread::TeamThread& thread, std::span<const double> halo,
+                              comm_thread::ExactAccumulator& residual_square) override;
+  bool judges_parts() const override { return true; }
+  std::int64_t unconverged_count(int thread) const override;
+
+ private:
+  using Array = perfmodel::HugePageBuffer<double>;
+
+  /// What a thread has for itself: its slots, [begin, surrounded) need other ranks, and
+  /// [surrounded, end) do not.
+  struct alignas(64) ThreadState {
+    std::size_t begin = 0, surrounded = 0, end = 0;
+    std::vector<double> residual;  // on one box
+    double solve_seconds = 0;
+  };
+  struct Tile {
+    TileBox box;
+    BoxSolver* solver = nullptr;
+    double source_square = 0;  // of b on its own points
+    double residual_square = 0;  // as last computed
+  };
+
+  std::vector<int> deal_tiles(const TilePartition& partition, int rank);
+  void make_solvers();
+  void set_up(const comm_thread::TeamThread& thread);
+  double* values_of(std::size_t slot, Array& array) const {
+    return array.data() + slot * layout_.element_count();
+  }
+  const double* values_of(std::size_t slot) const {
+    return arrays_[current_].data() + slot * layout_.element_count();
+  }
+  std::span<double> source_of(std::size_t slot) {
+    return source_.span().subspan(slot * source_stride_, tiles_[slot].box.matrix(0).point_count());
+  }
+  void refresh_local_ghosts(std::size_t slot, Array& array) const;
+  void copy_out(const comm_thread::TeamThread& thread, const Array& array, std::size_t neighbour,
+                std::span<double> out) const;
+  void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
+               std::span<const double> in) const;
+  /// Brings the ghosts of a tile up to date, as far as they are on this rank, and forms its
+  /// residual.
+  std::span<double> form_residual(ThreadState& state, std::size_t slot, Array& array);
+  void add_residuals(const comm_thread::TeamThread& thread, Array& array,
+                     comm_thread::ExactAccumulator& residual_square);
+  bool is_converged(const Tile& tile) const;
+
+  const comm_thread::ComputeTeam& team_;
+  SchwarzProblem problem_;
+  Options options_;
+  TileLayout layout_;
+  std::vector<ThreadState> threads_;
+  std::vector<int> tile_numbers_;  // by slot
+  TileHalo halo_;
+  std::vector<Tile> tiles_;  // by slot
+  std::array<std::unique_ptr<BoxSolver>, 16> solvers_;  // by TileBox::kind
+  std::size_t source_stride_;
+  Array source_;  // b on the box of each tile
+  std::array<Array, 2> arrays_;
+  std::size_t current_ = 0;
+  Array recorded_;
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,92 @@
+#include "solver/tile_box.h"
+
+#include <cstddef>
+
+#include "perfmodel/simd.h"
+
+namespace weft::solver {
+namespace {
+
+using perfmodel::Lane8;
+using perfmodel::lanes;
+
+/// Where point (x, y) of the tile is in an array over the box.
+std::size_t place(const TileBox& box, int x, int y) {
+  return static_cast<std::size_t>(y - box.area.y_begin) *
+             static_cast<std::size_t>(box.area.width()) +
+         static_cast<std::size_t>(x - box.area.x_begin);
+}
+
+[[gnu::always_inline]] inline void form_row(const double* x, const double* b, std::ptrdiff_t stride,
+                                            std::ptrdiff_t count, double* r) {
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    lanes(r + i).value =
+        lanes(b + i).value -
+        (4 * lanes(x + i).value - lanes(x + i - stride).value - lanes(x + i - 1).value -
+         lanes(x + i + 1).value - lanes(x + i + stride).value);
+  for (; i < count; ++i)
+    r[i] = b[i] - (4 * x[i] - x[i - stride] - x[i - 1] - x[i + 1] - x[i + stride]);
+}
+
+[[gnu::always_inline]] inline double square_of_row(const double* r, std::ptrdiff_t count) {
+  Lane8 sums{};
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= count; i += 8) sums += lanes(r + i).value * lanes(r + i).value;
+  double sum =
+      ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+  for (; i < count; ++i) sum += r[i] * r[i];
+  return sum;
+}
+
+}  // namespace
+
+TileBox TileBox::of_tile(int tiles_per_side, int points_per_side, int overlap, int column,
+                         int row) {
+  TileBox box;
+  box.west = column > 0;
+  box.east = column < tiles_per_side - 1;
+  box.south = row > 0;
+  box.north = row < tiles_per_side - 1;
+  box.area = {box.west ? -overlap : 0, points_per_side + (box.east ? overlap : 0),
+              box.south ? -overlap : 0, points_per_side + (box.north ? overlap : 0)};
+  return box;
+}
+
+RobinBox TileBox::matrix(double beta) const {
+  return {.width = area.width(),
+          .height = area.height(),
+          .west = west ? beta : 0,
+          .east = east ? beta : 0,
+          .south = south ? beta : 0,
+          .north = north ? beta : 0};
+}
+
+double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
+                     std::span<const double> source, std::span<double> r) {
+  double sum = 0;
+  const TileArea& area = box.area;
+  const int points = layout.points_per_side();
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    for (int y = area.y_begin; y < area.y_end; ++y) {
+      const std::size_t row = place(box, area.x_begin, y);
+      form_row(values + layout.index(area.x_begin, y), source.data() + row, layout.row_stride(),
+               area.width(), r.data() + row);
+      if (y >= 0 && y < points) sum += square_of_row(r.data() + place(box, 0, y), points);
+    }
+  });
+  return sum;
+}
+
+void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
+                    std::span<const double> correction, double* next) {
+  const int points = layout.points_per_side();
+  for (int y = 0; y < points; ++y) {
+    const double* const x = values + layout.index(0, y);
+    const double* const d = correction.data() + place(box, 0, y);
+    double* const to = next + layout.index(0, y);
+    for (int i = 0; i < points; ++i) to[i] = x[i] + d[i];
+  }
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+namespace weft::solver {
+
+/// T = V·Λ·Vᵀ of a symmetric tridiagonal matrix.
+struct TridiagonalSpectrum {
+  std::vector<double> values;  // [n]
+  std::vector<double> vectors;  // [n × n], row by row; column k belongs to values[k]
+};
+
+/// `diagonal`: [n]; `off_diagonal`: [n - 1], or longer. O(n³), for n of some hundreds.
+/// Source: implicit QL; Golub and Van Loan, "Matrix Computations", section 8.3.
+TridiagonalSpectrum tridiagonal_spectrum(std::vector<double> diagonal,
+                                         std::vector<double> off_diagonal);
+
+}  // namespace weft::solver

@@ -1,0 +1,78 @@
+#include "solver/box_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/input_error.h"
+#include "solver/box_solver_kind.h"
+#include "solver/robin_box.h"
+
+namespace weft::solver {
+namespace {
+
+using Vector = std::vector<double>;
+
+/// The matrix of the box times x, straight from its definition.
+Vector multiply(const RobinBox& box, const Vector& x) {
+  Vector y;
+  const auto at = [&](int column, int row) {
+    const bool is_inside = column >= 0 && column < box.width && row >= 0 && row < box.height;
+    return is_inside ? x[static_cast<std::size_t>(row * box.width + column)] : 0.0;
+  };
+  for (int row = 0; row < box.height; ++row)
+    for (int column = 0; column < box.width; ++column) {
+      const double diagonal = 4 - (column == 0) * box.west - (column == box.width - 1) * box.east -
+                              (row == 0) * box.south - (row == box.height - 1) * box.north;
+      y.push_back(diagonal * at(column, row) - at(column - 1, row) - at(column + 1, row) -
+                  at(column, row - 1) - at(column, row + 1));
+    }
+  return y;
+}
+
+std::vector<RobinBox> boxes() {
+  const double beta = 1 / 1.01;
+  return {{1, 1},
+          {5, 4},
+          {4, 7, beta, beta, beta, beta},
+          {1, 6, beta, beta},
+          {9, 1, 0, 0, beta, 0.3},
+          {8, 8, 0.5, 0, 0, beta},
+          {17, 12, beta, 0, 0.25, beta},
+          {26, 33, beta, beta, 0, 0},
+          {66, 66, beta, beta, beta, beta}};
+}
+
+TEST_CASE("what is solved for is the matrix times the solution, again and again") {
+  for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor})
+    for (const RobinBox& box : boxes()) {
+      CAPTURE(name(kind), box.width, box.height);
+      const auto solver = make_box_solver(kind, box, 2);
+      for (int i = 0; i < 3; ++i) {
+        Vector x;
+        for (std::size_t point = 0; point < box.point_count(); ++point)
+          x.push_back(std::sin(static_cast<double>(i + 1) * static_cast<double>(point) + 0.3));
+        Vector b = multiply(box, x);
+        const auto solution = solver->solve(i % 2, b);
+        CHECK(solution.size() == x.size());
+        double error = 0;
+        for (std::size_t point = 0; point < x.size(); ++point)
+          error = std::max(error, std::abs(solution[point] - x[point]));
+        CHECK(error < 1e-10);
+      }
+    }
+}
+
+TEST_CASE("a matrix that is not positive definite is refused") {
+  for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor}) {
+    CAPTURE(name(kind));
+    // With Neumann conditions all around constants are in the kernel.
+    CHECK_THROWS_AS(make_box_solver(kind, {4, 4, 1.1, 1.1, 1.1, 1.1}, 1), comm_thread::InputError);
+  }
+}
+
+}  // namespace
+}  // namespace weft::solver
