@@ -1,30 +1,14 @@
 #include "spmv/stencil_wavefront.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "spmv/grid_strips.h"
 #include "spmv/stencil_kernel.h"
 
 namespace weft::spmv {
 namespace {
 
-constexpr GlobalIndex beyond = std::numeric_limits<GlobalIndex>::max() / 2;
-
-/// The rows of plane z of `box` that a strip does, `lag` rows and planes behind the first stage.
-struct Rows {
-  GlobalIndex z = 0;
-  GlobalIndex begin = 0;
-  GlobalIndex end = 0;
-};
-[[gnu::always_inline]] inline Rows rows_of_stage(const GridBox& box, const GridBox& strip,
-                                                 const GridBox& whole, GlobalIndex front,
-                                                 GlobalIndex lag) {
-  const GlobalIndex z = front - lag;
-  if (z < box.begin[2] || z >= box.end[2]) return {};
-  const GlobalIndex first = strip.begin[1] == whole.begin[1] ? -beyond : strip.begin[1] - lag;
-  const GlobalIndex last = strip.end[1] == whole.end[1] ? beyond : strip.end[1] - lag;
-  return {z, std::max(first, box.begin[1]), std::min(last, box.end[1])};
+/// Whether row y of plane z of the whole grid is in `box`.
+[[gnu::always_inline]] inline bool has_row(const GridBox& box, GlobalIndex y, GlobalIndex z) {
+  return z >= box.begin[2] && z < box.end[2] && y >= box.begin[1] && y < box.end[1];
 }
 
 /// Everything about one row that does not change along it.
@@ -88,30 +72,30 @@ class RowWork {
   double beta_;
 };
 
+/// Row by row, so that what one stage leaves in the first-level cache serves the next.
 template <class Shape>
 [[gnu::always_inline]] inline void advance_strip(const RowWork<Shape>& work,
                                                  const GridLayout& layout, const StencilStep& step,
-                                                 const GridBox& strip, const GridBox& whole,
+                                                 const GridBox& strip, bool is_last,
                                                  CloseSum& r_dot_r, CloseSum& r_dot_ar) {
   double* const r = step.r;
   double* const p = step.p;
-  for (GlobalIndex front = whole.begin[2]; front < whole.end[2] + 2; ++front) {
-    const Rows first = rows_of_stage(step.direction, strip, whole, front, 0);
-    for (GlobalIndex y = first.begin; y < first.end; ++y) {
-      const std::size_t i = layout.index(step.direction.begin[0], y, first.z);
-      work.direction(r + i, p + i, step.direction.size(0));
+  const GlobalIndex end = strip.end[1] + (is_last ? 2 : 0);
+  for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 2; ++z)
+    for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
+      if (has_row(step.direction, y, z)) {
+        const std::size_t i = layout.index(step.direction.begin[0], y, z);
+        work.direction(r + i, p + i, step.direction.size(0));
+      }
+      if (has_row(step.update, y - 1, z - 1)) {
+        const std::size_t i = layout.index(step.update.begin[0], y - 1, z - 1);
+        work.update(p + i, step.x + i, r + i, step.update.size(0), r_dot_r);
+      }
+      if (has_row(step.curvature, y - 2, z - 2)) {
+        const std::size_t i = layout.index(step.curvature.begin[0], y - 2, z - 2);
+        work.template curvature<false>(r + i, step.curvature.size(0), nullptr, r_dot_ar);
+      }
     }
-    const Rows second = rows_of_stage(step.update, strip, whole, front, 1);
-    for (GlobalIndex y = second.begin; y < second.end; ++y) {
-      const std::size_t i = layout.index(step.update.begin[0], y, second.z);
-      work.update(p + i, step.x + i, r + i, step.update.size(0), r_dot_r);
-    }
-    const Rows third = rows_of_stage(step.curvature, strip, whole, front, 2);
-    for (GlobalIndex y = third.begin; y < third.end; ++y) {
-      const std::size_t i = layout.index(step.curvature.begin[0], y, third.z);
-      work.template curvature<false>(r + i, step.curvature.size(0), nullptr, r_dot_ar);
-    }
-  }
 }
 
 template <bool has_square>
@@ -136,7 +120,8 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
     const RowWork work(shape, layout, step.alpha, step.beta);
     // Of r four planes, of p three, of x one are in use at a time.
     for (const GridBox& strip : strips(step.update, layout, 8))
-      advance_strip(work, layout, step, strip, step.update, r_dot_r, r_dot_ar);
+      advance_strip(work, layout, step, strip, strip.end[1] == step.update.end[1], r_dot_r,
+                    r_dot_ar);
   });
 }
 
