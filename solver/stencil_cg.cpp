@@ -68,8 +68,8 @@ void StencilCg::begin(const TeamThread& thread) {
   thread.barrier();
 }
 
-void StencilCg::add_curvature(const GridBox& box, CloseSum* r_dot_r, CloseSum& r_dot_ar) {
-  spmv::add_curvature(grid_.stencil(), grid_.layout(), r_->values(), box, r_dot_r, r_dot_ar);
+void StencilCg::add_curvature(const GridBox& box, CloseSum& r_dot_ar) {
+  spmv::add_curvature(grid_.stencil(), grid_.layout(), r_->values(), box, r_dot_ar);
 }
 
 /// Brings the halo of r and adds r·A·r where the pass could not. Every thread.
@@ -85,7 +85,7 @@ void StencilCg::exchange_while(const TeamThread& thread, CloseSum& r_dot_ar) {
     timer_.lap(Phase::pack);
   }
   for (const GridBox& edge : slab(thread).edges)
-    add_curvature(intersection(edge, grid_.inner()), nullptr, r_dot_ar);
+    add_curvature(intersection(edge, grid_.inner()), r_dot_ar);
   if (thread.is_primary()) timer_.lap(Phase::local_part);
   if (!exchange.has_neighbours()) return;
   if (halo) halo->wait();
@@ -94,7 +94,7 @@ void StencilCg::exchange_while(const TeamThread& thread, CloseSum& r_dot_ar) {
   if (thread.is_primary()) timer_.lap(Phase::halo_wait);
   for (const GridBox& box : surface_)
     for (const GridBox& mine : spmv::share_of_rows(box, thread.index, thread.count))
-      add_curvature(mine, nullptr, r_dot_ar);
+      add_curvature(mine, r_dot_ar);
   if (thread.is_primary()) timer_.lap(Phase::boundary_part);
 }
 
@@ -105,7 +105,7 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_->values() + i, count, r_dot_r);
     });
-    add_curvature(intersection(slab(thread).middle, grid_.inner()), nullptr, r_dot_ar);
+    add_curvature(intersection(slab(thread).middle, grid_.inner()), r_dot_ar);
     exchange_while(thread, r_dot_ar);
     r_dot_r.flush(sums_.part(thread.index, 0));
     r_dot_ar.flush(sums_.part(thread.index, 1));

@@ -45,7 +45,7 @@ class StencilCg final : public ReducedCg {
                           const Step& step) override;
   void begin(const comm_thread::TeamThread& thread);
   void exchange_while(const comm_thread::TeamThread& thread, spmv::CloseSum& r_dot_ar);
-  void add_curvature(const spmv::GridBox& box, spmv::CloseSum* r_dot_r, spmv::CloseSum& r_dot_ar);
+  void add_curvature(const spmv::GridBox& box, spmv::CloseSum& r_dot_ar);
   const Slab& slab(const comm_thread::TeamThread& thread) const {
     return slabs_[static_cast<std::size_t>(thread.index)];
   }

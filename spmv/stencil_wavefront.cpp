@@ -44,24 +44,16 @@ class RowWork {
     r_dot_r = local;
   }
 
-  template <bool has_square>
-  [[gnu::always_inline]] void curvature(const double* r, std::ptrdiff_t count, CloseSum* r_dot_r,
+  [[gnu::always_inline]] void curvature(const double* r, std::ptrdiff_t count,
                                         CloseSum& r_dot_ar) const {
     CloseSum local = r_dot_ar;
-    CloseSum squares = has_square ? *r_dot_r : r_dot_ar;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
       decltype(Elements::value) product;
       shape_.template at<Elements>(r + i, row_, plane_, product);
-      const auto value = elements<Elements>(r + i).value;
-      local.add(value * product);
-      if constexpr (has_square) squares.add(value * value);
+      local.add(elements<Elements>(r + i).value * product);
     });
     local.carry();
     r_dot_ar = local;
-    if constexpr (has_square) {
-      squares.carry();
-      *r_dot_r = squares;
-    }
   }
 
  private:
@@ -93,22 +85,9 @@ template <class Shape>
       }
       if (has_row(step.curvature, y - 2, z - 2)) {
         const std::size_t i = layout.index(step.curvature.begin[0], y - 2, z - 2);
-        work.template curvature<false>(r + i, step.curvature.size(0), nullptr, r_dot_ar);
+        work.curvature(r + i, step.curvature.size(0), r_dot_ar);
       }
     }
-}
-
-template <bool has_square>
-void add_curvature_of(const GridStencil& stencil, const GridLayout& layout, const double* r,
-                      const GridBox& box, CloseSum* r_dot_r, CloseSum& r_dot_ar) {
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const RowWork work(shape, layout, 0, 0);
-    for (const GridBox& strip : strips(box, layout, 3))
-      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
-        for (GlobalIndex y = strip.begin[1]; y < strip.end[1]; ++y)
-          work.template curvature<has_square>(r + layout.index(strip.begin[0], y, z), strip.size(0),
-                                              r_dot_r, r_dot_ar);
-  });
 }
 
 }  // namespace
@@ -143,12 +122,15 @@ void renew_direction(const GridLayout& layout, double beta, const double* r, dou
 }
 
 void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* r,
-                   const GridBox& box, CloseSum* r_dot_r, CloseSum& r_dot_ar) {
+                   const GridBox& box, CloseSum& r_dot_ar) {
   if (box.is_empty()) return;
-  if (r_dot_r)
-    add_curvature_of<true>(stencil, layout, r, box, r_dot_r, r_dot_ar);
-  else
-    add_curvature_of<false>(stencil, layout, r, box, nullptr, r_dot_ar);
+  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+    const RowWork work(shape, layout, 0, 0);
+    for (const GridBox& strip : strips(box, layout, 3))
+      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
+        for (GlobalIndex y = strip.begin[1]; y < strip.end[1]; ++y)
+          work.curvature(r + layout.index(strip.begin[0], y, z), strip.size(0), r_dot_ar);
+  });
 }
 
 }  // namespace weft::spmv

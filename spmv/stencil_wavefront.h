@@ -41,8 +41,8 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
 void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,
                      const GridBox& box);
 
-/// Adds r·(A·r) at the points of `box`, and r·r where `r_dot_r` is given.
+/// Adds r·(A·r) at the points of `box`.
 void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* r,
-                   const GridBox& box, CloseSum* r_dot_r, CloseSum& r_dot_ar);
+                   const GridBox& box, CloseSum& r_dot_ar);
 
 }  // namespace weft::spmv

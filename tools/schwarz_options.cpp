@@ -72,7 +72,7 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
 void add_asynchronous_options(CLI::App& command, SchwarzOptions& options) {
   command
       .add_option("--transport", options.transport,
-                  "what asynchronous messages ride on: two-sided,\n"
+                  "what messages ride on: two-sided,\n"
                   "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
                   "shmem[:put|put-overlap] (build with --config=oshmem)")
       ->check(fault_of_channel_transport)
