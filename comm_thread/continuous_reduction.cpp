@@ -72,17 +72,24 @@ bool ContinuousReduction::is_round_complete() {
   return true;
 }
 
+/// Between two rounds.
+bool ContinuousReduction::rests() const {
+  return options_.has_news && !options_.has_news() &&
+         std::chrono::steady_clock::now() < rest_end_;
+}
+
 bool ContinuousReduction::progress() {
   if (!is_in_round_) {
-    if (is_stopped()) return false;
+    if (is_stopped() || rests()) return false;
     start_round();
     return true;
   }
   if (!is_round_complete()) return false;
   is_in_round_ = false;
+  rest_end_ = std::chrono::steady_clock::now() + longest_rest;
   if (stops_) {
     is_running_.store(false, std::memory_order_release);
-  } else {
+  } else if (!rests()) {
     start_round();
   }
   return true;

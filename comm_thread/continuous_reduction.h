@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,6 +24,11 @@ namespace weft::comm_thread {
 ///     round      |   1   |   2   |   3   |   4: stops here   |       |   5   | …
 ///     rank 0     | up ↑↓ | up ↑↓ | up ↑↓ | up ↑↓             | still | up ↑↓ |
 ///     rank 1     | up ↑ ↓| up ↑ ↓| …          the same results in the same rounds
+///
+/// Where `has_news` tells that a rank has nothing new to say, its next round begins when it has, or
+/// after `longest_rest`: rounds without news cost the core that sweeps as much as others. Measured
+/// on two nodes of one core each, over TCP, with residuals of every 10th sweep of 0.18 ms: without
+/// rest the communication thread took 0.65 s of a run of 1.1 s.
 ///
 /// It begins stopped and is still between a stop and the `resume` of all ranks: then nothing is in
 /// flight. A rank that does not contribute anew takes part with what it contributed last.
@@ -55,7 +61,12 @@ class ContinuousReduction final : public Service {
     /// Fills in the contribution when a round needs it, on the communication thread, instead of
     /// what was handed to `contribute`.
     std::function<void(std::span<double>)> take{};
+    /// Whether what this rank would contribute differs from what it contributed last. Called on the
+    /// communication thread. Without it, rounds follow each other at once.
+    std::function<bool()> has_news{};
   };
+
+  static constexpr std::chrono::milliseconds longest_rest{2};
 
   /// Collective: takes a message space of its own.
   ContinuousReduction(const Communicator& communicator, CommThread& comm_thread, Options options);
@@ -81,6 +92,7 @@ class ContinuousReduction final : public Service {
 
  private:
   void start_round();
+  bool rests() const;
   bool is_round_complete();
   void take_contribution(std::span<double> values);
   void publish(std::span<const double> values);
@@ -97,6 +109,7 @@ class ContinuousReduction final : public Service {
   Result result_;
   bool is_in_round_ = false;
   bool stops_ = false;
+  std::chrono::steady_clock::time_point rest_end_{};
   std::optional<AllReduce> tree_;
   std::optional<Pending> tree_round_;
   std::optional<LibraryAllReduce> library_;

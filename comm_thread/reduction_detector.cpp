@@ -1,5 +1,7 @@
 #include "comm_thread/reduction_detector.h"
 
+#include <algorithm>
+
 namespace weft::comm_thread {
 
 ReductionDetector::ReductionDetector(const Communicator& communicator, CommThread& comm_thread,
@@ -17,7 +19,14 @@ ReductionDetector::ReductionDetector(const Communicator& communicator, CommThrea
                   .take =
                       [this](std::span<double> values) {
                         protocol_.fill_contribution(signal_, values);
-                      }}) {
+                        std::ranges::copy(values, taken_.begin());
+                      },
+                  .has_news = [this] {
+                    protocol_.fill_contribution(signal_, offered_);
+                    return !std::ranges::equal(offered_, taken_);
+                  }}),
+      taken_(protocol_.operations().size()),
+      offered_(taken_.size()) {
   reduction_.resume();
 }
 

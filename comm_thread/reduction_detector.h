@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "comm_thread/comm_thread.h"
 #include "comm_thread/communicator.h"
@@ -26,6 +27,8 @@ class ReductionDetector final : public Detector {
   ReductionProtocol protocol_;
   SweepSignal signal_;
   ContinuousReduction reduction_;
+  std::vector<double> taken_;  // what this rank contributed last
+  std::vector<double> offered_;  // what it would contribute now
 };
 
 }  // namespace weft::comm_thread

@@ -81,6 +81,7 @@ class AsyncIteration::Run {
   bool judges_parts_;
   double threshold_;  // of the sum of the squares of b − A·x, or of parts that have not converged
   double cpu_before_;
+  double cpu_seen_;  // after the last sweep
   ChannelHalo channels_;
   std::uint64_t seen_message_count_ = 0;  // when this rank last looked
   std::uint64_t fruitless_count_ = 0;  // sweeps since there was news
@@ -111,6 +112,7 @@ AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
       judges_parts_(subdomain_.judges_parts()),
       threshold_(judges_parts_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
       cpu_before_(iteration.comm_thread_.cpu_seconds()),
+      cpu_seen_(cpu_before_),
       channels_(iteration.communicator_, iteration.comm_thread_, subdomain_,
                 {.delivery = options_.delivery,
                  .transport = options_.transport,
@@ -197,13 +199,19 @@ void AsyncIteration::Run::let_others_run() {
   comm_thread::relax(policy, fruitless_count_);
 }
 
-/// What the sweep and the exchange before it cost, for the choice of the halo period.
+/// What the sweep and the exchange before it cost, for the choice of the halo period. A communication
+/// thread that shares the core takes its time from the sweeps.
 void AsyncIteration::Run::measure() {
+  if (options_.halo_period != automatic_halo_period) return;
   const IterationTimes& now = timer_.times();
   const ChannelHalo::Traffic& traffic = channels_.traffic();
+  const comm_thread::CommThread& comm_thread = whole_.comm_thread_;
+  const bool shares_core = comm_thread.wait_policy() == comm_thread::WaitPolicy::yield;
+  const double cpu_seen = std::exchange(cpu_seen_, comm_thread.cpu_seconds());
+  const double carrying_seconds = shares_core ? cpu_seen_ - cpu_seen : 0;
   period_choice_.add(
       {.sweep_seconds = now.sweep - times_before_.sweep + now.injected - times_before_.injected,
-       .copy_seconds = now.pack - times_before_.pack,
+       .copy_seconds = now.pack - times_before_.pack + carrying_seconds,
        .sent_count = traffic.sent_count,
        .skipped_count = traffic.skipped_count,
        .unpacked_count = traffic.unpacked_count});

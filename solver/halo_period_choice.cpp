@@ -27,13 +27,13 @@ void HaloPeriodChoice::choose() {
 }
 
 /// As in the last window where nothing was copied in this one.
-double HaloPeriodChoice::copying_period() const {
+double HaloPeriodChoice::copying_period() {
   const auto copies = static_cast<double>(sum_.sent_count + sum_.unpacked_count);
   if (copies == 0 || sum_.sweep_seconds <= 0) return copying_period_;
-  const double copy_seconds = sum_.copy_seconds / copies;
+  least_copy_seconds_ = std::min(least_copy_seconds_, sum_.copy_seconds / copies);
   const double messages = static_cast<double>(sum_.sent_count + sum_.skipped_count) / round_count_;
   const double sweep_seconds = sum_.sweep_seconds / sweep_count_;
-  return 2 * messages * copy_seconds / (most_copying_fraction * sweep_seconds);
+  return 2 * messages * least_copy_seconds_ / (most_copying_fraction * sweep_seconds);
 }
 
 double HaloPeriodChoice::room_period() const {

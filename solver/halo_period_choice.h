@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace weft::solver {
 
@@ -11,8 +12,9 @@ namespace weft::solver {
 /// Every `window` sweeps two periods are found and the longer one is taken:
 ///
 ///     copying   2·n·c / (0.05·s), rounded up: n messages a round are packed here and, by
-///               neighbours who do alike, as many unpacked; c is the mean time of one such copy,
-///               s that of a sweep
+///               neighbours who do alike, as many unpacked; c is the mean time of one such copy, in
+///               the window where it was least, as part of it may not depend on the copies; s that
+///               of a sweep
 ///     room      what the channels carried: period · (sent + skipped) / sent where any message was
 ///               skipped; an eighth less than before where none was
 ///
@@ -27,7 +29,7 @@ class HaloPeriodChoice {
   /// What one sweep was like, and the copying around it; or the sums of several.
   struct Sweep {
     double sweep_seconds = 0;
-    double copy_seconds = 0;  // of packing and unpacking
+    double copy_seconds = 0;  // of packing, unpacking and whatever else they cost the core
     std::uint64_t sent_count = 0;
     std::uint64_t skipped_count = 0;  // not sent, because there was no room
     std::uint64_t unpacked_count = 0;
@@ -40,13 +42,14 @@ class HaloPeriodChoice {
 
  private:
   void choose();
-  double copying_period() const;
+  double copying_period();
   double room_period() const;
 
   Sweep sum_;  // of this window
   int sweep_count_ = 0;
   int round_count_ = 0;  // in which anything was to be sent
   int period_ = 1;
+  double least_copy_seconds_ = std::numeric_limits<double>::infinity();
   double copying_period_ = 1;
   double room_period_ = 1;
 };

@@ -101,14 +101,13 @@ void add_method_options(CLI::App& command, JacobiOptions& options) {
       ->capture_default_str();
   command
       .add_option("--halo-period", options.halo_period,
-                  "exchange halos every so many sweeps; auto: as seldom as copying costs\n"
-                  "5 % of sweeping (async, racy)")
-      ->type_name("N|auto")
-      ->capture_default_str();
+                  "exchange halos every so many sweeps; auto: as seldom as messages cost\n"
+                  "5 % of sweeping; default: 1 in lock step, auto otherwise")
+      ->type_name("N|auto");
   command
       .add_option("--check-period", options.check_period,
                   "sweeps between two looks at the residual; default: 100 in lock step,\n"
-                  "10 otherwise")
+                  "25 otherwise")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("K");
   command
@@ -157,11 +156,13 @@ JacobiVariant JacobiOptions::parsed_variant() const {
 
 int JacobiOptions::sweeps_per_check() const {
   if (check_period > 0) return check_period;
-  return parsed_variant() == JacobiVariant::sync ? 100 : 10;
+  return parsed_variant() == JacobiVariant::sync ? 100 : 25;
 }
 
 int JacobiOptions::parsed_halo_period() const {
-  if (halo_period == "auto") return solver::AsyncIteration::automatic_halo_period;
+  const bool is_sync = parsed_variant() == JacobiVariant::sync;
+  if (halo_period.empty() && is_sync) return 1;
+  if (halo_period.empty() || halo_period == "auto") return solver::AsyncIteration::automatic_halo_period;
   const auto period = number_in<int>(halo_period);
   if (!period || *period < 1)
     throw InputError("--halo-period: found '" + halo_period + "'; expected 1 or more, or auto");

@@ -21,7 +21,7 @@ struct JacobiOptions : SystemOptions {
   std::string transport = "two-sided";
   std::string mode = "task";
   std::string detector = "residual";
-  std::string halo_period = "1";
+  std::string halo_period;  // empty: 1 in lock step, auto otherwise
   std::string inner;  // cg:TOLERANCE
   std::string momentum = "0";
   std::vector<std::string> faults;
@@ -30,7 +30,7 @@ struct JacobiOptions : SystemOptions {
   double weight = 1;
   std::int64_t max_iterations = 1'000'000;
   int max_in_flight = 100;
-  int check_period = 0;  // 0: 100 in lock step, 10 otherwise
+  int check_period = 0;  // 0: 100 in lock step, 25 otherwise
   int halo_depth = 1;
   bool has_time_blocking = true;
   bool is_strict = false;

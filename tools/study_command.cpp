@@ -99,6 +99,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
   Json runs = Json::array();
   for (const int value : values) {
     StudyOptions changed = options;
+    if (changed.halo_period.empty()) changed.halo_period = "1";  // the same in all runs
     parameter.set(changed, value);
     Json run = {{"value", value}};
     run.update(median_run(options.repetitions, [&] {
