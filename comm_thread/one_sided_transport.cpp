@@ -47,7 +47,6 @@ class OneSidedLink {
   std::span<std::byte> send_slot(std::uint64_t number) { return slots_.slot(number); }
 
   void start(std::uint64_t number) {
-    complete_put();
     const std::span<std::byte> message = slots_.slot(number);
     if (completes_locally(variant_)) {
       const std::uint64_t check = message_check(message);
@@ -56,11 +55,11 @@ class OneSidedLink {
     put(message.data(), message.size(),
         put_part::slot_at(number, plan_.send_bytes, plan_.slot_count));
     open_put_ = number;
-    if (completes_at_once(variant_)) complete_put();
+    if (completes_at_once(variant_)) complete_puts();
   }
 
   std::uint64_t acknowledged() {
-    complete_put();
+    complete_puts();
     return load(memory_ + put_part::acknowledged_at);
   }
 
@@ -91,8 +90,8 @@ class OneSidedLink {
     return load(message.data() + offsetof(MessageHeader, check)) == message_check(message);
   }
 
-  /// Completes the last Put as the variant says, and announces it where the message cannot.
-  void complete_put() {
+  /// Completes all Puts so far as the variant says, and announces the last where messages cannot.
+  void complete_puts() {
     if (open_put_ == 0) return;
     const std::uint64_t number = std::exchange(open_put_, 0);
     if (completes_locally(variant_)) {
@@ -126,7 +125,7 @@ class OneSidedLink {
   std::uint64_t there_;
   SlotRing slots_;
   std::vector<std::uint64_t> acknowledgements_;  // origin buffers, one for each slot
-  std::uint64_t open_put_ = 0;  // number of the message whose Put is not completed, or 0
+  std::uint64_t open_put_ = 0;  // number of the last message if its Put is not completed, or 0
   std::uint64_t released_ = 0;
 };
 

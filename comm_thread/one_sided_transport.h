@@ -15,9 +15,9 @@ namespace weft::comm_thread {
 ///
 /// | variant         | after the Put                        | how the receiver knows it is whole |
 /// | flush           | MPI_Win_flush at once                | the count announced after the flush |
-/// | overlap         | MPI_Win_flush at the next look       | the same |
+/// | overlap         | one MPI_Win_flush at the next look   | the same |
 /// | flush_local     | MPI_Win_flush_local at once          | checksum in the message |
-/// | overlap_local   | MPI_Win_flush_local at the next look | the same |
+/// | overlap_local   | the same, MPI_Win_flush_local        | the same |
 ///
 /// Completion at the origin says nothing about the target, so that a count announced after it could
 /// overtake the message; the local variants let the message prove itself, which also saves the
