@@ -13,7 +13,13 @@ HaloExchange::HaloExchange(const Communicator& communicator,
                            std::span<const HaloNeighbour> neighbours, std::span<double> halo,
                            int tag) {
   std::int64_t send_count = 0;
-  for (const HaloNeighbour& neighbour : neighbours) send_count += neighbour.send_count;
+  constexpr auto bytes = static_cast<std::int64_t>(sizeof(double));
+  for (const HaloNeighbour& neighbour : neighbours) {
+    send_count += neighbour.send_count;
+    traffic_.receive_count += neighbour.receive_count > 0;
+    traffic_.received_bytes += neighbour.receive_count * bytes;
+    traffic_.sent_bytes += neighbour.send_count * bytes;
+  }
   send_buffer_.resize(static_cast<std::size_t>(send_count));
 
   std::vector<ExchangeNeighbour> parts;

@@ -20,6 +20,13 @@ struct HaloNeighbour {
   std::int64_t receive_count = 0;
 };
 
+/// What one exchange moves, to and from this rank.
+struct HaloTraffic {
+  std::int64_t receive_count = 0;  // messages
+  std::int64_t received_bytes = 0;
+  std::int64_t sent_bytes = 0;
+};
+
 /// Brings the halo of one vector up to date: a neighbour exchange out of one send buffer.
 ///
 ///     rank 1 of 3:   send buffer | for 0 | for 2 |  ──►  halo of ranks 0 and 2
@@ -40,6 +47,7 @@ class HaloExchange {
   std::span<double> send_buffer() { return send_buffer_; }
 
   bool has_neighbours() const { return !exchange_->is_empty(); }
+  const HaloTraffic& traffic() const { return traffic_; }
 
   /// Starts the exchange on the calling thread, which then has to wait for it.
   Pending start_here(CommThread& thread) { return exchange_->start_here(thread); }
@@ -50,6 +58,7 @@ class HaloExchange {
 
  private:
   std::vector<double> send_buffer_;
+  HaloTraffic traffic_;
   std::optional<NeighbourExchange> exchange_;  // made when its buffers lie still
 };
 

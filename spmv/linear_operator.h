@@ -29,6 +29,8 @@ struct RowSum {
   double bound = 0;
 };
 
+class LocalRows;
+
 /// A distributed linear operator A as Krylov methods see it: vectors as arrays, the segments of
 /// them that each thread owns, and y = A·x in any mode.
 ///
@@ -44,6 +46,9 @@ class LinearOperator {
 
   virtual std::size_t element_count() const = 0;
   virtual std::span<const Segment> segments(int thread) const = 0;
+
+  /// The rows of this rank, without communication.
+  virtual const LocalRows& local_rows() const = 0;
 
   /// Rows of all ranks.
   virtual std::int64_t global_row_count() const = 0;

@@ -43,6 +43,7 @@ class SparseOperator final : public LinearOperator {
   std::span<const Segment> segments(int thread) const override {
     return segments_[static_cast<std::size_t>(thread)];
   }
+  const LocalRows& local_rows() const override { return *matrix_; }
   std::int64_t global_row_count() const override { return matrix_->matrix().partition.row_count(); }
   double collective_norm() const override;
   std::unique_ptr<Operand> collective_make_operand() override { return collective_make_vector(); }

@@ -51,6 +51,7 @@ class StencilOperator final : public LinearOperator, public LocalRows {
   std::span<const Segment> segments(int thread) const override {
     return segments_[static_cast<std::size_t>(thread)];
   }
+  const LocalRows& local_rows() const override { return *this; }
   std::int64_t global_row_count() const override { return stencil_.row_count(); }
   double collective_norm() const override { return stencil_.norm(); }
   std::unique_ptr<Operand> collective_make_operand() override;

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/phase_times.h"
+#include "spmv/linear_operator.h"
+#include "spmv/mode.h"
+#include "tools/bandwidth_probe.h"
+#include "tools/job.h"
+#include "tools/statistics.h"
+
+namespace weft::tools {
+
+/// Times y = A·x in several modes and the memory bandwidth between them, in turn, and counts the
+/// results that differ in any bit. Lifetime: inside that of `job` and `op`.
+class ModeRace {
+ public:
+  /// Collective. Thread: the main thread.
+  ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes);
+
+  /// Collective. Once.
+  void collective_run(int repetitions);
+
+  /// Of the slowest rank, one product.
+  Statistics seconds(std::size_t mode) const { return summarise(seconds_[mode]); }
+  /// Of this rank's primary thread, in one product on average.
+  double phase_seconds(std::size_t mode, perfmodel::Phase phase) const;
+  Statistics bandwidth() const { return summarise(bandwidth_); }
+  bool bits_are_equal() const { return differences_ == 0; }
+
+ private:
+  double collective_time(std::size_t mode, bool is_counted);
+  void compare(bool is_first);
+
+  const Job& job_;
+  spmv::LinearOperator& op_;
+  std::vector<spmv::Mode> modes_;
+  std::unique_ptr<spmv::Operand> x_;
+  perfmodel::HugePageBuffer<double> y_;
+  perfmodel::HugePageBuffer<double> first_y_;
+  BandwidthProbe probe_;
+  std::vector<std::vector<double>> seconds_;  // per mode
+  std::vector<perfmodel::PhaseTimes> phases_;  // per mode, sums
+  std::vector<double> bandwidth_;
+  std::atomic<std::int64_t> differences_{0};
+};
+
+}  // namespace weft::tools
