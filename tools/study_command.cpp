@@ -10,6 +10,7 @@
 
 #include "comm_thread/input_error.h"
 #include "tools/alpha_study.h"
+#include "tools/cg_study.h"
 #include "tools/jacobi_options.h"
 #include "tools/jacobi_report.h"
 #include "tools/jacobi_system.h"
@@ -133,8 +134,10 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 2 weft study in-flight --grid 50x50x100 --variant racy\n"
       "  mpiexec.mpich -n 4 weft study halo-period --grid 100 --variant async --values 1,8,64\n"
       "  weft study alpha --subdomains 12 --points 64\n"
+      "  mpiexec.mpich -n 2 weft study cg poisson3d:100\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   add_alpha_study(command, session, exit_code);
+  add_cg_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);

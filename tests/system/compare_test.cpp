@@ -1,4 +1,4 @@
-// weft compare as a whole program.
+// weft compare and weft study cg as whole programs.
 #include <string>
 #include <vector>
 
@@ -47,6 +47,21 @@ TEST_CASE("one rank has nothing to hide") {
   const json modes = report["configurations"][0]["modes"];
   REQUIRE(modes.size() == 1);
   CHECK(modes["task"]["hidden_fraction"].is_null());
+}
+
+TEST_CASE("the variants of CG are studied in every mode, beside a textbook's loops") {
+  const json report = report_of(
+      run_weft(2, {"study", "cg", "poisson3d:12", "--iterations", "5", "--repetitions", "1",
+                   "--threads", "1", "--json", "-"}));
+  REQUIRE(report["study"]["problems"].size() == 1);
+  const json study = report["study"]["problems"][0];
+  CHECK(study["textbook_seconds_per_iteration"].get<double>() > 0);
+  REQUIRE(study["runs"].size() == 4 * 3);
+  const double expected = study["runs"][0]["relative_residual"].get<double>();
+  for (const json& run : study["runs"]) {
+    CHECK(run["seconds_per_iteration"].get<double>() > 0);
+    CHECK(run["relative_residual"].get<double>() == Approx(expected));
+  }
 }
 
 TEST_CASE("compare refuses what it does not know") {
