@@ -238,7 +238,8 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
       "Examples:\n"
       "  weft spmv poisson3d:200\n"
       "  weft spmv matrix.mtx.gz --mode vector,task --repetitions 50 --json spmv.json\n"
-      "  weft spmv irregular:1000000,nnzr=15 --format crs --threads 2");
+      "  weft spmv irregular:1000000,nnzr=15 --format crs --threads 2\n"
+      "  weft spmv holstein-hubbard:phonons=10,basis=HMEp --mode vector,task");
   command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
 }
 
