@@ -86,9 +86,10 @@ RowGraph build_graph(std::vector<std::vector<std::int32_t>> parts, GlobalIndex r
 
 RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
                                      const DistributedMatrix& matrix) {
-  if (matrix.global_nonzero_count >= most_nonzeros)
-    throw InputError("found " + std::to_string(matrix.global_nonzero_count) +
-                     " nonzeros to order; expected fewer than " + std::to_string(most_nonzeros));
+  const std::int64_t largest = std::max(matrix.global_nonzero_count, matrix.partition.row_count());
+  if (largest >= most_nonzeros)
+    throw InputError("found " + std::to_string(largest) + " rows or nonzeros to order; expected " +
+                     "fewer than " + std::to_string(most_nonzeros));
   std::map<int, Bytes> messages;
   messages[0] = comm_thread::to_bytes(own_rows(matrix));
   auto received = comm_thread::collective_sparse_exchange(communicator, std::move(messages));

@@ -24,7 +24,7 @@ struct RowGraph {
 /// The graph of the whole matrix, on rank 0; empty on the others.
 /// Collective. Memory: on rank 0 about 12 bytes per nonzero of all ranks.
 /// Throws comm_thread::InputError, on every rank, where that is more than there is or the matrix
-/// has 2^30 nonzeros or more.
+/// has 2^30 rows or nonzeros or more.
 RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
                                      const DistributedMatrix& matrix);
 
