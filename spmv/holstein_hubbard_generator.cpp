@@ -4,25 +4,40 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 namespace weft::spmv {
 namespace {
 
-/// φ_q(i) of modes q = 1 … sites − 1. In the arithmetic of long double, so that the double does not
-/// depend on what sine and cosine the machine has.
+/// φ_m(i). Sine and cosine of long double, rounded once, do not depend on the machine's library;
+/// the angles are rounded as a plain program does, because that decides which of the vanishing
+/// couplings of the published matrix are not quite zero.
 std::vector<double> make_amplitudes(int sites) {
   std::vector<double> amplitudes;
-  for (int mode = 1; mode < sites; ++mode)
+  const auto add_mode = [&](int wave, auto function) {
+    const double norm = 2 * wave == sites ? 1 / std::sqrt(sites) : std::sqrt(2.0 / sites);
     for (int site = 0; site < sites; ++site) {
-      const long double angle = 2 * std::numbers::pi_v<long double> * (mode * site % sites) / sites;
-      amplitudes.push_back(
-          static_cast<double>((std::cos(angle) + std::sin(angle)) / std::sqrt(1.0L * sites)));
+      const double angle = 2 * std::numbers::pi * wave * site / sites;
+      amplitudes.push_back(norm * static_cast<double>(function(static_cast<long double>(angle))));
     }
+  };
+  for (int wave = 1; 2 * wave <= sites; ++wave)
+    add_mode(wave, [](long double angle) { return std::cos(angle); });
+  for (int wave = 1; 2 * wave < sites; ++wave)
+    add_mode(wave, [](long double angle) { return std::sin(angle); });
   return amplitudes;
 }
 
 /// Sums of amplitudes that are below this are zero by symmetry, all others well above.
 constexpr double largest_rounding_error = 1e-10;
+
+/// Σ_i φ(i) n_i over the occupied sites. `amplitudes`: [sites]
+double sum_of_occupied(std::span<const double> amplitudes, std::uint32_t occupied) {
+  double sum = 0;
+  for (std::size_t site = 0; site < amplitudes.size(); ++site)
+    if (occupied >> site & 1) sum += amplitudes[site];
+  return sum;
+}
 
 }  // namespace
 
@@ -56,13 +71,11 @@ void HolsteinHubbardGenerator::find(GlobalIndex state, Electrons& electrons) con
   electrons.coupling.clear();
   const auto sites = static_cast<std::size_t>(settings_.sites);
   for (std::size_t first = 0; first < amplitudes_.size(); first += sites) {
-    double sum = 0;
-    for (std::size_t site = 0; site < sites; ++site)
-      sum += amplitudes_[first + site] * static_cast<double>((up_.occupied(up) >> site & 1) +
-                                                             (down_.occupied(down) >> site & 1));
-    electrons.coupling.push_back(std::abs(sum) < largest_rounding_error
-                                     ? 0.0
-                                     : -settings_.coupling * settings_.frequency * sum);
+    const auto mode = std::span(amplitudes_).subspan(first, sites);
+    const double sum =
+        sum_of_occupied(mode, up_.occupied(up)) + sum_of_occupied(mode, down_.occupied(down));
+    const bool vanishes = !settings_.keeps_vanishing && std::abs(sum) < largest_rounding_error;
+    electrons.coupling.push_back(vanishes ? 0.0 : -settings_.coupling * settings_.frequency * sum);
   }
   electrons.energy = settings_.repulsion * std::popcount(up_.occupied(up) & down_.occupied(down));
 }

@@ -16,8 +16,8 @@ namespace weft::spmv {
 ///     state (e, p)       HMEp: row e·P + p      hops ‥ H_e ⊗ 1    phonons ‥ 1 ⊗ H_p, by blocks of
 ///     e E, P states each   HMeP: row p·E + e
 ///
-/// e numbers up · down, p the phonons (PhononSpace). Couplings that vanish by symmetry are no
-/// entries; the diagonal always is one.
+/// e numbers up · down, p the phonons (PhononSpace). Couplings that are zero are no entries;
+/// the diagonal always is one.
 /// Thread: any number at the same time.
 /// Source: Hager, Schubert, Schoenemeyer, Wellein 2011 (the matrices HMeP and HMEp).
 class HolsteinHubbardGenerator {
@@ -56,7 +56,7 @@ class HolsteinHubbardGenerator {
   SpinSpace up_;
   SpinSpace down_;
   PhononSpace phonon_space_;
-  std::vector<double> amplitudes_;  // φ_q(i): [mode][site]
+  std::vector<double> amplitudes_;  // φ_m(i): [mode][site]
 };
 
 }  // namespace weft::spmv

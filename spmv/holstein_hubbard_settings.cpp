@@ -17,6 +17,13 @@ HolsteinBasis parse_basis(const ProblemReader& reader, std::string_view text) {
   reader.fail("found '" + std::string(text) + "'; expected the basis HMEp or HMeP");
 }
 
+bool parse_vanishing(const ProblemReader& reader, std::string_view text) {
+  if (text != "kept" && text != "dropped")
+    reader.fail("found '" + std::string(text) +
+                "'; expected that vanishing couplings are kept or dropped");
+  return text == "kept";
+}
+
 void set(const ProblemReader& reader, std::string_view key, std::string_view value,
          const std::string& known, HolsteinHubbardSettings& settings) {
   if (key == "sites")
@@ -37,6 +44,8 @@ void set(const ProblemReader& reader, std::string_view key, std::string_view val
     settings.coupling = reader.finite(value, "a coupling");
   else if (key == "basis")
     settings.basis = parse_basis(reader, value);
+  else if (key == "vanishing")
+    settings.keeps_vanishing = parse_vanishing(reader, value);
   else
     reader.fail("found the key '" + std::string(key) + "'; expected " + known);
 }
@@ -61,7 +70,7 @@ void check(const ProblemReader& reader, const HolsteinHubbardSettings& settings)
 
 HolsteinHubbardSettings HolsteinHubbardSettings::parse(const ProblemReader& reader,
                                                        std::span<const std::string_view> parts) {
-  const std::string known = "sites, up, down, phonons, t, U, omega, g or basis";
+  const std::string known = "sites, up, down, phonons, t, U, omega, g, basis or vanishing";
   HolsteinHubbardSettings settings;
   for (const auto& [key, value] : reader.keys_and_values(parts, known))
     set(reader, key, value, known, settings);
@@ -74,7 +83,8 @@ std::string HolsteinHubbardSettings::text() const {
          ",down=" + std::to_string(down) + ",phonons=" + std::to_string(phonons) +
          ",t=" + text_of(hopping) + ",U=" + text_of(repulsion) + ",omega=" + text_of(frequency) +
          ",g=" + text_of(coupling) +
-         ",basis=" + (basis == HolsteinBasis::electrons_outer ? "HMEp" : "HMeP");
+         ",basis=" + (basis == HolsteinBasis::electrons_outer ? "HMEp" : "HMeP") +
+         ",vanishing=" + (keeps_vanishing ? "kept" : "dropped");
 }
 
 GlobalIndex HolsteinHubbardSettings::electron_state_count() const {

@@ -18,8 +18,9 @@ enum class HolsteinBasis { electrons_outer, phonons_outer };
 ///     H = −t Σ_{i,σ} (c†_{i,σ} c_{i+1,σ} + h.c.) + U Σ_i n_{i,↑} n_{i,↓}
 ///         − g ω Σ_i (b†_i + b_i) n_i + ω Σ_i b†_i b_i        on a ring of `sites`
 ///
-/// written in the modes b_q, b_i = Σ_q φ_q(i) b_q, φ_q(i) = (cos(2πqi/L) + sin(2πqi/L))/√L. The
-/// mode q = 0 moves the centre of mass alone and is left out; the others hold `phonons` at most.
+/// written in the modes b_m, b_i = Σ_m φ_m(i) b_m, where the φ_m are cos(2πqi/L), q = 1 … L/2, and
+/// then sin(2πqi/L), 0 < q < L/2, normalised. The mode q = 0 moves the centre of mass alone and is
+/// left out; the others hold `phonons` at most.
 struct HolsteinHubbardSettings {
   int sites = 6;
   int up = 3;
@@ -30,6 +31,8 @@ struct HolsteinHubbardSettings {
   double frequency = 1;  // ω
   double coupling = 1;  // g
   HolsteinBasis basis = HolsteinBasis::phonons_outer;
+  /// Are couplings entries that vanish by symmetry, but for rounding errors of about 1e-17?
+  bool keeps_vanishing = true;
 
   /// `parts`: KEY=VALUE each. Throws comm_thread::InputError.
   static HolsteinHubbardSettings parse(const ProblemReader& reader,

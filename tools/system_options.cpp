@@ -8,7 +8,7 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
                   "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
                   "anisotropic3d:N,ex,ey,ez, irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
                   "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
-                  "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,\n"
+                  "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
                   "or a Matrix Market file FILE.mtx, FILE.mtx.gz")
       ->required()
       ->type_name("PROBLEM");

@@ -70,7 +70,8 @@ TEST_CASE("holstein-hubbard is the matrix of the paper unless keys say otherwise
   const Problem problem = Problem::parse("holstein-hubbard");
   CHECK(problem.row_count() == 6201600);
   CHECK(problem.name() ==
-        "holstein-hubbard:sites=6,up=3,down=3,phonons=15,t=1,U=1,omega=1,g=1,basis=HMeP");
+        "holstein-hubbard:sites=6,up=3,down=3,phonons=15,t=1,U=1,omega=1,g=1,basis=HMeP,"
+        "vanishing=kept");
   CHECK(Problem::parse(problem.name()).name() == problem.name());
   const Problem small = Problem::parse("holstein-hubbard:sites=4,up=1,down=2,phonons=2,basis=HMEp");
   CHECK(small.row_count() == 4 * 6 * 10);
@@ -163,6 +164,7 @@ TEST_CASE("bad keys are refused") {
   CHECK_THAT(complaint_about(model + "sites=1"), Catch::Contains("2 to 20"));
   CHECK_THAT(complaint_about(model + "up=7"), Catch::Contains("at most one of each per site"));
   CHECK_THAT(complaint_about(model + "basis=x"), Catch::Contains("expected the basis HMEp"));
+  CHECK_THAT(complaint_about(model + "vanishing=x"), Catch::Contains("kept or dropped"));
   CHECK_THAT(complaint_about(model + "U=inf"), Catch::Contains("expected a repulsion"));
   CHECK_THAT(complaint_about(model + "t=1e308,U=1e308"), Catch::Contains("infinite"));
   CHECK_THAT(complaint_about(model + "sites=20,phonons=1000"), Catch::Contains("64 bits"));
