@@ -9,6 +9,8 @@
 
 #include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
+#include "spmv/anderson_generator.h"
+#include "spmv/holstein_hubbard_generator.h"
 #include "spmv/irregular_generator.h"
 #include "spmv/matrix_assembly.h"
 #include "spmv/stencil_generator.h"
@@ -91,6 +93,10 @@ void visit_rows(const Problem& problem, GlobalIndex begin, GlobalIndex end,
                 const RowVisitor& visit) {
   if (problem.has_grid())
     StencilGenerator(problem).visit_rows(begin, end, visit);
+  else if (problem.kind == ProblemKind::anderson3d)
+    AndersonGenerator(problem).visit_rows(begin, end, visit);
+  else if (problem.kind == ProblemKind::holstein_hubbard)
+    HolsteinHubbardGenerator(problem.holstein_hubbard).visit_rows(begin, end, visit);
   else
     IrregularGenerator(problem.irregular).visit_rows(begin, end, visit);
 }

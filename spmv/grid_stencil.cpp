@@ -17,6 +17,8 @@ GridStencil GridStencil::of(const Problem& problem) {
       return {problem.grid, 2 * (w[0] + w[1] + w[2]), w, false};
     }
     case ProblemKind::irregular:
+    case ProblemKind::anderson3d:
+    case ProblemKind::holstein_hubbard:
     case ProblemKind::file:
       break;
   }

@@ -57,6 +57,12 @@ RowPartition RowPartition::by_nonzeros(GlobalIndex row_count, int rank_count,
   return RowPartition(std::move(offsets));
 }
 
+RowPartition RowPartition::by_sizes(std::span<const GlobalIndex> sizes) {
+  std::vector<GlobalIndex> offsets{0};
+  for (const GlobalIndex size : sizes) offsets.push_back(offsets.back() + size);
+  return RowPartition(std::move(offsets));
+}
+
 int RowPartition::owner(GlobalIndex row) const {
   const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), row);
   return static_cast<int>(after - offsets_.begin()) - 1;

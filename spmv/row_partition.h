@@ -8,7 +8,8 @@
 
 namespace weft::spmv {
 
-/// Which rank owns which rows: contiguous ranges, cut only between row blocks.
+/// Which rank owns which rows: contiguous ranges, cut only between row blocks, unless by
+/// given sizes.
 ///
 ///     6×6 example, block of 1 row, 2 ranks     rank 0: rows 0 1 2 | rank 1: rows 3 4 5
 ///
@@ -29,6 +30,10 @@ class RowPartition {
   /// `nonzeros_of_block`: [block_count], the same on every rank.
   static RowPartition by_nonzeros(GlobalIndex row_count, int rank_count,
                                   std::span<const GlobalIndex> nonzeros_of_block);
+
+  /// `sizes`: how many rows each rank gets, wherever that cuts row blocks: sums over the rows of a
+  /// rank then depend on the cut.
+  static RowPartition by_sizes(std::span<const GlobalIndex> sizes);
 
   GlobalIndex row_count() const { return offsets_.back(); }
   int rank_count() const { return static_cast<int>(offsets_.size()) - 1; }

@@ -9,7 +9,7 @@
 #include "spmv/matrix_market_output.h"
 #include "spmv/matrix_market_writer.h"
 #include "tools/job.h"
-#include "tools/linear_system.h"
+#include "tools/ordered_matrix.h"
 #include "tools/report.h"
 #include "tools/system_options.h"
 
@@ -25,21 +25,30 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   if (!options.path.ends_with(".mtx") && !options.path.ends_with(".mtx.gz"))
     throw comm_thread::InputError(options.path +
                                   ": found another ending; expected FILE.mtx or FILE.mtx.gz");
+  if (options.partition == "metis")
+    throw comm_thread::InputError(
+        "--partition: found metis, whose order depends on the ranks; expected rows or nonzeros for "
+        "a file");
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   spmv::collective_check_writable(job.world(), options.path);
-  const auto matrix = collective_load_matrix(job, problem, options);
-  spmv::collective_write_matrix_market(job.world(), matrix, options.path, problem.name());
+  const auto loaded = collective_load_ordered_matrix(job, problem, options);
+  const auto& matrix = loaded.matrix;
+  const std::string comment = problem.name() + (loaded.order ? " --order " + options.order : "");
+  spmv::collective_write_matrix_market(job.world(), matrix, options.path, comment);
 
   Json report = collective_start_report(job, "generate");
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
+  if (!loaded.report.is_null()) report["ordering"] = loaded.report;
   report["file"] = options.path;
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output())
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_ordering(loaded.report);
     fmt::print("wrote {}: {} rows, {} nonzeros\n", options.path, matrix.partition.row_count(),
                matrix.global_nonzero_count);
+  }
   return 0;
 }
 
@@ -57,7 +66,8 @@ void add_generate_command(CLI::App& program, const comm_thread::MpiSession& sess
   command.footer(
       "Examples:\n"
       "  weft generate poisson3d:50 poisson.mtx\n"
-      "  weft generate irregular:100000,nnzr=20,bandwidth=500,seed=3 matrix.mtx.gz");
+      "  weft generate irregular:100000,nnzr=20,bandwidth=500,seed=3 matrix.mtx.gz\n"
+      "  weft generate matrix.mtx narrow.mtx --order rcm");
   command.callback([options, &session, &exit_code] { exit_code = generate(session, *options); });
 }
 

@@ -1,6 +1,7 @@
 #include "tools/linear_system.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "spmv/generator.h"
 #include "spmv/matrix_market_reader.h"
@@ -37,8 +38,7 @@ void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<
 
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
                                                const SystemOptions& options) {
-  const auto partition_by =
-      options.partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;
+  const auto partition_by = options.parsed_partition();
   return problem.is_file()
              ? spmv::collective_read_matrix_market(job.world(), job.team(), problem.path,
                                                    partition_by)
@@ -51,26 +51,32 @@ spmv::MatrixFormat parse_format(const std::string& name) {
 
 spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem) {
   // The rows of `irregular` add up to 1: with b = 1 it would be solved in one iteration.
-  const char* const by_default = problem.has_grid()                             ? "boundary-one"
-                                 : problem.kind == spmv::ProblemKind::irregular ? "random:1"
-                                                                                : "ones";
+  const char* const by_default = problem.has_grid()  ? "boundary-one"
+                                 : problem.is_file() ? "ones"
+                                                     : "random:1";
   const auto right_hand_side = spmv::RightHandSide::parse(word.empty() ? by_default : word);
   spmv::check(right_hand_side, problem);
   return right_hand_side;
 }
 
-HugePageBuffer<double> collective_build_right_hand_side(
-    Job& job, spmv::SparseOperator& op, const spmv::Problem& problem,
-    const spmv::RightHandSide& right_hand_side) {
+HugePageBuffer<double> collective_build_right_hand_side(Job& job, spmv::SparseOperator& op,
+                                                        const spmv::Problem& problem,
+                                                        const spmv::RightHandSide& right_hand_side,
+                                                        const spmv::RowOrder* order) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const spmv::RowPartition& given = order ? order->given() : matrix.partition;
   auto b = make_vector(job, op.matrix());
-  if (right_hand_side.kind == RightHandSideKind::file) {
-    const auto own =
-        spmv::collective_read_vector(job.world(), matrix.partition, right_hand_side.path);
+  if (right_hand_side.kind != RightHandSideKind::file && !order) {
+    spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), b.span());
+  } else {
+    std::vector<double> own(static_cast<std::size_t>(given.size(matrix.rank)));
+    if (right_hand_side.kind == RightHandSideKind::file)
+      own = spmv::collective_read_vector(job.world(), given, right_hand_side.path);
+    else
+      spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), own);
+    if (order) own = order->collective_apply(own);
     std::copy(own.begin(), own.end(), b.data());
-    return b;
   }
-  spmv::fill(right_hand_side, problem, matrix.partition, matrix.rank, job.team(), b.span());
   if (right_hand_side.kind == RightHandSideKind::x_random)
     collective_multiply_in_place(job, op, b.span());
   return b;

@@ -9,7 +9,6 @@
 #include "comm_thread/input_error.h"
 #include "solver/krylov_choice.h"
 #include "spmv/matrix_market_output.h"
-#include "spmv/matrix_market_vector.h"
 #include "spmv/mode.h"
 #include "tools/job.h"
 #include "tools/linear_system.h"
@@ -110,8 +109,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const SolveReport result = method->solve(system.b());
   progress.clear();
   if (!options.solution_path.empty())
-    spmv::collective_write_vector(job.world(), *system.row_partition(), method->solution(),
-                                  options.solution_path);
+    system.collective_write(job, method->solution(), options.solution_path);
 
   facts.problem = problem.name();
   facts.rows = static_cast<double>(system.op().global_row_count());
@@ -119,6 +117,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.matrix_bytes = system.matrix_bytes();
   facts.matrix_format = system.format_name();
   facts.boundary_rows = system.boundary_row_count();
+  facts.ordering = system.ordering();
   facts.method = is_chosen ? solver::name(choice.variant) : options.method;
   facts.choice = choice.why;
   facts.has_jacobi = options.parsed_preconditioner() == solver::Preconditioner::jacobi;
@@ -143,6 +142,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve poisson3d:128\n"
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
+      "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input.");

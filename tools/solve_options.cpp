@@ -37,6 +37,10 @@ void SolveOptions::check() const {
     throw comm_thread::InputError(
         "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
         "consecutive rows");
+  if (is_matrix_free() && (order != "given" || partition != "rows"))
+    throw comm_thread::InputError(
+        "--order, --partition: found with --operator stencil; expected --operator matrix, whose "
+        "rows have an order");
   if (is_matrix_free() && format != "auto")
     throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
 }
@@ -46,8 +50,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command
       .add_option("--rhs", options.right_hand_side,
                   "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
-                  "Matrix Market array file; default: boundary-one for grids, random:1 "
-                  "for\nirregular, ones for files")
+                  "Matrix Market array file; default: boundary-one for grids, ones for\n"
+                  "files, random:1 for the others")
       ->type_name("RHS");
   command
       .add_option("--operator", options.operator_kind,

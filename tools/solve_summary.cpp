@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "perfmodel/traffic_model.h"
+#include "tools/ordered_matrix.h"
 
 namespace weft::tools {
 namespace {
@@ -85,6 +86,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
                        {"rows", static_cast<std::int64_t>(facts.rows)},
                        {"nonzeros", static_cast<std::int64_t>(facts.nonzeros)},
                        {"right_hand_side", options.right_hand_side}};
+  if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
   report["method"] = facts.method;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   report["preconditioner"] = facts.has_jacobi ? "jacobi" : "none";
@@ -113,6 +115,7 @@ void print_solve_summary(const Json& report) {
   fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text(problem["name"]),
              problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
              text(problem["right_hand_side"]));
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
   fmt::print("run          {}, {} mode, {}, {}\n", text(report["method"]), text(report["mode"]),
              ranks_and_threads(report),
              performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos

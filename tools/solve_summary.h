@@ -19,6 +19,7 @@ struct SolveFacts {
   double matrix_bytes = 0;  // as stored, all ranks
   std::string matrix_format;
   std::int64_t boundary_rows = 0;
+  Json ordering;  // null: rows as given
   std::string method;
   std::string choice;  // why this method, where it was chosen
   bool has_jacobi = false;

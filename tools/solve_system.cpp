@@ -1,12 +1,15 @@
 #include "tools/solve_system.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "comm_thread/input_error.h"
 #include "spmv/grid_stencil.h"
+#include "spmv/matrix_market_vector.h"
 #include "spmv/sparse_operator.h"
 #include "spmv/stencil_operator.h"
 #include "tools/linear_system.h"
+#include "tools/ordered_matrix.h"
 
 namespace weft::tools {
 
@@ -23,16 +26,29 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
 
 void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
                               const spmv::RightHandSide& right_hand_side) {
-  auto op = std::make_unique<spmv::SparseOperator>(
-      job.comm_thread_world(), job.comm_thread(), job.team(),
-      collective_load_matrix(job, problem, options), parse_format(options.format));
-  b_ = collective_build_right_hand_side(job, *op, problem, right_hand_side);
+  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  order_ = std::move(loaded.order);
+  ordering_ = std::move(loaded.report);
+  auto op = std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(),
+                                                   job.team(), std::move(loaded.matrix),
+                                                   parse_format(options.format));
+  b_ = collective_build_right_hand_side(job, *op, problem, right_hand_side,
+                                        order_ ? &*order_ : nullptr);
   nonzero_count_ = op->matrix().matrix().global_nonzero_count;
   matrix_bytes_ = static_cast<double>(job.world().sum(op->matrix().matrix_bytes()));
   format_name_ = op->matrix().format_name();
   boundary_row_count_ = job.world().sum(op->matrix().boundary_row_count());
   row_partition_ = &op->matrix().matrix().partition;
   operator_ = std::move(op);
+}
+
+void SolveSystem::collective_write(const Job& job, std::span<const double> vector,
+                                   const std::string& path) const {
+  if (order_)
+    spmv::collective_write_vector(job.world(), order_->given(), order_->collective_undo(vector),
+                                  path);
+  else
+    spmv::collective_write_vector(job.world(), *row_partition_, vector, path);
 }
 
 void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,

@@ -2,14 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/linear_operator.h"
 #include "spmv/problem.h"
 #include "spmv/right_hand_side.h"
+#include "spmv/row_order.h"
 #include "spmv/row_partition.h"
 #include "tools/job.h"
+#include "tools/report.h"
 #include "tools/system_options.h"
 
 namespace weft::tools {
@@ -30,8 +34,13 @@ class SolveSystem {
   double matrix_bytes() const { return matrix_bytes_; }
   const std::string& format_name() const { return format_name_; }
   std::int64_t boundary_row_count() const { return boundary_row_count_; }
-  /// Which rows are whose; null without a matrix.
-  const spmv::RowPartition* row_partition() const { return row_partition_; }
+  /// What the order of the rows gained; null without one.
+  const Json& ordering() const { return ordering_; }
+
+  /// Writes a vector of the operator in the order of the rows as given. With a matrix only.
+  /// Collective. Throws comm_thread::InputError.
+  void collective_write(const Job& job, std::span<const double> vector,
+                        const std::string& path) const;
 
  private:
   void load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
@@ -45,7 +54,9 @@ class SolveSystem {
   double matrix_bytes_ = 0;
   std::string format_name_;
   std::int64_t boundary_row_count_ = 0;
-  const spmv::RowPartition* row_partition_ = nullptr;
+  const spmv::RowPartition* row_partition_ = nullptr;  // which rows are whose; of a matrix
+  std::optional<spmv::RowOrder> order_;
+  Json ordering_;
 };
 
 }  // namespace weft::tools

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "tools/bandwidth_probe.h"
 #include "tools/job.h"
 #include "tools/linear_system.h"
+#include "tools/ordered_matrix.h"
 #include "tools/report.h"
 #include "tools/statistics.h"
 #include "tools/stopwatch.h"
@@ -171,6 +173,7 @@ void print_summary(const Json& report) {
              report["problem"]["name"].get<std::string>(),
              report["problem"]["rows"].get<std::int64_t>(),
              report["problem"]["nonzeros"].get<std::int64_t>());
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
   fmt::print("run          {}, matrix as {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
              performance["matrix_format"].get<std::string>(),
              100 * performance["boundary_row_fraction"].get<double>());
@@ -202,15 +205,16 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const auto problem = spmv::Problem::parse(options.problem);
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
+  auto loaded = collective_load_ordered_matrix(job, problem, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          collective_load_matrix(job, problem, options),
-                          parse_format(options.format));
+                          std::move(loaded.matrix), parse_format(options.format));
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
   ModeRace race(job, op, modes);
   race.collective_run(options.repetitions);
   Json report = collective_spmv_report(job, op, options, problem, race);
+  if (!loaded.report.is_null()) report["ordering"] = std::move(loaded.report);
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
@@ -238,7 +242,9 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
       "Examples:\n"
       "  weft spmv poisson3d:200\n"
       "  weft spmv matrix.mtx.gz --mode vector,task --repetitions 50 --json spmv.json\n"
-      "  weft spmv irregular:1000000,nnzr=15 --format crs --threads 2");
+      "  weft spmv irregular:1000000,nnzr=15 --format crs --threads 2\n"
+      "  weft spmv holstein-hubbard:phonons=10,basis=HMEp --mode vector,task\n"
+      "  mpiexec.mpich -n 2 weft spmv matrix.mtx.gz --order rcm --partition metis");
   command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
 }
 

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "spmv/partition_by.h"
+
 namespace weft::tools {
 
 /// The options that say which linear system, on what and where the report goes; shared by the
@@ -11,13 +13,19 @@ namespace weft::tools {
 struct SystemOptions {
   std::string problem;
   std::string partition = "rows";
+  std::string order = "given";
   std::string format = "auto";
   std::string json_path;
   int threads = 0;
   bool strict_placement = false;
+
+  /// What is made equal where no graph partition is asked for.
+  spmv::PartitionBy parsed_partition() const {
+    return partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;
+  }
 };
 
-/// PROBLEM, --partition.
+/// PROBLEM, --partition, --order.
 void add_problem_options(CLI::App& command, SystemOptions& options);
 /// --format.
 void add_format_option(CLI::App& command, SystemOptions& options);

@@ -55,6 +55,29 @@ TEST_CASE("irregular has defaults that follow its size") {
   CHECK(chosen.irregular.seed == ~std::uint64_t{0});
 }
 
+TEST_CASE("anderson3d takes a grid, the width of the disorder and a seed") {
+  const Problem problem = Problem::parse("anderson3d:4x3x2,seed=7,W=2.5");
+  CHECK(problem.row_count() == 24);
+  CHECK_FALSE(problem.has_grid());
+  CHECK(problem.anderson.width == 2.5);
+  CHECK(problem.anderson.seed == 7);
+  CHECK(Problem::parse("anderson3d:4").name() == "anderson3d:4,W=16,seed=1");
+  CHECK_THAT(complaint_about("anderson3d:4,V=1"), Catch::Contains("expected W or seed"));
+  CHECK_THAT(complaint_about("anderson3d:4,W=nan"), Catch::Contains("expected a width"));
+}
+
+TEST_CASE("holstein-hubbard is the matrix of the paper unless keys say otherwise") {
+  const Problem problem = Problem::parse("holstein-hubbard");
+  CHECK(problem.row_count() == 6201600);
+  CHECK(problem.name() ==
+        "holstein-hubbard:sites=6,up=3,down=3,phonons=15,t=1,U=1,omega=1,g=1,basis=HMeP,"
+        "vanishing=kept");
+  CHECK(Problem::parse(problem.name()).name() == problem.name());
+  const Problem small = Problem::parse("holstein-hubbard:sites=4,up=1,down=2,phonons=2,basis=HMEp");
+  CHECK(small.row_count() == 4 * 6 * 10);
+  CHECK(small.holstein_hubbard.basis == HolsteinBasis::electrons_outer);
+}
+
 TEST_CASE("a word that ends like a Matrix Market file is a file") {
   for (const std::string path : {"a.mtx", "some/folder/a.mtx.gz", "poisson3d:4.mtx"}) {
     const Problem problem = Problem::parse(path);
@@ -81,8 +104,9 @@ TEST_CASE("an unknown problem gets the list of the known ones") {
   for (const std::string word : {"", "laplace", "poisson4d:5", "matrix.txt", ".mt", ":"}) {
     const std::string complaint = complaint_about(word);
     CHECK_THAT(complaint, Catch::StartsWith("problem '" + word + "': not a known problem"));
-    for (const std::string known : {"poisson3d:N", "poisson2d:", "poisson3d27:", "anisotropic3d:",
-                                    "irregular:", "FILE.mtx", "FILE.mtx.gz"})
+    for (const std::string known :
+         {"poisson3d:N", "poisson2d:", "poisson3d27:", "anisotropic3d:", "irregular:",
+          "anderson3d:", "holstein-hubbard:", "FILE.mtx", "FILE.mtx.gz"})
       CHECK_THAT(complaint, Catch::Contains(known));
     CHECK_THAT(complaint, !Catch::Contains("\n"));
   }
@@ -135,6 +159,15 @@ TEST_CASE("bad keys are refused") {
   CHECK_THAT(complaint_about("irregular:99,bandwidth=3,nnzr=8"),
              Catch::Contains("expected nnzr <= 2 * bandwidth + 1"));
   CHECK(complaint_about("irregular:99,bandwidth=3,nnzr=7") == "none");
+  const std::string model = "holstein-hubbard:";
+  CHECK_THAT(complaint_about(model + "colour=1"), Catch::Contains("expected sites, up, down"));
+  CHECK_THAT(complaint_about(model + "sites=1"), Catch::Contains("2 to 20"));
+  CHECK_THAT(complaint_about(model + "up=7"), Catch::Contains("at most one of each per site"));
+  CHECK_THAT(complaint_about(model + "basis=x"), Catch::Contains("expected the basis HMEp"));
+  CHECK_THAT(complaint_about(model + "vanishing=x"), Catch::Contains("kept or dropped"));
+  CHECK_THAT(complaint_about(model + "U=inf"), Catch::Contains("expected a repulsion"));
+  CHECK_THAT(complaint_about(model + "t=1e308,U=1e308"), Catch::Contains("infinite"));
+  CHECK_THAT(complaint_about(model + "sites=20,phonons=1000"), Catch::Contains("64 bits"));
 }
 
 }  // namespace

@@ -61,6 +61,14 @@ bool can_make_hosts() {
   return can;
 }
 
+/// Are Slurm and munge installed?
+bool has_slurm() {
+  static const bool has =
+      run_shell("PATH=$PATH:/usr/sbin; command -v slurmctld slurmd munged srun").exit_code == 0;
+  if (!has) WARN("skipped: slurm-wlm and munge are not installed; tools/setup installs them");
+  return has;
+}
+
 /// A lab with a name that no other has; down at the end.
 class Lab {
  public:
@@ -236,6 +244,32 @@ TEST_CASE("a solve over two hosts gives the bits of a solve on one") {
   CHECK(one.exit_code == 0);
   CHECK_FALSE(read_file(folder.path("one.mtx")).empty());
   CHECK(read_file(folder.path("two.mtx")) == read_file(folder.path("one.mtx")));
+}
+
+TEST_CASE("a job of Slurm runs on the hosts of a lab, a rank on each, and ends with the lab") {
+  if (!can_make_hosts() || !has_slurm()) return;
+  const Lab lab;
+  const ScratchFolder folder;
+  const auto up = lab.run("up --nodes 2 --slurm");
+  INFO(up.errors);
+  REQUIRE(up.exit_code == 0);
+  const std::string script = (fs::current_path() / "docs/examples/job.slurm").string();
+  const auto job = run_shell("cd " + fs::path(folder.path(".")).string() + " && " +
+                             lab.line("exec n0 -- sbatch --wait " + script + " poisson3d:12"));
+  CHECK(job.exit_code == 0);
+  CHECK(job.output == "Submitted batch job 1\n");
+  CHECK(folder.names() == std::vector<std::string>{"weft-1.json", "weft-1.out"});
+  const std::string output = read_file(folder.path("weft-1.out"));
+  INFO(output);
+  CHECK(output.find("  0  n0 ") != std::string::npos);
+  CHECK(output.find("  1  n1 ") != std::string::npos);
+  CHECK(output.find("poisson3d:12: 1728 rows") != std::string::npos);
+  CHECK(output.find("2 ranks x ") != std::string::npos);
+  CHECK(output.find("converged after ") != std::string::npos);
+  CHECK(lab.run("exec n0 -- srun --mpi=pmi2 --nodes=1 weft solve poisson3d:5x").exit_code == 2);
+  CHECK(lab.run("down").exit_code == 0);
+  CHECK(processes_with(lab.folder()).empty());
+  CHECK_FALSE(fs::exists(lab.folder()));
 }
 
 TEST_CASE("a host has a name, neighbours and a network of its own, and exit codes come through") {

@@ -35,6 +35,8 @@ _PLAIN = {
     "fmt": ["-lfmt"],
     "zlib": ["-lz"],
     "likwid": ["-llikwid"],
+    "boost_graph": [],
+    "metis": ["-lmetis"],
 }
 
 # Libraries with a header folder of their own: name -> (possible folders, link flags, defines).
