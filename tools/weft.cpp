@@ -14,6 +14,7 @@
 #include "tools/generate_command.h"
 #include "tools/jacobi_command.h"
 #include "tools/progress_command.h"
+#include "tools/roofline_command.h"
 #include "tools/schwarz_command.h"
 #include "tools/solve_command.h"
 #include "tools/spmv_command.h"
@@ -47,7 +48,8 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
     return "found " + found +
-           "; expected solve, jacobi, schwarz, spmv, study, generate, topology or progress";
+           "; expected solve, jacobi, schwarz, spmv, roofline, study, generate, topology or "
+           "progress";
   }
   if (text.find("; expected") != std::string::npos) return text;
   return text + "; expected arguments as in weft --help";
@@ -65,6 +67,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_schwarz_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);
+  weft::tools::add_roofline_command(program, session, exit_code);
   weft::tools::add_study_command(program, session, exit_code);
   weft::tools::add_generate_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
