@@ -80,6 +80,12 @@ Verdict judge(const Evidence& e, double tolerance) {
   else if (e.core_seconds && accounts(*e.core_seconds + e.model_seconds))
     reason = fmt::format("{:.3g} ms in the cores and {:.3g} in memory overlap only in part",
                          1e3 * *e.core_seconds, model_ms);
+  else if (e.core_seconds && e.balance > 0 &&
+           accounts((*e.core_seconds + e.model_seconds) / e.balance))
+    reason = fmt::format(
+        "threads are unequal (slowest / mean {:.2f}), and {:.3g} ms in the cores and {:.3g} in "
+        "memory overlap only in part",
+        1 / e.balance, 1e3 * *e.core_seconds, model_ms);
   else if (e.spread > disturbed_spread)
     reason = fmt::format("disturbed: its times spread by {:.0f} %", 100 * e.spread);
   return {Judgement::below, reason};

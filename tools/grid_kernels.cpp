@@ -124,6 +124,19 @@ RooflineKernel GridKernels::blocked_sweeps(int height) {
     const std::array<double*, 2> arrays{shared->arrays[0].data(), shared->arrays[1].data()};
     spmv::TimeBlocking(shared->layout, height).sweep(thread, arrays, shared->boxes);
   };
+  const auto in_cache = slabs_.at(2).in_cache;  // of the single sweeps
+  const double share = updates / job_.team().thread_count();
+  kernel.run_in_cache = [in_cache, height, sweeps, share](const TeamThread& thread) {
+    Slab& few = *(*in_cache)[static_cast<std::size_t>(thread.index)];
+    comm_thread::TeamBarrier nobody(1, comm_thread::WaitPolicy::spin);
+    const std::vector<GridBox> boxes(static_cast<std::size_t>(sweeps), few.layout.own());
+    const std::array<double*, 2> arrays{few.arrays[0].data(), few.arrays[1].data()};
+    double done = 0;
+    for (; done < elements_in_cache;
+         done += sweeps * static_cast<double>(few.layout.own().point_count()))
+      spmv::TimeBlocking(few.layout, height).sweep({0, 1, &nobody}, arrays, boxes);
+    return done / share;
+  };
   return kernel;
 }
 

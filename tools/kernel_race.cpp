@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "perfmodel/marked_region.h"
 #include "tools/stopwatch.h"
 
 namespace weft::tools {
@@ -73,6 +74,7 @@ KernelRace::Sample KernelRace::collective_sample(const RooflineKernel& kernel, c
   job_.world().barrier();
   job_.team().run([&](const TeamThread& thread) {
     thread.barrier();
+    const perfmodel::MarkedRegion region(kernel.name.c_str());
     const Stopwatch watch;
     kernel.run(thread);
     seconds[static_cast<std::size_t>(thread.index)] = watch.seconds();
@@ -135,7 +137,7 @@ KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
       .data_bytes = result.data_bytes,
       .cache_bytes = job_.world().sum(bench_.cache_bytes_of_node()) / job_.ranks_on_node()};
   if (result.core_seconds > 0) evidence.core_seconds = result.core_seconds;
-  const double nonzeros = job_.world().sum(kernel.nonzeros);
+  const double nonzeros = result.nonzeros = job_.world().sum(kernel.nonzeros);
   if (nonzeros > 0) {
     const double reload = job_.world().sum(kernel.reload_bytes);
     Traffic with_reload = result.traffic;

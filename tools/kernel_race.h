@@ -23,6 +23,7 @@ struct KernelResult {
   double balance = 1;  // mean time of the threads / that of the slowest
   double core_seconds = 0;  // 0: not measured
   double kappa_simulated = -1;  // bytes per nonzero; -1: there is no column stream
+  double nonzeros = 0;  // that a column stream has
   double kappa_bound = -1;  // if everything above the model were x loaded again
   double data_bytes = 0;
   perfmodel::Verdict verdict;

@@ -12,6 +12,7 @@
 #include "comm_thread/input_error.h"
 #include "perfmodel/cache_sizes.h"
 #include "tools/bandwidth_table.h"
+#include "tools/counters.h"
 #include "tools/grid_kernels.h"
 #include "tools/job.h"
 #include "tools/kernel_race.h"
@@ -27,6 +28,7 @@
 namespace weft::tools {
 namespace {
 
+constexpr int exit_code_counters_fail = 1;
 constexpr int exit_code_below_requirement = 4;
 constexpr double default_tolerance = 0.9;
 
@@ -35,7 +37,7 @@ struct RooflineOptions : SystemOptions {
   std::int64_t array_mebibytes = 0;
   double required = 0;
   std::vector<std::string> kernels;
-  bool compares_with_likwid = true;
+  bool skips_likwid = false;
 };
 
 void append(std::vector<RooflineKernel>& all, std::vector<RooflineKernel> more) {
@@ -93,6 +95,7 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
   select(kernels, options.kernels);
   const double setup_seconds = watch.seconds();
 
+  const Counters counters(job);
   StreamBench bench(job, static_cast<std::size_t>(options.array_mebibytes) << 20);
   Json report = collective_start_report(job, "roofline");
   report["problem"] = {{"name", problem.name()},
@@ -107,15 +110,19 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
       {"numa_domains", collective_bandwidth_of_domains(job, bench)},
       {"caches", collective_bandwidth_of_caches(job, bench)}};
   Json likwid = {{"missing", "--no-likwid"}, {"loops", Json::array()}};
-  if (options.compares_with_likwid) likwid = collective_likwid_comparison(job, bench);
+  if (!options.skips_likwid) likwid = collective_likwid_comparison(job, bench);
   KernelRace race(job, bench, l2_bytes);
   const auto results = race.collective_run(kernels, options.repetitions, tolerance);
   bandwidth["all"] = all_loops(race.elements_per_second());
   bandwidth["peak_gflops"] = race.flops_per_second() * 1e-9;
   report["bandwidth"] = bandwidth;
   report["likwid_bench"] = likwid;
+  std::vector<std::string> regions;
+  for (const KernelResult& result : results) regions.push_back(result.name);
+  report["counters"] = counters.collective_report(regions);
   report["kernels"] = Json::array();
-  for (const KernelResult& result : results) report["kernels"].push_back(kernel_report(result));
+  for (const KernelResult& result : results)
+    report["kernels"].push_back(kernel_report(result, report["counters"]));
   const auto below = kernels_below(results, options.required);
   report["below_requirement"] = below;
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
@@ -125,6 +132,9 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
     if (!below.empty())
       fmt::print("\nbelow the {:g} required: {}\n", options.required, fmt::join(below, ", "));
   }
+  const std::string zeros = zero_counts_as_text(report["counters"]);
+  if (job.is_root()) fmt::print(stderr, "{}", zeros);
+  if (job.world().max(std::int64_t{!zeros.empty()}) > 0) return exit_code_counters_fail;
   return below.empty() ? 0 : exit_code_below_requirement;
 }
 
@@ -161,7 +171,7 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
       ->check(CLI::Range(0, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
-  command.add_flag("!--no-likwid", options->compares_with_likwid,
+  command.add_flag("--no-likwid", options->skips_likwid,
                    "do not compare with likwid-bench");
   add_format_option(command, *options);
   add_job_options(command, *options);
@@ -170,8 +180,10 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
       "  weft roofline\n"
       "  weft roofline matrix.mtx.gz --json roofline.json\n"
       "  weft roofline poisson3d:200 --kernels crs,cg-residual,cg-direction --require 0.85\n"
+      "  likwid-perfctr -C 0-15 -g MEM -m weft roofline matrix.mtx --threads 16\n"
       "Run it as one rank with all cores of the node, or as the job will run.\n"
-      "Exit code: 0; 4 below what --require asks; 2 bad input.");
+      "Exit code: 0; 1 counters of a thread do not count; 4 below what --require asks; 2 bad "
+      "input.");
   command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
 }
 

@@ -1,5 +1,6 @@
 #include "tools/roofline_report.h"
 
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -87,19 +88,32 @@ void print_kernels(const Json& kernels) {
   }
 }
 
+/// Bytes per nonzero above the model, by the memory counters; nothing without.
+std::optional<double> counted_kappa(const KernelResult& result, const Json& counters) {
+  for (const Json& region : counters["regions"])
+    if (region["name"] == result.name && region["memory_bytes"].is_number())
+      return (region["memory_bytes"].get<double>() / region["calls"].get<double>() -
+              result.traffic.total_bytes()) /
+             result.nonzeros;
+  return std::nullopt;
+}
+
 void print_kappa(const Json& kernels) {
-  for (const Json& kernel : kernels)
-    if (kernel.contains("kappa") && kernel["verdict"] != "in cache")
-      fmt::print(
-          "kappa of {}: {:.2f} bytes per nonzero in a simulated cache, at most {:.2f} by its "
-          "time\n",
-          kernel["name"].get<std::string>(), kernel["kappa"]["simulated"].get<double>(),
-          kernel["kappa"]["bound_by_time"].get<double>());
+  for (const Json& kernel : kernels) {
+    if (!kernel.contains("kappa") || kernel["verdict"] == "in cache") continue;
+    const Json& kappa = kernel["kappa"];
+    fmt::print("kappa of {}: ", kernel["name"].get<std::string>());
+    if (kappa["counted"].is_number())
+      fmt::print("{:.2f} bytes per nonzero by the memory counters, ",
+                 kappa["counted"].get<double>());
+    fmt::print("{:.2f} bytes per nonzero in a simulated cache, at most {:.2f} by its time\n",
+               kappa["simulated"].get<double>(), kappa["bound_by_time"].get<double>());
+  }
 }
 
 }  // namespace
 
-Json kernel_report(const KernelResult& result) {
+Json kernel_report(const KernelResult& result, const Json& counters) {
   const double gflops = 1e-9 * result.traffic.flops;
   Json report = {{"name", result.name},
                  {"what", result.what},
@@ -119,10 +133,14 @@ Json kernel_report(const KernelResult& result) {
                  {"verdict", perfmodel::name(result.verdict.judgement)},
                  {"reason", result.verdict.reason}};
   if (result.core_seconds > 0) report["core_seconds"] = result.core_seconds;
-  if (result.kappa_simulated >= 0)
-    report["kappa"] = {{"source", "simulated cache; bound from measured time"},
-                       {"simulated", result.kappa_simulated},
-                       {"bound_by_time", result.kappa_bound}};
+  if (result.kappa_simulated >= 0) {
+    const auto counted = counted_kappa(result, counters);
+    report["kappa"] = {
+        {"source", counted ? "memory counters" : "simulated cache; bound from measured time"},
+        {"simulated", result.kappa_simulated},
+        {"bound_by_time", result.kappa_bound},
+        {"counted", counted ? Json(*counted) : Json(nullptr)}};
+  }
   return report;
 }
 
@@ -146,6 +164,9 @@ void print_roofline(const Json& report) {
   print_kernels(report["kernels"]);
   fmt::print("\n");
   print_kappa(report["kernels"]);
+  const Json& counters = report["counters"];
+  if (counters["missing"].is_string())
+    fmt::print("hardware counters: {}\n", counters["missing"].get<std::string>());
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }

@@ -7,8 +7,8 @@
 
 namespace weft::tools {
 
-/// One kernel of the report.
-Json kernel_report(const KernelResult& result);
+/// One kernel of the report; `counters`: of all (Counters::collective_report).
+Json kernel_report(const KernelResult& result, const Json& counters);
 
 /// Which kernels are below `required` of their models though their data is in memory: their names.
 std::vector<std::string> kernels_below(const std::vector<KernelResult>& results, double required);

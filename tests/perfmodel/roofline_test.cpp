@@ -61,6 +61,10 @@ TEST_CASE("a slow kernel is below its model for the first reason that accounts f
   CHECK_THAT(reason(), Catch::Contains("nothing that was measured"));
   evidence.spread = 0.3;
   CHECK_THAT(reason(), Catch::Contains("spread by 30 %"));
+  evidence.core_seconds = 0.6;
+  evidence.balance = 0.85;
+  CHECK_THAT(reason(), Catch::Contains("unequal (slowest / mean 1.18), and 600 ms in the cores"));
+  evidence.balance = 1;
   evidence.core_seconds = 0.9;
   CHECK_THAT(reason(), Catch::Contains("overlap only in part"));
   evidence.core_seconds = 1.9;

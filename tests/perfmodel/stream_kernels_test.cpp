@@ -32,8 +32,8 @@ struct Arrays {
 
 TEST_CASE("loops past the caches write what ordinary loops write, and nothing else") {
   for (const auto& [plain, past] : {std::pair{Stream::store, Stream::store_past},
-                                   {Stream::copy, Stream::copy_past},
-                                   {Stream::triad, Stream::triad_past}}) {
+                                    {Stream::copy, Stream::copy_past},
+                                    {Stream::triad, Stream::triad_past}}) {
     INFO(name(plain));
     Arrays one, other;
     one.run(plain);

@@ -1,4 +1,5 @@
 // weft roofline as a whole program.
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 using weft::tests::report_of;
 using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
 
 /// As little as possible: no times are looked at.
 std::vector<std::string> quickly(std::vector<std::string> arguments) {
@@ -94,4 +96,42 @@ TEST_CASE("an unknown kernel is bad input") {
   const auto result = run_weft(2, quickly({"poisson3d:8", "--kernels", "crs,fft"}));
   CHECK(result.exit_code == 2);
   CHECK_THAT(result.errors, Catch::Contains("--kernels: found 'fft'; expected one of crs-local"));
+}
+
+TEST_CASE("memory counters give kappa, and a thread that counts nothing is an error") {
+  const ScratchFolder folder;
+  std::filesystem::copy_file("tests/perfmodel/libfake_likwid.so", folder.path("liblikwid.so.5.2"));
+  const std::filesystem::path library = folder.path("liblikwid.so.5.2");
+  const std::string found = library.parent_path().string();
+  const weft::tests::Environment environment{
+      {"LIKWID_MODE", "1"},
+      {"LIKWID_EVENTS", "INSTR_RETIRED_ANY:FIXC0,CAS_COUNT_RD:MBOX0C0,CAS_COUNT_WR:MBOX0C1"},
+      {"LD_LIBRARY_PATH", found}};
+  const auto arguments = quickly({"poisson3d:8", "--kernels", "crs"});
+  const auto good = run_weft(1, arguments, environment);
+  CHECK(good.exit_code == 0);
+  const json report = report_of(good);
+  CHECK(report["counters"]["missing"].is_null());
+  const json region = report["counters"]["regions"][0];
+  CHECK(region.value("name", "") == "crs-local");
+  CHECK(region.value("calls", 0) == 2);
+  CHECK(region.value("memory_bytes", 0.0) == 2 * 2 * 64 * 64);
+  const json kernel = report["kernels"][0];
+  CHECK(kernel["kappa"].value("source", "") == "memory counters");
+  const double nonzeros = 7 * 512 - 6 * 64;
+  CHECK(kernel["kappa"].value("counted", 0.0) ==
+        Approx((2 * 64 * 64 - kernel.value("model_bytes", 0.0)) / nonzeros));
+
+  auto broken = environment;
+  broken["FAKE_LIKWID_COUNTS"] = "no";
+  const auto bad = run_weft(1, arguments, broken);
+  CHECK(bad.exit_code == 1);
+  CHECK_THAT(bad.errors,
+             Catch::Contains("region crs-local: no event was counted by rank 0 thread 0"));
+}
+
+TEST_CASE("where there are no counters the report says why and goes on") {
+  const auto result = run_weft(1, quickly({"poisson3d:8", "--kernels", "crs"}));
+  CHECK(result.exit_code == 0);
+  CHECK(report_of(result)["counters"]["missing"].is_string());
 }
