@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "perfmodel/thread_trace.h"
+
 namespace weft::comm_thread {
 namespace {
 
@@ -65,6 +67,7 @@ std::span<double> Channel::outgoing() {
 bool Channel::send(std::uint64_t iteration) {
   if (!can_send()) return false;
   const std::uint64_t number = sent_count() + 1;
+  perfmodel::trace_instant("send to", spec_.neighbour);
   if (direct_)
     direct_->land(number, iteration);
   else
@@ -102,8 +105,10 @@ bool Channel::progress_sending() {
   // Read before `sent_`: whoever closes sends nothing afterwards.
   const bool is_closing = is_closing_.load(std::memory_order_acquire);
   for (const std::uint64_t sent = sent_.load(std::memory_order_acquire);
-       started_ < sent && !has_sent_closing_; moved = true)
+       started_ < sent && !has_sent_closing_; moved = true) {
     transport_->start(link_, ++started_);
+    perfmodel::trace_instant("sent to", spec_.neighbour);
+  }
   if (is_closing && !has_sent_closing_ &&
       started_ - acknowledged < static_cast<std::uint64_t>(spec_.max_in_flight)) {
     send_closing_message();
@@ -135,6 +140,7 @@ bool Channel::progress_receiving() {
     else
       landing_->land({payload(*message), spec_.receive_count}, header.number, header.iteration);
     transport_->release(link_);
+    perfmodel::trace_instant("received from", spec_.neighbour);
     moved = true;
   }
   return moved;

@@ -4,6 +4,7 @@
 
 #include "comm_thread/message_type.h"
 #include "comm_thread/mpi_error.h"
+#include "perfmodel/thread_trace.h"
 
 namespace weft::comm_thread {
 
@@ -30,6 +31,7 @@ std::unique_ptr<Schedule> Schedule::Builder::build() {
   if (round_begin_ != drafts_.size()) end_round();
   std::unique_ptr<Schedule> schedule(new Schedule);
   schedule->name_ = std::move(name_);
+  schedule->trace_name_ = perfmodel::kept_name(schedule->name_);
   schedule->rounds_ = std::move(rounds_);
   schedule->operations_ = std::make_unique<Operation[]>(drafts_.size());
   for (std::size_t i = 0; i < drafts_.size(); ++i) {

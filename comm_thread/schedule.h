@@ -71,6 +71,7 @@ class Schedule {
   Schedule() = default;
 
   std::string name_;
+  const char* trace_name_ = "";  // the same, for ever
   std::vector<MPI_Request> requests_;
   std::unique_ptr<Operation[]> operations_;  // [requests_.size()]
   std::vector<std::size_t> receives_;  // operation of each receive, in the order added
@@ -79,6 +80,7 @@ class Schedule {
   // The executing thread's own.
   std::size_t current_round_ = 0;
   std::size_t open_requests_ = 0;
+  std::int64_t begin_ns_ = 0;  // of the run, where it is recorded
 
   std::atomic<std::uint64_t> posted_runs_{0};
   std::atomic<std::uint64_t> finished_runs_{0};

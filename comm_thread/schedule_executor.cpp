@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "comm_thread/mpi_error.h"
+#include "perfmodel/thread_trace.h"
 
 namespace weft::comm_thread {
 
 void ScheduleExecutor::start(Schedule& schedule) {
+  if (perfmodel::ThreadTrace::of_this_thread()) schedule.begin_ns_ = perfmodel::ThreadTrace::now();
   completed_.resize(std::max(completed_.size(), schedule.requests_.size()));
   schedule.current_round_ = 0;
   active_.push_back(&schedule);
@@ -45,8 +47,9 @@ bool ScheduleExecutor::test_requests(Schedule& schedule) {
   const std::uint64_t run = schedule.posted_runs();
   for (int i = 0; i < count; ++i) {
     const auto request = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
-    schedule.operations_[round.first_request + request].finished_run.store(
-        run, std::memory_order_release);
+    Schedule::Operation& operation = schedule.operations_[round.first_request + request];
+    perfmodel::trace_instant(operation.is_receive ? "received from" : "sent to", operation.rank);
+    operation.finished_run.store(run, std::memory_order_release);
   }
   schedule.open_requests_ -= static_cast<std::size_t>(count);
   return true;
@@ -89,6 +92,10 @@ void ScheduleExecutor::finish(Schedule& schedule) {
   // Read before the store: after it, the owner may destroy the schedule.
   Schedule* next = std::exchange(schedule.continuation_, nullptr);
   const std::exception_ptr error = schedule.error_;
+  auto* const trace = perfmodel::ThreadTrace::of_this_thread();
+  if (trace && schedule.begin_ns_ > 0)  // not where recording began in between
+    trace->record(schedule.trace_name_, perfmodel::ThreadTrace::Kind::overlapping,
+                  schedule.begin_ns_, perfmodel::ThreadTrace::now());
   schedule.finished_runs_.store(schedule.posted_runs(), std::memory_order_release);
   if (!next) return;
   if (error) {

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "perfmodel/thread_trace.h"
+
 namespace weft::comm_thread {
 namespace {
 
@@ -14,6 +16,9 @@ constexpr std::uint64_t rounds_before_nap = 200;
 /// On a core of its own: about 40 ms of looks, longer than any wait of a balanced run.
 constexpr std::uint64_t rounds_before_nap_on_own_core = 1'000'000;
 constexpr std::chrono::microseconds nap_time{10};
+
+/// What is recorded of waiting.
+constexpr std::int64_t shortest_wait_ns = 1000;
 
 /// Sleeps for as short as the kernel can; by default it adds 50 µs.
 void nap() {
@@ -42,11 +47,17 @@ void TeamBarrier::arrive_and_wait() {
     generation_.store(generation + 1, std::memory_order_release);
     return;
   }
+  auto* const trace = perfmodel::ThreadTrace::of_this_thread();
+  const std::int64_t begin = trace ? perfmodel::ThreadTrace::now() : 0;
   for (std::uint64_t round = 0; generation_.load(std::memory_order_acquire) == generation;
        ++round) {
     if (broken_.load(std::memory_order_acquire)) throw TeamBroken();
     relax(policy_, round);
   }
+  if (!trace) return;
+  const std::int64_t end = perfmodel::ThreadTrace::now();
+  if (end - begin > shortest_wait_ns)
+    trace->record("team barrier", perfmodel::ThreadTrace::Kind::span, begin, end);
 }
 
 }  // namespace weft::comm_thread

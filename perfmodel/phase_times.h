@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstddef>
 
+#include "perfmodel/marked_region.h"
+#include "perfmodel/thread_trace.h"
+
 namespace weft::perfmodel {
 
 /// The timed parts of an iteration, as the primary compute thread sees them.
@@ -23,22 +26,48 @@ class PhaseTimes {
 };
 
 /// A stop watch that gives every moment to exactly one phase: `lap(p)` adds the time since the
-/// last lap to `p`. About 25 ns per lap.
-/// Thread: one.
+/// last lap to `p`. About 25 ns per lap. Threads that have a ThreadTrace also record their laps.
+/// Thread: every thread of the team, with its number; number 0 is timed.
 class PhaseTimer {
  public:
-  void start() { last_ = Clock::now(); }
-  void lap(Phase phase) {
+  void start(int thread) {
     const auto now = Clock::now();
-    times_[phase] += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
+    if (thread == 0) last_ = now;
+    if (ThreadTrace* const trace = ThreadTrace::of_this_thread())
+      trace->start_laps(ThreadTrace::nanoseconds(now));
+  }
+  void lap(int thread, Phase phase) {
+    ThreadTrace* const trace = ThreadTrace::of_this_thread();
+    if (thread != 0 && !trace) return;
+    const auto now = Clock::now();
+    if (thread == 0) {
+      times_[phase] += std::chrono::duration<double>(now - last_).count();
+      last_ = now;
+    }
+    if (trace) trace->lap(name(phase), ThreadTrace::nanoseconds(now));
   }
   const PhaseTimes& times() const { return times_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = ThreadTrace::Clock;
   Clock::time_point last_ = Clock::now();
   PhaseTimes times_;
+};
+
+/// The work of a thread on one phase: a region for LIKWID, and a lap of the timer at its end.
+class PhaseScope {
+ public:
+  PhaseScope(PhaseTimer& timer, int thread, Phase phase)
+      : timer_(timer), thread_(thread), phase_(phase), region_(name(phase)) {}
+  ~PhaseScope() { timer_.lap(thread_, phase_); }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  PhaseTimer& timer_;
+  int thread_;
+  Phase phase_;
+  MarkedRegion region_;
 };
 
 }  // namespace weft::perfmodel

@@ -13,6 +13,7 @@
 #include "comm_thread/input_error.h"
 #include "comm_thread/team_barrier.h"
 #include "comm_thread/termination.h"
+#include "perfmodel/marked_region.h"
 #include "solver/channel_halo.h"
 #include "solver/halo_period_choice.h"
 #include "solver/iteration_timer.h"
@@ -127,6 +128,7 @@ AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
 }
 
 void AsyncIteration::Run::iterate(const TeamThread& thread) {
+  timer_.start_recording();
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
   if (thread.is_primary()) channels_.plan(0, false);
@@ -143,6 +145,7 @@ void AsyncIteration::Run::iterate(const TeamThread& thread) {
 
 void AsyncIteration::Run::exchange(const TeamThread& thread) {
   if (thread.is_primary()) times_before_ = timer_.times();
+  const perfmodel::MarkedRegion region("pack");
   channels_.copy(thread);
   if (thread.is_primary()) channels_.send(iteration_);
   timer_.lap(thread, &IterationTimes::pack);
@@ -150,8 +153,12 @@ void AsyncIteration::Run::exchange(const TeamThread& thread) {
 
 void AsyncIteration::Run::sweep(const TeamThread& thread) {
   const bool contributes = iteration_ >= next_contribution_;
-  subdomain_.sweep(thread, SweepPart::all, contributes ? &own_square_.part(thread.index) : nullptr);
-  timer_.lap(thread, &IterationTimes::sweep);
+  {
+    const perfmodel::MarkedRegion region("sweep");
+    subdomain_.sweep(thread, SweepPart::all,
+                     contributes ? &own_square_.part(thread.index) : nullptr);
+    timer_.lap(thread, &IterationTimes::sweep);
+  }
   if (thread.is_primary() && disturbance_.is_active()) {
     disturbance_.after_sweep(timer_.times().sweep - times_before_.sweep);
     timer_.lap(thread, &IterationTimes::injected);

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "comm_thread/landing.h"
+#include "perfmodel/marked_region.h"
 
 namespace weft::solver {
 namespace {
@@ -41,6 +42,7 @@ ChannelRefresh::ChannelRefresh(const comm_thread::Communicator& communicator,
 
 void ChannelRefresh::start(const TeamThread& thread, spmv::Mode /*mode*/, IterationTimer& timer) {
   if (!has_neighbours()) return;
+  const perfmodel::MarkedRegion region("pack");
   for (std::size_t i = 0; i < neighbour_count_; ++i) subdomain_.pack(thread, i, outgoing_[i]);
   thread.barrier();
   if (thread.is_primary())
@@ -51,9 +53,13 @@ void ChannelRefresh::start(const TeamThread& thread, spmv::Mode /*mode*/, Iterat
 
 void ChannelRefresh::finish(const TeamThread& thread, IterationTimer& timer) {
   if (!has_neighbours()) return;
-  if (thread.is_primary()) wait_for_neighbours();
-  thread.barrier();
-  timer.lap(thread, &IterationTimes::wait);
+  {
+    const perfmodel::MarkedRegion region("wait");
+    if (thread.is_primary()) wait_for_neighbours();
+    thread.barrier();
+    timer.lap(thread, &IterationTimes::wait);
+  }
+  const perfmodel::MarkedRegion region("pack");
   for (std::size_t i = 0; i < neighbour_count_; ++i) subdomain_.unpack(thread, i, received_[i]);
   thread.barrier();
   timer.lap(thread, &IterationTimes::pack);

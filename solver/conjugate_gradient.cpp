@@ -12,6 +12,7 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 
 ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
@@ -31,11 +32,10 @@ ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
 ConjugateGradient::Norms ConjugateGradient::collective_norms(const TeamThread& thread,
                                                              const ResidualSums& sums) {
   ResidualSums own = sums;
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
   own.r_dot_r.flush(residual_.part(thread.index, 0));
   if (inverse_diagonal_.data()) own.r_dot_z.flush(residual_.part(thread.index, 1));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
   residual_.collective_reduce(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
   const double square = residual_.result(0);
   return {std::sqrt(square), inverse_diagonal_.data() ? residual_.result(1) : square};
 }
@@ -58,8 +58,8 @@ ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& t
 double ConjugateGradient::collective_product(const TeamThread& thread, const Norms& norms) {
   op().apply(thread, options().mode, *p_, q_.data(), timer_,
              {&curvature_.part(thread.index), norm_ * norms.p_bound * norms.p_bound});
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
   curvature_.collective_reduce(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
   return curvature_.result();
 }
 
@@ -68,19 +68,22 @@ ConjugateGradient::Norms ConjugateGradient::collective_update_residual(const Tea
                                                                        const Norms& norms) {
   const double bound = norms.r * norms.r;
   ResidualSums sums(bound, inverse_norm_ * bound);
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
-  });
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
+    });
+  }
   return collective_norms(thread, sums);
 }
 
 void ConjugateGradient::advance(const TeamThread& thread, double alpha, double beta) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   double* const p = p_->values();
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     update_solution_and_direction(alpha, beta, r_.data() + i, inverse_diagonal(i), x_.data() + i,
                                   p + i, count);
   });
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
 }
 
 /// Every thread computes the same `report`.
@@ -88,7 +91,7 @@ SolveReport ConjugateGradient::solve_in_team(const TeamThread& thread, std::span
   const double bound = collective_bound_square(thread, b);
   Norms norms = collective_start(thread, b, bound);
   const double first_norm = norms.r;
-  if (thread.is_primary()) timer_.start();
+  timer_.start(thread.index);
   SolveReport report = start_report(first_norm * first_norm, bound);
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {

@@ -22,6 +22,14 @@ struct IterationTimes {
   double total() const { return sweep + pack + wait + reduction + injected; }
 };
 
+/// "sweep", "pack", "wait", "reduction", "injected".
+inline const char* name(double IterationTimes::* part) {
+  if (part == &IterationTimes::sweep) return "sweep";
+  if (part == &IterationTimes::pack) return "pack";
+  if (part == &IterationTimes::wait) return "wait";
+  return part == &IterationTimes::reduction ? "reduction" : "injected";
+}
+
 /// How often each value occurred. Values beyond ±256 are rounded towards 0 to 8 binary digits, so
 /// that there are never more than some thousand.
 using Histogram = std::map<std::int64_t, std::uint64_t>;

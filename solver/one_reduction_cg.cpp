@@ -9,6 +9,7 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 using spmv::CloseSum;
 
 OneReductionCg::OneReductionCg(spmv::LinearOperator& op, Options options)
@@ -58,14 +59,17 @@ ReducedCg::Step OneReductionCg::collective_next_step(const TeamThread& thread, c
   }
   op().apply(thread, options().mode, *u_, w_.data(), timer_,
              {&sums_.part(thread.index, 2), norm_ * inverse * inverse * state.r_square});
-  sums_.collective_reduce(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::reduction);
+    sums_.collective_reduce(thread);
+  }
   const double r_dot_u = scaling_.is_one() ? sums_.result(0) : sums_.result(1);
   return step_from(state, sums_.result(0), r_dot_u, sums_.result(2));
 }
 
 void OneReductionCg::collective_advance(const TeamThread& thread, const State& state,
                                         const Step& step) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   CloseSum r_dot_r(step.r_square);
   CloseSum r_dot_u(scaling_.inverse_norm() * step.r_square);
   const double beta = state.has_direction ? step.beta : 0;
@@ -77,7 +81,6 @@ void OneReductionCg::collective_advance(const TeamThread& thread, const State& s
   });
   r_dot_r.flush(sums_.part(thread.index, 0));
   r_dot_u.flush(sums_.part(thread.index, 1));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
 }
 
 }  // namespace weft::solver

@@ -9,6 +9,7 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 using spmv::CloseSum;
 
 PipelinedCg::PipelinedCg(spmv::LinearOperator& op, Options options)
@@ -75,14 +76,17 @@ ReducedCg::Step PipelinedCg::collective_next_step(const TeamThread& thread, cons
   }
   sums_.collective_start(thread);
   op().apply(thread, options().mode, *m_, n_.data(), timer_, {});
-  sums_.collective_finish(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::reduction);
+    sums_.collective_finish(thread);
+  }
   const double r_dot_u = scaling_.is_one() ? sums_.result(0) : sums_.result(1);
   return step_from(state, sums_.result(0), r_dot_u, sums_.result(2));
 }
 
 void PipelinedCg::collective_advance(const TeamThread& thread, const State& state,
                                      const Step& step) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   const double inverse = scaling_.inverse_norm();
   CloseSum r_dot_r(step.r_square);
   CloseSum r_dot_u(inverse * step.r_square);
@@ -98,7 +102,6 @@ void PipelinedCg::collective_advance(const TeamThread& thread, const State& stat
   r_dot_r.flush(sums_.part(thread.index, 0));
   r_dot_u.flush(sums_.part(thread.index, 1));
   w_dot_u.flush(sums_.part(thread.index, 2));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
 }
 
 }  // namespace weft::solver

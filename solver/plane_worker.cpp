@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "comm_thread/team_barrier.h"
+#include "perfmodel/marked_region.h"
+#include "perfmodel/thread_trace.h"
 #include "solver/histogram_count.h"
 
 namespace weft::solver {
@@ -21,10 +23,18 @@ void PlaneWorker::set_up() {
     if (link(side).outgoing) block_.publish(side, *link(side).outgoing, 0);
 }
 
+void PlaneWorker::start_clock() {
+  last_lap_ = Clock::now();
+  if (auto* const trace = perfmodel::ThreadTrace::of_this_thread())
+    trace->start_laps(perfmodel::ThreadTrace::nanoseconds(last_lap_));
+}
+
 void PlaneWorker::lap(double IterationTimes::* part) {
   const auto now = Clock::now();
   times_.*part += std::chrono::duration<double>(now - last_lap_).count();
   last_lap_ = now;
+  if (auto* const trace = perfmodel::ThreadTrace::of_this_thread())
+    trace->lap(name(part), perfmodel::ThreadTrace::nanoseconds(now));
 }
 
 void PlaneWorker::take(Side side) {
@@ -49,6 +59,7 @@ void PlaneWorker::publish(Side side) {
 
 void PlaneWorker::sweep(const Share& planes, ExactAccumulator* residual_square) {
   if (planes.begin == planes.end) return;
+  const perfmodel::MarkedRegion region("sweep");
   block_.sweep(planes, residual_square);
   lap(&IterationTimes::sweep);
 }

@@ -46,7 +46,7 @@ class alignas(64) PlaneWorker {
 
   /// Sets the block up and publishes its planes.
   void set_up();
-  void start_clock() { last_lap_ = Clock::now(); }
+  void start_clock();
 
   /// Makes the new values of the whole block, and the residual of the old ones where it is asked
   /// for: the lowest plane, what lies between, the highest plane; each of the two from the newest

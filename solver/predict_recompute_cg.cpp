@@ -8,6 +8,7 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 
 PredictRecomputeCg::PredictRecomputeCg(spmv::LinearOperator& op, Options options)
     : ReducedCg(op, std::move(options)),
@@ -58,6 +59,7 @@ void PredictRecomputeCg::collective_begin(const TeamThread& thread, double r_squ
 
 void PredictRecomputeCg::pass(const TeamThread& thread, double alpha, double beta, double r_square,
                               double p_norm) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   PredictRecomputeSums sums(r_square, p_norm * p_norm, norm_, scaling_.inverse_norm());
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     predict_recompute_pass(alpha, beta,
@@ -69,7 +71,6 @@ void PredictRecomputeCg::pass(const TeamThread& thread, double alpha, double bet
   for (spmv::CloseSum* sum :
        {&sums.r_dot_r, &sums.r_dot_u, &sums.p_dot_s, &sums.r_dot_t, &sums.s_dot_t})
     sum->flush(sums_.part(thread.index, scalar++));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
 }
 
 /// Source: Chen and Carson 2020, algorithm 6: ν' = ν − 2αδ + α²γ.
@@ -79,8 +80,10 @@ ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& threa
   sums_.collective_start(thread);
   op().apply(thread, options().mode, *t_, a_.data(), timer_, {});
   op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
-  sums_.collective_finish(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::reduction);
+    sums_.collective_finish(thread);
+  }
   const double nu = scaling_.is_one() ? sums_.result(0) : sums_.result(1);
   Step step{.r_square = sums_.result(0), .r_dot_u = nu, .denominator = sums_.result(2)};
   step.alpha = nu / step.denominator;

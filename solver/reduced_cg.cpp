@@ -31,7 +31,7 @@ SolveReport ReducedCg::solve_in_team(const TeamThread& thread, std::span<const d
   const double bound = collective_bound_square(thread, b);
   State state{.r_square = bound};
   start(thread, b);
-  if (thread.is_primary()) timer_.start();
+  timer_.start(thread.index);
   SolveReport report;
   double first_norm = -1;  // not known yet
   double norm_at_restart = std::numeric_limits<double>::infinity();

@@ -11,6 +11,7 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 using spmv::CloseSum;
 using spmv::GridBox;
 using spmv::GridNeighbour;
@@ -76,26 +77,34 @@ void StencilCg::add_curvature(const GridBox& box, CloseSum& r_dot_ar) {
 void StencilCg::exchange_while(const TeamThread& thread, CloseSum& r_dot_ar) {
   auto& exchange = r_->exchange();
   std::optional<comm_thread::Pending> halo;
-  if (exchange.has_neighbours()) r_->pack(thread.index);
-  thread.barrier();
-  if (exchange.has_neighbours() && thread.is_primary()) {
-    halo = options().mode == spmv::Mode::task ? exchange.post(op().comm_thread())
-                                              : exchange.start_here(op().comm_thread());
-    if (options().mode == spmv::Mode::vector) halo->wait();
-    timer_.lap(Phase::pack);
+  if (exchange.has_neighbours()) {
+    const PhaseScope scope(timer_, thread.index, Phase::pack);
+    r_->pack(thread.index);
+    thread.barrier();
+    if (thread.is_primary()) {
+      halo = options().mode == spmv::Mode::task ? exchange.post(op().comm_thread())
+                                                : exchange.start_here(op().comm_thread());
+      if (options().mode == spmv::Mode::vector) halo->wait();
+    }
+  } else {
+    thread.barrier();
   }
-  for (const GridBox& edge : slab(thread).edges)
-    add_curvature(intersection(edge, grid_.inner()), r_dot_ar);
-  if (thread.is_primary()) timer_.lap(Phase::local_part);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::local_part);
+    for (const GridBox& edge : slab(thread).edges)
+      add_curvature(intersection(edge, grid_.inner()), r_dot_ar);
+  }
   if (!exchange.has_neighbours()) return;
-  if (halo) halo->wait();
-  thread.barrier();
-  r_->unpack(thread);
-  if (thread.is_primary()) timer_.lap(Phase::halo_wait);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::halo_wait);
+    if (halo) halo->wait();
+    thread.barrier();
+    r_->unpack(thread);
+  }
+  const PhaseScope scope(timer_, thread.index, Phase::boundary_part);
   for (const GridBox& box : surface_)
     for (const GridBox& mine : spmv::share_of_rows(box, thread.index, thread.count))
       add_curvature(mine, r_dot_ar);
-  if (thread.is_primary()) timer_.lap(Phase::boundary_part);
 }
 
 ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const State& state) {
@@ -110,8 +119,10 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
     r_dot_r.flush(sums_.part(thread.index, 0));
     r_dot_ar.flush(sums_.part(thread.index, 1));
   }
-  sums_.collective_reduce(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::reduction);
+    sums_.collective_reduce(thread);
+  }
   return step_from(state, sums_.result(0), sums_.result(0), sums_.result(1));
 }
 
@@ -119,25 +130,27 @@ void StencilCg::collective_advance(const TeamThread& thread, const State& state,
   const double beta = state.has_direction ? step.beta : 0;
   const Slab& mine = slab(thread);
   double* const r = r_->values();
-  for (const GridNeighbour& neighbour : grid_.halo_neighbours())
-    for (const GridBox& box : spmv::share_of_rows(neighbour.received, thread.index, thread.count))
-      spmv::renew_direction(grid_.layout(), beta, r, p_.data(), box);
-  for (const GridBox& edge : mine.edges)
-    spmv::renew_direction(grid_.layout(), beta, r, p_.data(), edge);
-  thread.barrier();
   CloseSum r_dot_r(step.r_square);
   CloseSum r_dot_ar(op().collective_norm() * step.r_square);
-  spmv::advance_in_one_pass(grid_.stencil(), grid_.layout(),
-                            {.alpha = step.alpha,
-                             .beta = beta,
-                             .r = r,
-                             .p = p_.data(),
-                             .x = x_.data(),
-                             .direction = mine.middle,
-                             .update = mine.own,
-                             .curvature = intersection(mine.middle, grid_.inner())},
-                            r_dot_r, r_dot_ar);
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for (const GridNeighbour& neighbour : grid_.halo_neighbours())
+      for (const GridBox& box : spmv::share_of_rows(neighbour.received, thread.index, thread.count))
+        spmv::renew_direction(grid_.layout(), beta, r, p_.data(), box);
+    for (const GridBox& edge : mine.edges)
+      spmv::renew_direction(grid_.layout(), beta, r, p_.data(), edge);
+    thread.barrier();
+    spmv::advance_in_one_pass(grid_.stencil(), grid_.layout(),
+                              {.alpha = step.alpha,
+                               .beta = beta,
+                               .r = r,
+                               .p = p_.data(),
+                               .x = x_.data(),
+                               .direction = mine.middle,
+                               .update = mine.own,
+                               .curvature = intersection(mine.middle, grid_.inner())},
+                              r_dot_r, r_dot_ar);
+  }
   thread.barrier();
   exchange_while(thread, r_dot_ar);
   r_dot_r.flush(sums_.part(thread.index, 0));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "perfmodel/marked_region.h"
+
 namespace weft::solver {
 namespace {
 
@@ -36,6 +38,7 @@ SubdomainHalo::SubdomainHalo(const comm_thread::Communicator& communicator,
 
 void SubdomainHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTimer& timer) {
   if (!has_neighbours()) return;
+  const perfmodel::MarkedRegion region("pack");
   const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     subdomain_.pack(
@@ -50,9 +53,13 @@ void SubdomainHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTi
 
 void SubdomainHalo::finish(const TeamThread& thread, IterationTimer& timer) {
   if (!has_neighbours()) return;
-  if (thread.is_primary()) pending_->wait();
-  thread.barrier();
-  timer.lap(thread, &IterationTimes::wait);
+  {
+    const perfmodel::MarkedRegion region("wait");
+    if (thread.is_primary()) pending_->wait();
+    thread.barrier();
+    timer.lap(thread, &IterationTimes::wait);
+  }
+  const perfmodel::MarkedRegion region("pack");
   const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     subdomain_.unpack(thread, i,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/input_error.h"
+#include "perfmodel/marked_region.h"
 #include "solver/channel_refresh.h"
 #include "solver/relative_residual.h"
 #include "solver/subdomain_halo.h"
@@ -65,12 +66,16 @@ void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
       is_exchanging && halo_->has_neighbours() && options_.mode != spmv::Mode::vector;
   if (is_exchanging) halo_->start(thread, options_.mode, timer_);
   if (is_split) {
+    const perfmodel::MarkedRegion region("sweep");
     subdomain_.sweep(thread, SweepPart::interior, residual_square);
     timer_.lap(thread, &IterationTimes::sweep);
   }
   if (is_exchanging) halo_->finish(thread, timer_);
-  subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
-  timer_.lap(thread, &IterationTimes::sweep);
+  {
+    const perfmodel::MarkedRegion region("sweep");
+    subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
+    timer_.lap(thread, &IterationTimes::sweep);
+  }
   disturb(thread, 1);
 }
 
@@ -93,8 +98,11 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
   if (is_exchanging) refresh_halo(thread);
   const std::int64_t most = has_neighbours ? subdomain_.sweeps_per_exchange() : end - iteration;
   const int count = static_cast<int>(std::min(most, end - iteration));
-  subdomain_.advance(thread, count);
-  timer_.lap(thread, &IterationTimes::sweep);
+  {
+    const perfmodel::MarkedRegion region("sweep");
+    subdomain_.advance(thread, count);
+    timer_.lap(thread, &IterationTimes::sweep);
+  }
   disturb(thread, count);
   thread.barrier();
   timer_.lap(thread, &IterationTimes::sweep);
@@ -131,6 +139,7 @@ double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm)
   if (options_.fixed_seconds > 0 && thread.is_primary() &&
       timer_.seconds() >= options_.fixed_seconds)
     sums_.part(thread.index, ranks_out_of_time).add(1);
+  const perfmodel::MarkedRegion region("reduction");
   sums_.collective_reduce(thread);
   timer_.lap(thread, &IterationTimes::reduction);
   return relative_residual(sums_.result(squares), b_norm);
@@ -161,6 +170,7 @@ void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, doubl
 
 /// What every thread computes alike; only the primary thread writes to `report`.
 void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationReport& report) {
+  timer_.start_recording();
   std::int64_t iteration = 0;
   bool goes_on = true;
   while (goes_on && iteration < options_.max_iterations) {

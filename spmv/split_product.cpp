@@ -3,21 +3,23 @@
 namespace weft::spmv {
 
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 
 void multiply_while_halo_travels(const comm_thread::TeamThread& thread,
                                  const Multiplication& product,
                                  const std::optional<comm_thread::Pending>& halo) {
-  product.multiply(RowSet::interior, thread);
-  if (thread.is_primary()) product.timer.lap(Phase::local_part);
-
+  {
+    const PhaseScope scope(product.timer, thread.index, Phase::local_part);
+    product.multiply(RowSet::interior, thread);
+  }
   if (product.x.exchange().has_neighbours()) {
+    const PhaseScope scope(product.timer, thread.index, Phase::halo_wait);
     if (halo) halo->wait();
     thread.barrier();
     product.x.unpack(thread);
-    if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
   }
+  const PhaseScope scope(product.timer, thread.index, Phase::boundary_part);
   product.multiply(RowSet::boundary, thread);
-  if (thread.is_primary()) product.timer.lap(Phase::boundary_part);
 }
 
 }  // namespace weft::spmv

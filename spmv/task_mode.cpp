@@ -7,15 +7,16 @@
 namespace weft::spmv {
 
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 
 void multiply_in_task_mode(const comm_thread::TeamThread& thread, const Multiplication& product) {
   auto& exchange = product.x.exchange();
-  product.x.pack(thread.index);
-  thread.barrier();
   std::optional<comm_thread::Pending> halo;
-  if (thread.is_primary()) {
-    if (exchange.has_neighbours()) halo = exchange.post(product.comm_thread);
-    product.timer.lap(Phase::pack);
+  {
+    const PhaseScope scope(product.timer, thread.index, Phase::pack);
+    product.x.pack(thread.index);
+    thread.barrier();
+    if (thread.is_primary() && exchange.has_neighbours()) halo = exchange.post(product.comm_thread);
   }
   multiply_while_halo_travels(thread, product, halo);
 }

@@ -3,21 +3,23 @@
 namespace weft::spmv {
 
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 
 void multiply_in_vector_mode(const comm_thread::TeamThread& thread, const Multiplication& product) {
   auto& exchange = product.x.exchange();
-  product.x.pack(thread.index);
-  thread.barrier();
-  if (thread.is_primary()) product.timer.lap(Phase::pack);
+  {
+    const PhaseScope scope(product.timer, thread.index, Phase::pack);
+    product.x.pack(thread.index);
+    thread.barrier();
+  }
   if (exchange.has_neighbours()) {
+    const PhaseScope scope(product.timer, thread.index, Phase::halo_wait);
     if (thread.is_primary()) exchange.start_here(product.comm_thread).wait();
     thread.barrier();
     product.x.unpack(thread);
-    if (thread.is_primary()) product.timer.lap(Phase::halo_wait);
   }
-
+  const PhaseScope scope(product.timer, thread.index, Phase::local_part);
   product.multiply(RowSet::all, thread);
-  if (thread.is_primary()) product.timer.lap(Phase::local_part);
 }
 
 }  // namespace weft::spmv

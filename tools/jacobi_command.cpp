@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/counters.h"
 #include "tools/jacobi_options.h"
 #include "tools/jacobi_report.h"
 #include "tools/jacobi_system.h"
@@ -12,6 +13,7 @@
 #include "tools/progress_line.h"
 #include "tools/report.h"
 #include "tools/stopwatch.h"
+#include "tools/timeline.h"
 
 namespace weft::tools {
 namespace {
@@ -40,10 +42,13 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   options.check();
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
   JacobiSystem system(job, options);
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
   const double setup_seconds = watch.seconds();
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
+  timeline.collective_start();
   const JacobiRun run = system.run(options, progress);
   progress.clear();
 
@@ -57,8 +62,13 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   report["relative_residual"] = run.report.relative_residual;
   report["seconds"] = {
       {"total", watch.seconds()}, {"setup", setup_seconds}, {"solve", report["jacobi"]["seconds"]}};
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report, options);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_summary(report, options);
+    print_trace(report);
+  }
   return run.report.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
 }
 
@@ -70,6 +80,7 @@ void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& sessio
       *program.add_subcommand("jacobi", "sweep: Jacobi in lock step, async or racy");
   add_jacobi_options(command, *options);
   add_job_options(command, *options);
+  add_trace_option(command, *options);
   command.footer(
       "Examples:\n"
       "  weft jacobi --grid 100                                   in lock step, one process\n"

@@ -61,7 +61,7 @@ double ModeRace::collective_time(std::size_t mode, bool is_counted) {
   job_.team().run([&](const TeamThread& thread) {
     thread.barrier();
     const Stopwatch watch;
-    if (thread.is_primary()) timer.start();
+    timer.start(thread.index);
     op_.apply(thread, modes_[mode], *x_, y_.data(), timer, {});
     thread.barrier();
     if (thread.is_primary()) seconds = watch.seconds();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/counters.h"
 #include "tools/job.h"
 #include "tools/progress_line.h"
 #include "tools/report.h"
@@ -12,6 +13,7 @@
 #include "tools/schwarz_report.h"
 #include "tools/schwarz_system.h"
 #include "tools/stopwatch.h"
+#include "tools/timeline.h"
 
 namespace weft::tools {
 namespace {
@@ -37,8 +39,11 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   options.check();
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
   SchwarzSystem system(job, options);
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
+  timeline.collective_start();
   const SchwarzRun run = system.run(options, progress);
   progress.clear();
 
@@ -51,8 +56,13 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   report["iterations"] = run.report.iterations;
   report["relative_residual"] = run.report.relative_residual;
   report["seconds"] = {{"total", watch.seconds()}, {"solve", report["schwarz"]["seconds"]}};
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report, options);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_summary(report, options);
+    print_trace(report);
+  }
   return run.report.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
 }
 
@@ -66,6 +76,7 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
   add_schwarz_options(command, *options);
   add_alpha_option(command, *options);
   add_job_options(command, *options);
+  add_trace_option(command, *options);
   command.footer(
       "Examples:\n"
       "  weft schwarz --subdomains 12 --points 64\n"

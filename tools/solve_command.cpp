@@ -10,6 +10,7 @@
 #include "solver/krylov_choice.h"
 #include "spmv/matrix_market_output.h"
 #include "spmv/mode.h"
+#include "tools/counters.h"
 #include "tools/job.h"
 #include "tools/linear_system.h"
 #include "tools/progress_line.h"
@@ -18,6 +19,7 @@
 #include "tools/solve_summary.h"
 #include "tools/solve_system.h"
 #include "tools/stopwatch.h"
+#include "tools/timeline.h"
 
 namespace weft::tools {
 namespace {
@@ -85,6 +87,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   options.right_hand_side = right_hand_side.name();
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
   if (!options.solution_path.empty())
     spmv::collective_check_writable(job.world(), options.solution_path);
 
@@ -106,6 +110,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
           : Choice{solver::parse_krylov_variant(options.method).value_or(KrylovVariant::cg), ""};
   const auto method = collective_make_method(choice.variant, system, method_options, problem);
   facts.setup_seconds = watch.seconds();
+  timeline.collective_start();
   const SolveReport result = method->solve(system.b());
   progress.clear();
   if (!options.solution_path.empty())
@@ -125,9 +130,14 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.products = method->product_count();
   facts.reductions = choice.variant == KrylovVariant::cg ? 2 : 1;
   facts.total_seconds = watch.seconds();
-  const Json report = collective_solve_report(job, options, facts, result);
+  Json report = collective_solve_report(job, options, facts, result);
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_solve_summary(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_solve_summary(report);
+    print_trace(report);
+  }
   return result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
 }
 
@@ -137,6 +147,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   const auto options = std::make_shared<SolveOptions>();
   CLI::App& command = *program.add_subcommand("solve", "solve A x = b by conjugate gradients");
   add_solve_options(command, *options);
+  add_trace_option(command, *options);
   command.footer(
       "Examples:\n"
       "  weft solve poisson3d:128\n"
@@ -145,6 +156,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
+      "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = solve(session, *options); });
 }

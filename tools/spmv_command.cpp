@@ -14,6 +14,7 @@
 #include "spmv/mode.h"
 #include "spmv/random_numbers.h"
 #include "tools/bandwidth_probe.h"
+#include "tools/counters.h"
 #include "tools/job.h"
 #include "tools/linear_system.h"
 #include "tools/ordered_matrix.h"
@@ -21,6 +22,7 @@
 #include "tools/statistics.h"
 #include "tools/stopwatch.h"
 #include "tools/system_options.h"
+#include "tools/timeline.h"
 
 namespace weft::tools {
 namespace {
@@ -81,6 +83,7 @@ class ModeRace {
     job_.world().barrier();
     job_.team().run([&](const comm_thread::TeamThread& thread) {
       thread.barrier();
+      timer.start(thread.index);
       const Stopwatch watch;
       op_.multiply(thread, mode, *x_, y_.span(), timer);
       thread.barrier();
@@ -205,6 +208,8 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const auto problem = spmv::Problem::parse(options.problem);
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
   auto loaded = collective_load_ordered_matrix(job, problem, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
                           std::move(loaded.matrix), parse_format(options.format));
@@ -212,12 +217,18 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
   ModeRace race(job, op, modes);
+  timeline.collective_start();
   race.collective_run(options.repetitions);
   Json report = collective_spmv_report(job, op, options, problem, race);
   if (!loaded.report.is_null()) report["ordering"] = std::move(loaded.report);
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_summary(report);
+    print_trace(report);
+  }
   return race.bits_are_equal() ? 0 : exit_code_bits_differ;
 }
 
@@ -238,6 +249,7 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
       ->capture_default_str();
   add_format_option(command, *options);
   add_job_options(command, *options);
+  add_trace_option(command, *options);
   command.footer(
       "Examples:\n"
       "  weft spmv poisson3d:200\n"

@@ -53,4 +53,14 @@ void add_job_options(CLI::App& command, SystemOptions& options) {
       ->type_name("FILE|-");
 }
 
+void add_trace_option(CLI::App& command, SystemOptions& options) {
+  command
+      .add_option("--trace", options.trace_path,
+                  "write what every thread did and when, for https://ui.perfetto.dev or\n"
+                  "chrome://tracing: JSON, compressed where FILE ends in .gz; of each thread the\n"
+                  "newest 65536 events")
+      ->take_last()
+      ->type_name("FILE");
+}
+
 }  // namespace weft::tools

@@ -16,6 +16,7 @@ struct SystemOptions {
   std::string order = "given";
   std::string format = "auto";
   std::string json_path;
+  std::string trace_path;
   int threads = 0;
   bool strict_placement = false;
 
@@ -31,5 +32,7 @@ void add_problem_options(CLI::App& command, SystemOptions& options);
 void add_format_option(CLI::App& command, SystemOptions& options);
 /// --threads, --strict-placement, --json.
 void add_job_options(CLI::App& command, SystemOptions& options);
+/// --trace.
+void add_trace_option(CLI::App& command, SystemOptions& options);
 
 }  // namespace weft::tools

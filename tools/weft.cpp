@@ -15,6 +15,7 @@
 #include "tools/generate_command.h"
 #include "tools/jacobi_command.h"
 #include "tools/progress_command.h"
+#include "tools/roofline_command.h"
 #include "tools/schwarz_command.h"
 #include "tools/solve_command.h"
 #include "tools/spmv_command.h"
@@ -48,7 +49,8 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
     return "found " + found +
-           "; expected solve, jacobi, schwarz, spmv, compare, study, generate, topology or progress";
+           "; expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, topology "
+           "or progress";
   }
   if (text.find("; expected") != std::string::npos) return text;
   return text + "; expected arguments as in weft --help";
@@ -66,6 +68,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_schwarz_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);
+  weft::tools::add_roofline_command(program, session, exit_code);
   weft::tools::add_compare_command(program, session, exit_code);
   weft::tools::add_study_command(program, session, exit_code);
   weft::tools::add_generate_command(program, session, exit_code);

@@ -1,0 +1,36 @@
+#pragma once
+
+namespace weft::perfmodel {
+
+/// A part of the calling thread's work that LIKWID counts by itself, under `likwid-perfctr -m`;
+/// elsewhere a load and a branch. Regions of one name do not nest.
+/// Thread: any; each region in one thread.
+class MarkedRegion {
+ public:
+  /// `name`: lives until the region ends.
+  explicit MarkedRegion(const char* name) : name_(start_ ? name : nullptr) {
+    if (name_) start_(name_);
+  }
+  ~MarkedRegion() {
+    if (name_) stop_(name_);
+  }
+  MarkedRegion(const MarkedRegion&) = delete;
+  MarkedRegion& operator=(const MarkedRegion&) = delete;
+
+  /// Both are called in every region from now on; null: nothing is. Thread: the main thread, while
+  /// no other thread is in a region.
+  using Function = int (*)(const char*);
+  static void install(Function start, Function stop) {
+    start_ = start;
+    stop_ = stop;
+  }
+  static bool is_installed() { return start_ != nullptr; }
+
+ private:
+  inline static Function start_ = nullptr;
+  inline static Function stop_ = nullptr;
+
+  const char* name_;
+};
+
+}  // namespace weft::perfmodel

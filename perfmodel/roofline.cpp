@@ -1,0 +1,94 @@
+#include "perfmodel/roofline.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace weft::perfmodel {
+namespace {
+
+/// Data that is not much more than the caches hold stays there from one run to the next.
+constexpr double caches_that_memory_data_fills = 2;
+constexpr double disturbed_spread = 0.1;
+
+}  // namespace
+
+BandwidthRoof::BandwidthRoof(std::vector<Point> points) : points_(std::move(points)) {
+  std::sort(points_.begin(), points_.end(),
+            [](const Point& a, const Point& b) { return a.write_share < b.write_share; });
+}
+
+double BandwidthRoof::bytes_per_second(double write_share) const {
+  if (write_share <= points_.front().write_share) return points_.front().bytes_per_second;
+  for (std::size_t i = 1; i < points_.size(); ++i) {
+    const Point& below = points_[i - 1];
+    const Point& above = points_[i];
+    if (write_share > above.write_share) continue;
+    const double place =
+        (write_share - below.write_share) / (above.write_share - below.write_share);
+    return 1 / std::lerp(1 / below.bytes_per_second, 1 / above.bytes_per_second, place);
+  }
+  return points_.back().bytes_per_second;
+}
+
+double BandwidthRoof::seconds(const Traffic& traffic) const {
+  return traffic.total_bytes() / bytes_per_second(traffic.write_share());
+}
+
+const char* name(Limit limit) {
+  constexpr std::array names{"memory", "cache", "flops"};
+  return names[static_cast<std::size_t>(limit)];
+}
+
+const char* name(Judgement judgement) {
+  constexpr std::array names{"ok", "below model", "in cache"};
+  return names[static_cast<std::size_t>(judgement)];
+}
+
+Prediction Roofs::predict(const Traffic& in_memory, const Traffic& in_cache) const {
+  Prediction longest{memory.seconds(in_memory), Limit::memory};
+  if (in_cache.total_bytes() > 0 && cache.seconds(in_cache) > longest.seconds)
+    longest = {cache.seconds(in_cache), Limit::cache};
+  if (flops_per_second > 0 && in_memory.flops / flops_per_second > longest.seconds)
+    longest = {in_memory.flops / flops_per_second, Limit::flops};
+  return longest;
+}
+
+Verdict judge(const Evidence& e, double tolerance) {
+  if (e.data_bytes < caches_that_memory_data_fills * e.cache_bytes)
+    return {Judgement::in_cache, fmt::format("{:.3g} MB, the caches hold {:.3g}",
+                                             e.data_bytes * 1e-6, e.cache_bytes * 1e-6)};
+  if (e.fraction >= tolerance) return {Judgement::ok, {}};
+  // What the fraction would be, had the model known.
+  const auto accounts = [&](double seconds) {
+    return e.fraction * seconds / e.model_seconds >= tolerance;
+  };
+  const double model_ms = 1e3 * e.model_seconds;
+  std::string reason = "nothing that was measured here accounts for it";
+  if (e.balance > 0 && accounts(e.model_seconds / e.balance))
+    reason =
+        fmt::format("threads are unequal: the slowest takes {:.2f} times the mean", 1 / e.balance);
+  else if (e.reload_seconds && accounts(*e.reload_seconds))
+    reason = fmt::format("x is loaded again: kappa = {:.2f} bytes per nonzero, simulated", e.kappa);
+  else if (e.core_seconds && accounts(*e.core_seconds))
+    reason =
+        fmt::format("bound by the cores: {:.3g} ms with all data in their caches, model {:.3g}",
+                    1e3 * *e.core_seconds, model_ms);
+  else if (e.core_seconds && accounts(*e.core_seconds + e.model_seconds))
+    reason = fmt::format("{:.3g} ms in the cores and {:.3g} in memory overlap only in part",
+                         1e3 * *e.core_seconds, model_ms);
+  else if (e.core_seconds && e.balance > 0 &&
+           accounts((*e.core_seconds + e.model_seconds) / e.balance))
+    reason = fmt::format(
+        "threads are unequal (slowest / mean {:.2f}), and {:.3g} ms in the cores and {:.3g} in "
+        "memory overlap only in part",
+        1 / e.balance, 1e3 * *e.core_seconds, model_ms);
+  else if (e.spread > disturbed_spread)
+    reason = fmt::format("disturbed: its times spread by {:.0f} %", 100 * e.spread);
+  return {Judgement::below, reason};
+}
+
+}  // namespace weft::perfmodel

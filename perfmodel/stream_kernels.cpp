@@ -1,0 +1,164 @@
+#include "perfmodel/stream_kernels.h"
+
+#include <cstddef>
+
+#if defined(__x86_64__)
+  #include <immintrin.h>
+#endif
+
+#include "perfmodel/bandwidth_kernels.h"
+#include "perfmodel/simd.h"
+
+namespace weft::perfmodel {
+namespace {
+
+constexpr double factor = 0.999999;
+
+using Pair = double __attribute__((vector_size(16), aligned(8), may_alias));
+
+/// Two neighbouring elements, stored past the caches. Eight of these fill a line whatever their
+/// width, so there is one kernel for all instruction sets.
+[[gnu::always_inline]] inline void store_past_caches(double* place, Pair value) {
+#if defined(__x86_64__)
+  _mm_stream_pd(place, value);
+#else
+  *reinterpret_cast<Pair*>(place) = value;
+#endif
+}
+
+/// Stores are visible to others in order again.
+void finish_stores_past_caches() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+template <class Value>
+[[gnu::always_inline]] inline void store_all_past_caches(double* c, std::int64_t count,
+                                                         const Value& value) {
+  std::int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (int j = 0; j < 8; j += 2) store_past_caches(c + i + j, value(i + j));
+  for (; i < count; ++i) c[i] = value(i)[0];
+}
+
+[[gnu::always_inline]] inline Pair pair(const double* place) {
+  return *reinterpret_cast<const Pair*>(place);
+}
+
+void store(double* c, std::int64_t count) {
+  on_widest_simd([&]() __attribute__((always_inline)) {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      elements<Elements>(c + i).value = decltype(Elements::value){} + factor;
+    });
+  });
+}
+
+void update(double* a, std::int64_t count) {
+  on_widest_simd([&]() __attribute__((always_inline)) {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      elements<Elements>(a + i).value *= factor;
+    });
+  });
+}
+
+void copy(const double* a, double* c, std::int64_t count) {
+  on_widest_simd([&]() __attribute__((always_inline)) {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      elements<Elements>(c + i).value = elements<Elements>(a + i).value;
+    });
+  });
+}
+
+void triad(const double* a, const double* b, double* c, std::int64_t count) {
+  on_widest_simd([&]() __attribute__((always_inline)) {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      elements<Elements>(c + i).value =
+          elements<Elements>(a + i).value + factor * elements<Elements>(b + i).value;
+    });
+  });
+}
+
+}  // namespace
+
+const char* name(Stream stream) {
+  constexpr std::array names{"load",
+                             "store",
+                             "store, past caches",
+                             "update",
+                             "copy",
+                             "copy, past caches",
+                             "triad",
+                             "triad, past caches"};
+  return names[static_cast<std::size_t>(stream)];
+}
+
+StreamTraffic traffic_of(Stream stream) {
+  switch (stream) {
+    case Stream::load:
+      return {8, 0, 8, 1};
+    case Stream::store:
+      return {8, 8, 8, 0};
+    case Stream::store_past:
+      return {0, 8, 8, 0};
+    case Stream::update:
+      return {8, 8, 16, 1};
+    case Stream::copy:
+      return {16, 8, 16, 0};
+    case Stream::copy_past:
+      return {8, 8, 16, 0};
+    case Stream::triad:
+      return {24, 8, 24, 2};
+    case Stream::triad_past:
+      break;
+  }
+  return {16, 8, 24, 2};
+}
+
+double run_stream(Stream stream, double* a, const double* b, double* c, std::int64_t count) {
+  switch (stream) {
+    case Stream::load:
+      return load_probe(a, count);
+    case Stream::store:
+      store(c, count);
+      break;
+    case Stream::store_past:
+      store_all_past_caches(c, count, [](std::int64_t) { return Pair{factor, factor}; });
+      break;
+    case Stream::update:
+      update(a, count);
+      return a[0];
+    case Stream::copy:
+      copy(a, c, count);
+      break;
+    case Stream::copy_past:
+      store_all_past_caches(c, count, [a](std::int64_t i) { return pair(a + i); });
+      break;
+    case Stream::triad:
+      triad(a, b, c, count);
+      break;
+    case Stream::triad_past:
+      store_all_past_caches(c, count,
+                            [a, b](std::int64_t i) { return pair(a + i) + factor * pair(b + i); });
+      break;
+  }
+  finish_stores_past_caches();
+  return c[0];
+}
+
+double run_in_registers(std::int64_t rounds) {
+  constexpr int chain_count =
+      12;  // hides 4 cycles of latency of 2 units, and is below 16 registers
+  double result = 0;
+  on_widest_simd([&]() __attribute__((always_inline)) {
+    Lane8 sums[chain_count];
+    for (int j = 0; j < chain_count; ++j) sums[j] = Lane8{} + (1.0 + j);
+    for (std::int64_t round = 0; round < rounds; ++round)
+      for (int j = 0; j < chain_count; ++j) sums[j] = sums[j] * factor + 1e-6;
+    for (int j = 0; j < chain_count; ++j)
+      for (int lane = 0; lane < 8; ++lane) result += sums[j][lane];
+  });
+  return result;
+}
+
+}  // namespace weft::perfmodel

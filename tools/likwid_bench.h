@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "perfmodel/stream_kernels.h"
+
+namespace weft::tools {
+
+/// LIKWID's own bandwidth benchmark, as a program beside this one.
+class LikwidBench {
+ public:
+  /// `threads_of_domain`: compute threads in every NUMA domain of this node.
+  explicit LikwidBench(std::map<unsigned, int> threads_of_domain);
+
+  /// Whether there is such a program in one of the folders of PATH.
+  bool is_installed() const { return !program_.empty(); }
+
+  /// "copy_mem_avx512": its name of the loop, for the widest instruction set of this processor.
+  static std::string kernel_name(perfmodel::Stream stream);
+
+  /// Runs it with `array_bytes` an array; bytes per second as it counts them (without
+  /// write-allocate). Nothing where it cannot be run. Takes about a second.
+  std::optional<double> bytes_per_second(perfmodel::Stream stream, std::size_t array_bytes) const;
+
+ private:
+  std::map<unsigned, int> threads_of_domain_;
+  std::string program_;
+};
+
+}  // namespace weft::tools

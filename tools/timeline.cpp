@@ -1,0 +1,174 @@
+#include "tools/timeline.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/clock_offset.h"
+#include "comm_thread/schedule.h"
+#include "spmv/matrix_market_output.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using perfmodel::ThreadTrace;
+
+constexpr std::size_t events_per_thread = 1 << 16;
+
+/// One line of the file: an event, or one end of an overlapping one.
+struct Line {
+  std::int64_t time_ns;
+  const ThreadTrace::Event* event;
+  int thread;
+  char phase;  // of the format: X complete, i instant, b and e ends
+};
+
+std::vector<Line> lines_of(const std::vector<ThreadTrace::Event>& events, int thread) {
+  std::vector<Line> lines;
+  lines.reserve(events.size());
+  for (const ThreadTrace::Event& event : events) {
+    switch (event.kind) {
+      case ThreadTrace::Kind::span:
+        lines.push_back({event.begin_ns, &event, thread, 'X'});
+        break;
+      case ThreadTrace::Kind::instant:
+        lines.push_back({event.begin_ns, &event, thread, 'i'});
+        break;
+      case ThreadTrace::Kind::overlapping:
+        lines.push_back({event.begin_ns, &event, thread, 'b'});
+        lines.push_back({event.end_ns, &event, thread, 'e'});
+        break;
+    }
+  }
+  // Equal times stay as they are: longer spans first.
+  std::ranges::stable_sort(lines, {}, &Line::time_ns);
+  return lines;
+}
+
+/// In microseconds, as the format wants it.
+void append_time(std::string& text, const char* key, std::int64_t nanoseconds) {
+  fmt::format_to(std::back_inserter(text), ",\"{}\":{}.{:03}", key, nanoseconds / 1000,
+                 nanoseconds % 1000);
+}
+
+void append_line(std::string& text, const Line& line, int rank, std::int64_t zero_ns) {
+  const ThreadTrace::Event& event = *line.event;
+  fmt::format_to(std::back_inserter(text),
+                 ",\n{{\"name\":\"{}\",\"cat\":\"weft\",\"ph\":\"{}\",\"pid\":{},\"tid\":{}",
+                 event.name, line.phase, rank, line.thread);
+  append_time(text, "ts", std::max<std::int64_t>(0, line.time_ns - zero_ns));
+  if (line.phase == 'X') append_time(text, "dur", event.end_ns - event.begin_ns);
+  if (line.phase == 'i') text += ",\"s\":\"t\"";
+  if (line.phase == 'b' || line.phase == 'e')
+    fmt::format_to(std::back_inserter(text), ",\"id\":\"{}.{}.{}\"", rank, line.thread,
+                   event.begin_ns);
+  if (event.argument >= 0)
+    fmt::format_to(std::back_inserter(text), ",\"args\":{{\"rank\":{}}}", event.argument);
+  text += '}';
+}
+
+std::string metadata(const char* what, int rank, int thread, const std::string& name) {
+  return fmt::format(
+      ",\n{{\"name\":\"{}\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
+      what, rank, thread, name);
+}
+
+}  // namespace
+
+Timeline::Timeline(Job& job, std::string path) : job_(job), path_(std::move(path)) {
+  if (path_.empty()) return;
+  spmv::collective_check_writable(job_.world(), path_);
+  const int count = job_.team().thread_count() + (job_.comm_thread().has_thread() ? 1 : 0);
+  for (int thread = 0; thread < count; ++thread)
+    threads_.push_back(std::make_unique<ThreadTrace>(events_per_thread));
+}
+
+Timeline::~Timeline() { stop(); }
+
+void Timeline::attach_all(bool is_recording) {
+  const auto set = [&](std::size_t thread) {
+    if (is_recording)
+      threads_[thread]->attach();
+    else
+      ThreadTrace::detach();
+  };
+  job_.team().run([&](const TeamThread& thread) { set(static_cast<std::size_t>(thread.index)); });
+  if (!job_.comm_thread().has_thread()) return;
+  // A schedule without messages: its local operation runs in the communication thread.
+  comm_thread::Schedule::Builder builder(job_.comm_thread_world(), "trace");
+  builder.end_round([&] { set(threads_.size() - 1); });
+  const auto schedule = builder.build();
+  job_.comm_thread().post(*schedule).wait();
+}
+
+void Timeline::collective_start() {
+  if (path_.empty()) return;
+  const std::int64_t offset = comm_thread::collective_clock_offset_ns(job_.world());
+  std::array<std::int64_t, 1> zero{ThreadTrace::now()};
+  job_.world().broadcast(zero, 0);
+  zero_ns_ = zero[0] - offset;
+  attach_all(true);
+  is_recording_ = true;
+}
+
+void Timeline::stop() {
+  if (!is_recording_) return;
+  attach_all(false);
+  is_recording_ = false;
+}
+
+void Timeline::collective_write(Json& report) {
+  if (path_.empty()) return;
+  stop();
+  const int rank = job_.world().rank();
+  std::vector<std::string> names{metadata("process_name", rank, 0, fmt::format("rank {}", rank))};
+  std::vector<std::vector<ThreadTrace::Event>> events;
+  std::vector<Line> lines;
+  std::int64_t overwritten = 0;
+  for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+    const bool computes = static_cast<int>(thread) < job_.team().thread_count();
+    const int number = static_cast<int>(thread);
+    names.push_back(
+        metadata("thread_name", rank, number,
+                 computes ? fmt::format("compute thread {}", number) : "communication thread"));
+    events.push_back(threads_[thread]->events_by_begin());
+    const auto more = lines_of(events.back(), number);
+    lines.insert(lines.end(), more.begin(), more.end());
+    overwritten += static_cast<std::int64_t>(threads_[thread]->dropped_count());
+  }
+  const auto name_count = std::ssize(names);
+  const bool is_last = rank + 1 == job_.world().size();
+  spmv::TextItems items;
+  items.header =
+      "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+      "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":0,\"args\":{\"sort_index\":0}}";
+  items.count = name_count + std::ssize(lines) + (is_last ? 1 : 0);
+  items.append = [&](std::int64_t item, std::string& text) {
+    if (item < name_count)
+      text += names[static_cast<std::size_t>(item)];
+    else if (item - name_count < std::ssize(lines))
+      append_line(text, lines[static_cast<std::size_t>(item - name_count)], rank, zero_ns_);
+    else
+      text += "\n]}\n";
+  };
+  spmv::collective_write_text(job_.world(), path_, items);
+  report["trace"] = {{"file", path_},
+                     {"events", job_.world().sum(std::ssize(lines))},
+                     {"overwritten", job_.world().sum(overwritten)}};
+}
+
+void print_trace(const Json& report) {
+  if (!report.contains("trace")) return;
+  const Json& trace = report["trace"];
+  fmt::print("\ntrace {}: {} events", trace["file"].get<std::string>(),
+             trace["events"].get<std::int64_t>());
+  if (const auto lost = trace["overwritten"].get<std::int64_t>(); lost > 0)
+    fmt::print("; {} older ones were overwritten", lost);
+  fmt::print("\n");
+}
+
+}  // namespace weft::tools
