@@ -37,10 +37,10 @@ void SolveOptions::check() const {
     throw comm_thread::InputError(
         "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
         "consecutive rows");
-  if (is_matrix_free() && (order != "given" || partition != "rows"))
+  if (is_matrix_free() && (order != "given" || partition == "metis"))
     throw comm_thread::InputError(
-        "--order, --partition: found with --operator stencil; expected --operator matrix, whose "
-        "rows have an order");
+        "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
+        "whose rows have an order");
   if (is_matrix_free() && format != "auto")
     throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
 }
