@@ -100,11 +100,7 @@ std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicato
                                                   const DistributedMatrix& matrix, int overlap,
                                                   std::vector<OverlappingRows>& subdomains) {
   KnownRows known(matrix);
-  for (OverlappingRows& subdomain : subdomains) {
-    subdomain.rows.clear();
-    for (GlobalIndex row = subdomain.begin; row < subdomain.end; ++row)
-      subdomain.rows.push_back(row);
-  }
+  for (OverlappingRows& subdomain : subdomains) subdomain.rows = subdomain.core;
   known.collective_fetch(communicator, subdomains);
   for (int layer = 0; layer < overlap; ++layer) {
     for (OverlappingRows& subdomain : subdomains) add_layer(known, subdomain.rows);

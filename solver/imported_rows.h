@@ -8,12 +8,12 @@
 
 namespace weft::solver {
 
-/// Consecutive rows of a matrix, and those around them that an algebraic overlap adds.
+/// Some rows of a matrix, and those around them that an algebraic overlap adds.
 ///
-///     6×6 tridiagonal, rows 2 3, overlap 1      rows = {1, 2, 3, 4}
+///     6×6 tridiagonal, core {2, 3}, overlap 1      rows = {1, 2, 3, 4}
 struct OverlappingRows {
   int number = 0;  // of the subdomain, of all
-  spmv::GlobalIndex begin = 0, end = 0;  // without the overlap
+  std::vector<spmv::GlobalIndex> core{};  // ascending, without the overlap
   std::vector<spmv::GlobalIndex> rows{};  // ascending, with the overlap
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "comm_thread/error_agreement.h"
 #include "comm_thread/input_error.h"
 #include "comm_thread/sparse_exchange.h"
+#include "solver/graph_cut.h"
 
 namespace weft::solver {
 namespace {
@@ -61,9 +63,11 @@ SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, con
     : op_(op),
       communicator_(op.communicator().collective_duplicate()),
       kind_(options.kind),
+      partition_(options.partition),
       subdomain_count_(checked_count(options, op.global_row_count())),
       overlap_(options.overlap) {
-  std::vector<OverlappingRows> subdomains = own_subdomains();
+  std::vector<OverlappingRows> subdomains =
+      has_graph_partition() ? collective_cut_graph() : own_subdomains();
   const std::vector<LowerTriangle> matrices =
       collective_import_rows(communicator_, op.matrix().matrix(), overlap_, subdomains);
   collective_plan_halo(subdomains);
@@ -77,13 +81,33 @@ std::vector<OverlappingRows> SchwarzPreconditioner::own_subdomains() const {
   const GlobalIndex rows = matrix.partition.row_count();
   std::vector<OverlappingRows> subdomains;
   for (std::int64_t i = 0; i < subdomain_count_; ++i) {
-    OverlappingRows subdomain{.number = static_cast<int>(i),
-                              .begin = rows * i / subdomain_count_,
-                              .end = rows * (i + 1) / subdomain_count_};
-    if (subdomain.begin < subdomain.end &&
-        matrix.partition.owner((subdomain.begin + subdomain.end) / 2) == matrix.rank)
-      subdomains.push_back(std::move(subdomain));
+    const GlobalIndex begin = rows * i / subdomain_count_;
+    const GlobalIndex end = rows * (i + 1) / subdomain_count_;
+    if (begin == end || matrix.partition.owner((begin + end) / 2) != matrix.rank) continue;
+    OverlappingRows& subdomain = subdomains.emplace_back();
+    subdomain.number = static_cast<int>(i);
+    subdomain.core.resize(static_cast<std::size_t>(end - begin));
+    std::iota(subdomain.core.begin(), subdomain.core.end(), begin);
   }
+  return subdomains;
+}
+
+/// By METIS, as many as this rank's share of rows, at least one.
+std::vector<OverlappingRows> SchwarzPreconditioner::collective_cut_graph() {
+  const spmv::DistributedMatrix& matrix = op_.matrix().matrix();
+  const GlobalIndex rows = std::max<GlobalIndex>(matrix.partition.row_count(), 1);
+  const std::int64_t share = (subdomain_count_ * matrix.rows.row_count + rows / 2) / rows;
+  const std::int64_t count = std::clamp<std::int64_t>(share, 1, matrix.rows.row_count);
+  const std::int64_t first = communicator_.exclusive_prefix_sum(count);
+  std::vector<OverlappingRows> subdomains(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    subdomains[static_cast<std::size_t>(i)].number = static_cast<int>(first + i);
+  const std::vector<int> part_of_row = cut_rows(matrix.rows, static_cast<int>(count));
+  for (std::size_t row = 0; row < part_of_row.size(); ++row)
+    subdomains[static_cast<std::size_t>(part_of_row[row])].core.push_back(
+        matrix.first_row() + static_cast<GlobalIndex>(row));
+  std::erase_if(subdomains, [](const OverlappingRows& rows_of) { return rows_of.core.empty(); });
+  subdomain_count_ = communicator_.sum(std::ssize(subdomains));
   return subdomains;
 }
 
@@ -129,7 +153,7 @@ void SchwarzPreconditioner::collective_plan_results(
     for (std::size_t k = 0; k < subdomains[i].rows.size(); ++k) {
       const GlobalIndex row = subdomains[i].rows[k];
       const std::size_t place = subdomains_[i].result_begin + k;
-      const bool is_inside = row >= subdomains[i].begin && row < subdomains[i].end;
+      const bool is_inside = std::ranges::binary_search(subdomains[i].core, row);
       if (kind_ == Kind::restricted && !is_inside) continue;
       const int owner = matrix.partition.owner(row);
       if (owner == matrix.rank) {

@@ -19,7 +19,7 @@
 namespace weft::solver {
 
 /// Additive Schwarz for any symmetric positive definite sparse matrix: subdomains of consecutive
-/// rows that grow by an algebraic overlap, each solved by CHOLMOD.
+/// rows, or parts of its graph, that grow by an algebraic overlap, each solved by CHOLMOD.
 ///
 ///     M = Σ R_iᵀ·W_i·A_i⁻¹·W_i·R_i,   W_i = 1/√(how many subdomains have the row)
 ///
@@ -42,10 +42,14 @@ namespace weft::solver {
 class SchwarzPreconditioner final : public InverseOperator {
  public:
   enum class Kind { symmetric, restricted };
+  /// `rows`: consecutive ones. `graph`: METIS cuts the graph of each rank's own rows, each rank's
+  /// share of the subdomains, at least one; the bits of z then depend on the ranks.
+  enum class Partition { rows, graph };
 
   struct Options {
     Kind kind = Kind::symmetric;
     std::int64_t subdomain_count = 0;  // of all ranks; 0: one for about `automatic_rows` rows
+    Partition partition = Partition::rows;
     int overlap = 1;  // layers of the matrix's graph
   };
   static constexpr std::int64_t automatic_rows = 4096;
@@ -59,6 +63,8 @@ class SchwarzPreconditioner final : public InverseOperator {
   double norm() const override { return norm_; }
   bool is_symmetric() const override { return kind_ == Kind::symmetric; }
 
+  bool has_graph_partition() const { return partition_ == Partition::graph; }
+  /// As made.
   std::int64_t subdomain_count() const { return subdomain_count_; }
   int overlap() const { return overlap_; }
   /// Rows of the largest subdomain of any rank, with the overlap.
@@ -77,6 +83,7 @@ class SchwarzPreconditioner final : public InverseOperator {
   };
 
   std::vector<OverlappingRows> own_subdomains() const;
+  std::vector<OverlappingRows> collective_cut_graph();
   void collective_plan_halo(const std::vector<OverlappingRows>& subdomains);
   void collective_plan_results(const std::vector<OverlappingRows>& subdomains);
   void collective_weigh();
@@ -88,6 +95,7 @@ class SchwarzPreconditioner final : public InverseOperator {
   const spmv::SparseOperator& op_;
   comm_thread::Communicator communicator_;
   Kind kind_;
+  Partition partition_;
   std::int64_t subdomain_count_;
   int overlap_;
   std::int64_t largest_subdomain_ = 0;

@@ -48,10 +48,14 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text) {
     else if (item == "kind=symmetric" || item == "kind=restricted")
       options.kind = value == "restricted" ? SchwarzPreconditioner::Kind::restricted
                                            : SchwarzPreconditioner::Kind::symmetric;
+    else if (item == "partition=rows" || item == "partition=metis")
+      options.partition = value == "metis" ? SchwarzPreconditioner::Partition::graph
+                                           : SchwarzPreconditioner::Partition::rows;
     else
       throw comm_thread::InputError(
           "found '" + item +
-          "'; expected overlap=G, subdomains=S or kind=symmetric|restricted, joined by commas");
+          "'; expected overlap=G, subdomains=S, partition=rows|metis or kind=symmetric|restricted, "
+          "joined by commas");
   }
   return options;
 }
@@ -65,7 +69,8 @@ bool is_schwarz(const std::string& text) {
 std::string fault_of_preconditioner(const std::string& text) {
   if (text == "none" || text == "jacobi") return "";
   if (!is_schwarz(text))
-    return "found '" + text + "'; expected none, jacobi or schwarz[:overlap=G,subdomains=S,kind=K]";
+    return "found '" + text +
+           "'; expected none, jacobi or schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   try {
     parse_schwarz(text.substr(std::min(text.size(), schwarz.size() + 1)));
   } catch (const comm_thread::InputError& error) {
@@ -145,10 +150,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->capture_default_str();
   command
       .add_option("--preconditioner", options.preconditioner,
-                  "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,kind=K]: additive\n"
-                  "Schwarz, S subdomains of consecutive rows that grow by G layers, each solved\n"
-                  "by CHOLMOD; K: symmetric, or restricted for fcg; default: overlap 1, about\n"
-                  "4096 rows each")
+                  "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
+                  "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
+                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric,\n"
+                  "or restricted for fcg; default: overlap 1, about 4096 rows each")
       ->check(fault_of_preconditioner)
       ->type_name("none|jacobi|schwarz[:...]")
       ->capture_default_str();

@@ -58,6 +58,7 @@ Json collective_phases_report(const Job& job, const SolveReport& solve) {
 
 Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
   return {{"kind", facts.schwarz->is_symmetric() ? "symmetric" : "restricted"},
+          {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
           {"subdomains", facts.schwarz->subdomain_count()},
           {"overlap", facts.schwarz->overlap()},
           {"largest_subdomain", facts.schwarz->largest_subdomain()},

@@ -161,7 +161,8 @@ TEST_CASE("the preconditioner is what its definition says, with the same bits on
     for (const int subdomains : {1, 4, 7})
       for (const int overlap : {0, 1, 2}) {
         CAPTURE(kind == Kind::symmetric, subdomains, overlap);
-        const SchwarzPreconditioner::Options options{kind, subdomains, overlap};
+        const SchwarzPreconditioner::Options options{
+            .kind = kind, .subdomain_count = subdomains, .overlap = overlap};
         const std::vector<double> expected = reference(options, r);
         const std::vector<double> whole = alone.apply(options, r);
         const std::vector<double> part = together.apply(options, r);
@@ -181,7 +182,7 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
     CAPTURE(name(variant));
     const Kind kind = variant == KrylovVariant::flexible ? Kind::restricted : Kind::symmetric;
     const auto solve = [&](System& system, std::vector<double>& x) {
-      SchwarzPreconditioner inverse(system.op(), {kind, 5, 1});
+      SchwarzPreconditioner inverse(system.op(), {.kind = kind, .subdomain_count = 5});
       KrylovMethod::Options options = to_tight_tolerance();
       options.inverse = &inverse;
       const auto method = collective_make_krylov_method(variant, system.op(), options);
@@ -206,12 +207,32 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
   CHECK(most < plain->solve(std::vector<double>(alone.count(), 1.0)).iterations);
 }
 
+TEST_CASE("parts of the graph cover every row and precondition as well as consecutive rows") {
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson2d:24x20");
+  const auto iterations = [&](SchwarzPreconditioner::Partition partition) {
+    SchwarzPreconditioner inverse(
+        system.op(),
+        {.kind = Kind::symmetric, .subdomain_count = 8, .partition = partition, .overlap = 1});
+    CHECK(inverse.subdomain_count() >= 7);
+    CHECK(inverse.subdomain_count() <= 9);
+    KrylovMethod::Options options = to_tight_tolerance();
+    options.inverse = &inverse;
+    const auto method = collective_make_krylov_method(KrylovVariant::cg, system.op(), options);
+    const SolveReport report = method->solve(std::vector<double>(system.count(), 1.0));
+    CHECK(report.status == SolveStatus::converged);
+    CHECK(report.relative_residual < 2e-10);
+    return report.iterations;
+  };
+  CHECK(iterations(SchwarzPreconditioner::Partition::graph) <=
+        iterations(SchwarzPreconditioner::Partition::rows) + 4);
+}
+
 TEST_CASE("what makes no preconditioner is refused on every rank") {
   System system(Communicator::collective_world());
   using Options = SchwarzPreconditioner::Options;
-  CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{Kind::symmetric, 31, 1}),
+  CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{.subdomain_count = 31}),
                   comm_thread::InputError);
-  CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{Kind::symmetric, 4, -1}),
+  CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{.overlap = -1}),
                   comm_thread::InputError);
 }
 

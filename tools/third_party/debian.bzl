@@ -35,6 +35,7 @@ _PLAIN = {
     "fmt": ["-lfmt"],
     "zlib": ["-lz"],
     "likwid": ["-llikwid"],
+    "metis": ["-lmetis"],
 }
 
 # Libraries with a header folder of their own: name -> (possible folders, link flags, defines).
