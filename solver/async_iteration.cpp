@@ -298,6 +298,7 @@ void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
 }
 
 void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
+  subdomain_.collective_settle(thread);
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
   comm_thread::ReproducibleSum& sums = whole_.true_sums_;

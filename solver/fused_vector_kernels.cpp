@@ -80,6 +80,17 @@ void start_direction(const double* r, const double* inverse_diagonal, double* p,
     p[i] = inverse_diagonal ? inverse_diagonal[i] * r[i] : r[i];
 }
 
+void add_product(const double* a, const double* b, std::int64_t count, BinnedSum& sum) {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    BinnedSum local = sum;
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      local.add(elements<Elements>(a + i).value * elements<Elements>(b + i).value);
+    });
+    local.carry();
+    sum = local;
+  });
+}
+
 void add_square(const double* a, std::int64_t count, BinnedSum& sum) {
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
     BinnedSum local = sum;

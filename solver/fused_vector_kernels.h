@@ -44,6 +44,9 @@ void update_solution_and_direction(double alpha, double beta, const double* r,
 void start_direction(const double* r, const double* inverse_diagonal, double* p,
                      std::int64_t count);
 
+/// Adds a·b.
+void add_product(const double* a, const double* b, std::int64_t count, spmv::BinnedSum& sum);
+
 /// Adds a·a, and (a - b)·(a - b).
 void add_square(const double* a, std::int64_t count, spmv::BinnedSum& sum);
 void add_difference_square(const double* a, const double* b, std::int64_t count,

@@ -3,6 +3,10 @@
 #include "solver/conjugate_gradient.h"
 #include "solver/one_reduction_cg.h"
 #include "solver/pipelined_cg.h"
+#include "solver/preconditioned_cg.h"
+#include "solver/preconditioned_one_reduction_cg.h"
+#include "solver/preconditioned_pipelined_cg.h"
+#include "solver/preconditioned_predict_recompute_cg.h"
 #include "solver/predict_recompute_cg.h"
 #include "solver/stencil_cg.h"
 #include "spmv/stencil_operator.h"
@@ -22,6 +26,8 @@ const char* name(KrylovVariant variant) {
       return "cg-one-reduction";
     case KrylovVariant::pipelined:
       return "cg-pipelined";
+    case KrylovVariant::flexible:
+      return "fcg";
     case KrylovVariant::predict_recompute:
       break;
   }
@@ -31,15 +37,40 @@ const char* name(KrylovVariant variant) {
 std::optional<KrylovVariant> parse_krylov_variant(std::string_view text) {
   for (const KrylovVariant variant : all_krylov_variants())
     if (text == name(variant)) return variant;
+  if (text == name(KrylovVariant::flexible)) return KrylovVariant::flexible;
   return std::nullopt;
 }
+
+namespace {
+
+/// With any preconditioner.
+std::unique_ptr<KrylovMethod> collective_make_preconditioned(KrylovVariant variant,
+                                                             spmv::LinearOperator& op,
+                                                             const KrylovMethod::Options& options) {
+  switch (variant) {
+    case KrylovVariant::one_reduction:
+      return std::make_unique<PreconditionedOneReductionCg>(op, options);
+    case KrylovVariant::pipelined:
+      return std::make_unique<PreconditionedPipelinedCg>(op, options);
+    case KrylovVariant::predict_recompute:
+      return std::make_unique<PreconditionedPredictRecomputeCg>(op, options);
+    case KrylovVariant::cg:
+    case KrylovVariant::flexible:
+      break;
+  }
+  return std::make_unique<PreconditionedCg>(op, options, variant == KrylovVariant::flexible);
+}
+
+}  // namespace
 
 std::unique_ptr<KrylovMethod> collective_make_krylov_method(KrylovVariant variant,
                                                             spmv::LinearOperator& op,
                                                             const KrylovMethod::Options& options) {
+  if (options.inverse) return collective_make_preconditioned(variant, op, options);
   auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op);
   switch (variant) {
     case KrylovVariant::cg:
+    case KrylovVariant::flexible:
       return std::make_unique<ConjugateGradient>(op, options);
     case KrylovVariant::one_reduction:
       if (grid) return std::make_unique<StencilCg>(*grid, options);

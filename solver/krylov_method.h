@@ -8,6 +8,7 @@
 
 #include "comm_thread/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/inverse_operator.h"
 #include "solver/solve_report.h"
 #include "solver/stop_criterion.h"
 #include "spmv/binned_sum.h"
@@ -25,6 +26,9 @@ class KrylovMethod {
   struct Options {
     spmv::Mode mode = spmv::Mode::task;
     Preconditioner preconditioner = Preconditioner::none;
+    /// Any other preconditioner, in the place of that; outlives the method. Not used by methods
+    /// that collective_make_krylov_method does not choose for it.
+    InverseOperator* inverse = nullptr;
     StopCriterion stop;
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;

@@ -171,8 +171,55 @@ void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
     const double solve_begin = seconds_now();
     const std::span<const double> correction = tile.solver->solve(thread.index, residual);
     state.solve_seconds += seconds_now() - solve_begin;
-    add_correction(layout_, tile.box, values_of(slot), correction,
+    add_correction(layout_, tile.box, values_of(slot), options_.relaxation, correction,
                    values_of(slot, arrays_[1 - current_]));
+  }
+}
+
+void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,
+                                         std::span<double> shares) {
+  constexpr std::size_t count = LinearCoarseSpace::shares_per_tile;
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    const std::span<const double> residual = form_residual(state, slot, arrays_[current_]);
+    const int tile = tile_numbers_[slot];
+    space.restrict_to_corners(tile, tiles_[slot].box, residual,
+                              shares.subspan(count * static_cast<std::size_t>(tile), count));
+  }
+}
+
+void SchwarzSubdomain::restrict_source(const TeamThread& thread, const LinearCoarseSpace& space,
+                                       std::span<double> nodes) {
+  std::array<double, LinearCoarseSpace::shares_per_tile> share{};
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  std::ranges::fill(nodes, 0.0);
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    space.restrict_to_corners(tile_numbers_[slot], tiles_[slot].box, source_of(slot), share);
+    space.add_share(tile_numbers_[slot], share, nodes);
+  }
+}
+
+void SchwarzSubdomain::subtract_product(const TeamThread& thread, const LinearCoarseSpace& space,
+                                        std::span<double> nodes) const {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    space.subtract_product(tile_numbers_[slot], layout_, values_of(slot), nodes);
+}
+
+void SchwarzSubdomain::add(const TeamThread& thread, const LinearCoarseSpace& space,
+                           std::span<const double> c) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    space.add(tile_numbers_[slot], layout_.own(), layout_, c, values_of(slot, arrays_[current_]));
+  for (std::size_t i = 0; i < halo_.neighbours().size(); ++i) add_to_ghosts(thread, i, space, c);
+}
+
+void SchwarzSubdomain::add_to_ghosts(const TeamThread& thread, std::size_t neighbour,
+                                     const LinearCoarseSpace& space, std::span<const double> c) {
+  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
+    const auto slot = static_cast<std::size_t>(strip.slot);
+    for (Array& array : arrays_)
+      space.add(tile_numbers_[slot], strip.area, layout_, c, values_of(slot, array));
   }
 }
 

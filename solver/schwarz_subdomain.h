@@ -13,6 +13,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/box_solver.h"
 #include "solver/box_solver_kind.h"
+#include "solver/linear_coarse_space.h"
 #include "solver/schwarz_problem.h"
 #include "solver/subdomain.h"
 #include "solver/tile_box.h"
@@ -46,6 +47,8 @@ class SchwarzSubdomain final : public Subdomain {
   struct Options {
     double tolerance = 1e-7;  // of each tile
     BoxSolverKind local_solver = BoxSolverKind::cholmod;
+    /// By what a tile's correction is multiplied: TwoLevelSchwarz::relaxation with a coarse space.
+    double relaxation = 1;
   };
 
   /// Starts from x = 0. `rank`: this one among those that share the problem. Not collective.
@@ -72,6 +75,24 @@ class SchwarzSubdomain final : public Subdomain {
   /// The largest ‖b − A·x‖/‖b‖ of a tile of this rank, as last computed. Thread: any, with a team
   /// barrier after the residuals.
   double worst_tile_residual() const;
+
+  /// The share of this thread's tiles in Pᵀ·(b − A·x), from the current values.
+  /// Shape: shares: [share_count], tile by tile. Thread: every thread of the team.
+  void restrict_residual(const comm_thread::TeamThread& thread, const LinearCoarseSpace& space,
+                         std::span<double> shares);
+  /// nodes = Pᵀ·b of this thread's tiles.
+  void restrict_source(const comm_thread::TeamThread& thread, const LinearCoarseSpace& space,
+                       std::span<double> nodes);
+  /// nodes -= (A·P)ᵀ·x of this thread's tiles, from their own current values alone.
+  void subtract_product(const comm_thread::TeamThread& thread, const LinearCoarseSpace& space,
+                        std::span<double> nodes) const;
+  /// Current values and ghosts += P·c. Thread: every thread of the team.
+  void add(const comm_thread::TeamThread& thread, const LinearCoarseSpace& space,
+           std::span<const double> c);
+  /// Ghosts that come from neighbour number `neighbour` += P·c. Thread: every thread of the team;
+  /// each adds to those that it unpacks.
+  void add_to_ghosts(const comm_thread::TeamThread& thread, std::size_t neighbour,
+                     const LinearCoarseSpace& space, std::span<const double> c);
 
   const comm_thread::ComputeTeam& team() const override { return team_; }
   std::span<const comm_thread::HaloNeighbour> neighbours() const override {

@@ -72,6 +72,12 @@ class Subdomain {
     return 0;
   }
 
+  /// Ends what travels beside the halos, if there is any such thing: before halos are refreshed for
+  /// a verification, and before the end. Thread: every thread of the team. Collective.
+  virtual void collective_settle(const comm_thread::TeamThread& thread) {
+    static_cast<void>(thread);
+  }
+
   /// How many sweeps one halo lasts: more than one where it is that many points deep.
   virtual int sweeps_per_exchange() const { return 1; }
 

@@ -79,13 +79,13 @@ double form_residual(const TileLayout& layout, const TileBox& box, const double*
 }
 
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
-                    std::span<const double> correction, double* next) {
+                    double relaxation, std::span<const double> correction, double* next) {
   const int points = layout.points_per_side();
   for (int y = 0; y < points; ++y) {
     const double* const x = values + layout.index(0, y);
     const double* const d = correction.data() + place(box, 0, y);
     double* const to = next + layout.index(0, y);
-    for (int i = 0; i < points; ++i) to[i] = x[i] + d[i];
+    for (int i = 0; i < points; ++i) to[i] = x[i] + relaxation * d[i];
   }
 }
 

@@ -41,8 +41,8 @@ struct TileBox {
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
                      std::span<const double> source, std::span<double> r);
 
-/// next = values + correction on the tile's own points. Shape: correction: [box].
+/// next = values + relaxation·correction on the tile's own points. Shape: correction: [box].
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
-                    std::span<const double> correction, double* next);
+                    double relaxation, std::span<const double> correction, double* next);
 
 }  // namespace weft::solver

@@ -81,6 +81,7 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "Examples:\n"
       "  weft schwarz --subdomains 12 --points 64\n"
       "  mpiexec.mpich -n 2 weft schwarz --subdomains 42 --points 64 --alpha 0.0023\n"
+      "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --coarse linear\n"
       "  mpiexec.mpich -n 4 weft schwarz --subdomains 8 --points 32 --alpha inf --overlap 4\n"
       "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --variant async\n"
       "    --transport one-sided:flush --inject slow:1:8\n"

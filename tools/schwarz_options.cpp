@@ -108,6 +108,9 @@ void add_asynchronous_options(CLI::App& command, SchwarzOptions& options) {
 void SchwarzOptions::check() const {
   static_cast<void>(problem());
   static_cast<void>(parse_faults(faults));
+  if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
+    throw InputError("--coarse: found " + coarse +
+                     " with one subdomain or one point per side; expected 2 or more of both");
   if (is_sync() && transport != "two-sided" && mode == "overlap")
     throw InputError("--mode: found overlap with --transport " + transport +
                      ", which the communication thread carries; expected vector or task");
@@ -152,6 +155,13 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
                   "diagonalisation; auto: what is quicker in a trial")
       ->check(CLI::IsMember({"auto", "cholmod", "tensor"}))
       ->type_name("auto|cholmod|tensor")
+      ->capture_default_str();
+  command
+      .add_option("--coarse", options.coarse,
+                  "a second level between all subdomains: linear, one bilinear function for\n"
+                  "each point where four of them meet")
+      ->check(CLI::IsMember({"none", "linear"}))
+      ->type_name("none|linear")
       ->capture_default_str();
   command
       .add_option("--tolerance", options.tolerance,

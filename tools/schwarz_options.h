@@ -21,6 +21,7 @@ struct SchwarzOptions : SystemOptions {
   std::string variant = "sync";
   std::string mode = "task";
   std::string local_solver = "auto";
+  std::string coarse = "none";
   std::string transport = "two-sided";
   std::string detector = "residual";
   std::vector<std::string> faults;
@@ -30,6 +31,7 @@ struct SchwarzOptions : SystemOptions {
   std::int64_t max_iterations = 1'000'000;
 
   bool has_alpha() const { return alpha != "auto" && alpha != "search"; }
+  bool has_coarse() const { return coarse != "none"; }
   bool is_sync() const { return variant == "sync"; }
   /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;

@@ -63,6 +63,11 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   if (run.trial)
     result["local_solver_trial"] = {{"cholmod_seconds", run.trial->cholmod_seconds},
                                     {"tensor_seconds", run.trial->tensor_seconds}};
+  result["coarse"] = options.coarse;
+  if (run.coarse_unknowns > 0) {
+    result["coarse_unknowns"] = run.coarse_unknowns;
+    result["corrections"] = collective_spread(job, static_cast<double>(run.corrections));
+  }
   result["decomposition"] = system.decomposition();
   result["subdomains_per_rank"] = collective_spread(job, static_cast<double>(run.tile_count));
   result["status"] = solver::name(report.status);
@@ -109,6 +114,9 @@ void print_schwarz_run(const Json& run) {
                1e6 * trial["cholmod_seconds"].get<double>(),
                1e6 * trial["tensor_seconds"].get<double>());
   }
+  if (run.contains("coarse_unknowns"))
+    fmt::print("coarse       {}, {} unknowns, {:g} corrections per rank\n", text(run["coarse"]),
+               run["coarse_unknowns"].get<std::int64_t>(), run["corrections"]["max"].get<double>());
   fmt::print("result       {} after {} iterations\n", text(run["status"]),
              iteration_range(run["iterations"]));
   if (run.contains("explanation")) fmt::print("             {}\n", text(run["explanation"]));

@@ -9,6 +9,7 @@
 #include "solver/box_solver_trial.h"
 #include "solver/iteration_report.h"
 #include "solver/schwarz_problem.h"
+#include "solver/schwarz_subdomain.h"
 #include "solver/subdomain.h"
 #include "solver/tile_partition.h"
 #include "tools/job.h"
@@ -33,6 +34,8 @@ struct SchwarzRun {
   double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
   double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a subdomain
   std::int64_t tile_count = 0;
+  std::int64_t coarse_unknowns = 0;  // 0: one level
+  std::int64_t corrections = 0;  // that this rank has added
 };
 
 /// The 2-D Poisson problem in subdomains on the ranks of a job, solved as often as wanted, always
@@ -58,6 +61,8 @@ class SchwarzSystem {
  private:
   SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress);
   void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
+  void run_on(solver::SchwarzSubdomain& tiles, const SchwarzOptions& options,
+              ProgressLine& progress, SchwarzRun& run);
   solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
                                   ProgressLine& progress);
 

@@ -8,6 +8,7 @@
 
 #include "comm_thread/input_error.h"
 #include "solver/krylov_choice.h"
+#include "solver/schwarz_preconditioner.h"
 #include "spmv/matrix_market_output.h"
 #include "spmv/mode.h"
 #include "tools/counters.h"
@@ -38,6 +39,24 @@ std::unique_ptr<KrylovMethod> collective_make_method(KrylovVariant variant, Solv
                                                      const spmv::Problem& problem) {
   try {
     return collective_make_krylov_method(variant, system.op(), options);
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError(problem.name() + ": " + error.what());
+  }
+}
+
+/// Null where another preconditioner is asked for.
+std::unique_ptr<solver::SchwarzPreconditioner> collective_make_schwarz(const SolveSystem& system,
+                                                                       const SolveOptions& options,
+                                                                       const spmv::Problem& problem,
+                                                                       SolveFacts& facts) {
+  const auto wanted = options.parsed_schwarz();
+  if (!wanted) return nullptr;
+  const Stopwatch watch;
+  try {
+    auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
+    facts.schwarz = made.get();
+    facts.schwarz_setup_seconds = watch.seconds();
+    return made;
   } catch (const comm_thread::InputError& error) {
     throw comm_thread::InputError(problem.name() + ": " + error.what());
   }
@@ -93,15 +112,17 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     spmv::collective_check_writable(job.world(), options.solution_path);
 
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
+  SolveFacts facts;
+  const auto schwarz = collective_make_schwarz(system, options, problem, facts);
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
   const KrylovMethod::Options method_options{
       .mode = *spmv::parse_mode(options.mode),
       .preconditioner = options.parsed_preconditioner(),
+      .inverse = schwarz.get(),
       .stop = options.stop,
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
       }};
-  SolveFacts facts;
   facts.communication = collective_measure_communication(job, system.op());
   const bool is_chosen = options.method == "auto";
   const Choice choice =
@@ -111,7 +132,9 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const auto method = collective_make_method(choice.variant, system, method_options, problem);
   facts.setup_seconds = watch.seconds();
   timeline.collective_start();
+  const double schwarz_seconds_before = schwarz ? schwarz->seconds() : 0;
   const SolveReport result = method->solve(system.b());
+  if (schwarz) facts.schwarz_seconds = schwarz->seconds() - schwarz_seconds_before;
   progress.clear();
   if (!options.solution_path.empty())
     system.collective_write(job, method->solution(), options.solution_path);
@@ -128,7 +151,9 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.has_jacobi = options.parsed_preconditioner() == solver::Preconditioner::jacobi;
   facts.vector_bytes = method->vector_bytes();
   facts.products = method->product_count();
-  facts.reductions = choice.variant == KrylovVariant::cg ? 2 : 1;
+  const bool has_two_reductions =
+      choice.variant == KrylovVariant::cg || choice.variant == KrylovVariant::flexible;
+  facts.reductions = has_two_reductions ? 2 : 1;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
   timeline.collective_write(report);
@@ -154,6 +179,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
+      "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"

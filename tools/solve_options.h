@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "solver/krylov_method.h"
+#include "solver/schwarz_preconditioner.h"
 #include "solver/stop_criterion.h"
 #include "tools/system_options.h"
 
@@ -25,6 +27,9 @@ struct SolveOptions : SystemOptions {
     return preconditioner == "jacobi" || method == "pcg-jacobi" ? solver::Preconditioner::jacobi
                                                                 : solver::Preconditioner::none;
   }
+
+  /// Nothing without it. Throws comm_thread::InputError where its options are none.
+  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
 
   /// Throws comm_thread::InputError where options contradict each other.
   void check() const;

@@ -57,6 +57,26 @@ Json collective_phases_report(const Job& job, const SolveReport& solve) {
   return phases;
 }
 
+Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
+  return {{"kind", facts.schwarz->is_symmetric() ? "symmetric" : "restricted"},
+          {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
+          {"subdomains", facts.schwarz->subdomain_count()},
+          {"overlap", facts.schwarz->overlap()},
+          {"largest_subdomain", facts.schwarz->largest_subdomain()},
+          {"setup_seconds", facts.schwarz_setup_seconds},
+          {"seconds", collective_spread(job, facts.schwarz_seconds)}};
+}
+
+void print_schwarz(const Json& schwarz) {
+  fmt::print(
+      "schwarz      {}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s of "
+      "the solve\n",
+      schwarz["kind"].get<std::string>(), schwarz["subdomains"].get<std::int64_t>(),
+      schwarz["subdomains"].get<std::int64_t>() == 1 ? "" : "s",
+      schwarz["largest_subdomain"].get<std::int64_t>(), schwarz["overlap"].get<std::int64_t>(),
+      schwarz["setup_seconds"].get<double>(), schwarz["seconds"]["max"].get<double>());
+}
+
 void print_phases(const Json& phases) {
   fmt::print("\n{:<26}{:>10}{:>10}{:>10}\n", "phase, seconds per rank", "min", "mean", "max");
   for (const auto& [phase, spread] : phases.items()) {
@@ -89,7 +109,8 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
   report["method"] = facts.method;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
-  report["preconditioner"] = facts.has_jacobi ? "jacobi" : "none";
+  report["preconditioner"] = facts.schwarz ? "schwarz" : facts.has_jacobi ? "jacobi" : "none";
+  if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   report["mode"] = options.mode;
   report["status"] = solver::name(solve.status);
   if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
@@ -121,6 +142,7 @@ void print_solve_summary(const Json& report) {
              performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos
                  ? "matrix as " + text(performance["matrix_format"])
                  : text(performance["matrix_format"]));
+  if (report.contains("schwarz_preconditioner")) print_schwarz(report["schwarz_preconditioner"]);
   fmt::print("result       {} after {} iterations\n", text(report["status"]),
              report["iterations"].get<std::int64_t>());
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "solver/schwarz_preconditioner.h"
 #include "solver/solve_report.h"
 #include "tools/communication_cost.h"
 #include "tools/job.h"
@@ -23,6 +24,9 @@ struct SolveFacts {
   std::string method;
   std::string choice;  // why this method, where it was chosen
   bool has_jacobi = false;
+  const solver::SchwarzPreconditioner* schwarz = nullptr;  // where that is the preconditioner
+  double schwarz_setup_seconds = 0;
+  double schwarz_seconds = 0;  // of the solve, this rank's
   double vector_bytes = 0;  // per row and iteration
   double products = 1;  // per iteration
   double reductions = 1;

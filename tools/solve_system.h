@@ -12,6 +12,7 @@
 #include "spmv/right_hand_side.h"
 #include "spmv/row_order.h"
 #include "spmv/row_partition.h"
+#include "spmv/sparse_operator.h"
 #include "tools/job.h"
 #include "tools/report.h"
 #include "tools/system_options.h"
@@ -27,6 +28,10 @@ class SolveSystem {
               const spmv::RightHandSide& right_hand_side, bool is_matrix_free);
 
   spmv::LinearOperator& op() { return *operator_; }
+  /// The same where it has a matrix; null otherwise.
+  const spmv::SparseOperator* matrix_operator() const {
+    return dynamic_cast<const spmv::SparseOperator*>(operator_.get());
+  }
   std::span<const double> b() const { return b_.span(); }
 
   std::int64_t nonzero_count() const { return nonzero_count_; }

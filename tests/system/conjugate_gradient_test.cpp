@@ -1,5 +1,6 @@
 // Whole solves: iteration counts known from the literature, reports, and results that are no
 // success.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,34 @@ TEST_CASE("the method can be chosen by a trial, which the report explains") {
     const std::string choice = report.value("method_choice", "");
     CHECK(choice.find(report.value("method", "none") + " is quickest") == 0);
     CHECK((choice.find("cg-pipelined ") != std::string::npos) == (ranks > 1));
+  }
+}
+
+TEST_CASE("a solve preconditioned by Schwarz takes the same iterations on any ranks") {
+  for (const int ranks : {1, 3}) {
+    const auto result = run_weft(
+        ranks, {"solve", "poisson3d:16", "--preconditioner", "schwarz:subdomains=6,overlap=1",
+                "--method", "cg-pipelined", "--threads", "2", "--json", "-"});
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    const auto report = report_of(result);
+    CHECK(report["preconditioner"] == "schwarz");
+    CHECK(report["schwarz_preconditioner"]["subdomains"] == 6);
+    CHECK(report["schwarz_preconditioner"]["largest_subdomain"] == 1195);
+    CHECK(report["iterations"] == 17);
+  }
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--preconditioner", "schwarz:kind=restricted"},
+        {"--preconditioner", "schwarz:subdomains=5000"},
+        {"--preconditioner", "schwarz:frob"},
+        {"--preconditioner", "schwarz", "--operator", "stencil"}}) {
+    std::vector<std::string> arguments{"solve", "poisson3d:16"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const auto result = run_weft(2, arguments);
+    INFO(result.errors);
+    CHECK(result.exit_code == 2);
+    CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
+    CHECK(result.errors.find("expected") != std::string::npos);
   }
 }
 

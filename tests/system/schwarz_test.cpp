@@ -79,6 +79,25 @@ TEST_CASE("lock step takes the known number of iterations on any ranks and threa
   CHECK(iterations(converged(8, problem(6, 16, 1, "0.03"))) == 59);
 }
 
+TEST_CASE("two levels take the known number of iterations on any ranks and threads") {
+  const auto two_levels = [](Arguments arguments) {
+    arguments.insert(arguments.end(), {"--coarse", "linear"});
+    return arguments;
+  };
+  // From an independent program.
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    CHECK(iterations(converged(ranks, two_levels(problem(4, 16, 1, "0.15")), 2)) == 18);
+    const json report = converged(ranks, two_levels(problem(8, 8, 2, "0.3")));
+    CHECK(iterations(report) == 16);
+    CHECK(report["schwarz"]["coarse_unknowns"] == 49);
+  }
+  Arguments without_waiting = two_levels(problem(6, 16, 1, "0.12"));
+  without_waiting.insert(without_waiting.end(), {"--variant", "async", "--inject", "slow:1:3"});
+  CHECK(converged(3, without_waiting)["schwarz"]["corrections"]["min"] > 0);
+  check_refused(2, two_levels(problem(4, 1, 0, "inf")), "--coarse: found linear");
+}
+
 TEST_CASE("a report has the problem, the method and where the time went") {
   Arguments arguments = problem(3, 5, 1, "0.1");
   arguments.insert(arguments.end(), {"--rhs", "x-random:3", "--mode", "overlap"});

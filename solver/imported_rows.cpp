@@ -1,0 +1,115 @@
+#include "solver/imported_rows.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "comm_thread/sparse_exchange.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::Bytes;
+using spmv::DistributedMatrix;
+using spmv::GlobalIndex;
+
+struct Entry {
+  GlobalIndex row;
+  GlobalIndex column;
+  double value;
+};
+
+/// Own rows, and those that were fetched.
+class KnownRows {
+ public:
+  explicit KnownRows(const DistributedMatrix& matrix) : matrix_(matrix) {}
+
+  /// Calls work(column, value) for the entries of a row.
+  template <class Work>
+  void for_each_entry(GlobalIndex row, const Work& work) const {
+    if (is_own(row)) {
+      const auto local = static_cast<std::size_t>(row - matrix_.first_row());
+      for (auto i = matrix_.rows.row_offsets[local]; i < matrix_.rows.row_offsets[local + 1]; ++i)
+        work(matrix_.global_column(matrix_.rows.columns[static_cast<std::size_t>(i)]),
+             matrix_.rows.values[static_cast<std::size_t>(i)]);
+      return;
+    }
+    for (const auto& [column, value] : fetched_.at(row)) work(column, value);
+  }
+
+  void collective_fetch(const comm_thread::Communicator& communicator,
+                        const std::vector<OverlappingRows>& subdomains) {
+    std::map<int, std::vector<GlobalIndex>> wanted;
+    for (const OverlappingRows& subdomain : subdomains)
+      for (const GlobalIndex row : subdomain.rows)
+        if (!is_own(row) && fetched_.try_emplace(row).second)
+          wanted[matrix_.partition.owner(row)].push_back(row);
+    std::map<int, Bytes> requests;
+    for (const auto& [rank, rows] : wanted) requests[rank] = comm_thread::to_bytes(rows);
+    std::map<int, Bytes> answers;
+    for (const auto& [rank, bytes] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
+      std::vector<Entry> entries;
+      for (const GlobalIndex row : comm_thread::from_bytes<GlobalIndex>(bytes))
+        for_each_entry(row, [&](GlobalIndex column, double value) {
+          entries.push_back({row, column, value});
+        });
+      answers[rank] = comm_thread::to_bytes(entries);
+    }
+    for (const auto& [rank, bytes] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(answers)))
+      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+        fetched_[entry.row].emplace_back(entry.column, entry.value);
+  }
+
+ private:
+  bool is_own(GlobalIndex row) const {
+    return row >= matrix_.first_row() && row < matrix_.first_row() + matrix_.rows.row_count;
+  }
+
+  const DistributedMatrix& matrix_;
+  std::unordered_map<GlobalIndex, std::vector<std::pair<GlobalIndex, double>>> fetched_;
+};
+
+void add_layer(const KnownRows& known, std::vector<GlobalIndex>& rows) {
+  std::vector<GlobalIndex> larger = rows;
+  for (const GlobalIndex row : rows)
+    known.for_each_entry(row, [&](GlobalIndex column, double) { larger.push_back(column); });
+  std::ranges::sort(larger);
+  larger.erase(std::unique(larger.begin(), larger.end()), larger.end());
+  rows = std::move(larger);
+}
+
+LowerTriangle matrix_of(const KnownRows& known, const std::vector<GlobalIndex>& rows) {
+  LowerTriangle matrix{rows.size(), {}};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    known.for_each_entry(rows[i], [&](GlobalIndex column, double value) {
+      const auto found = std::ranges::lower_bound(rows, column);
+      if (column > rows[i] || found == rows.end() || *found != column) return;
+      matrix.entries.push_back(
+          {static_cast<int>(i), static_cast<int>(found - rows.begin()), value});
+    });
+  return matrix;
+}
+
+}  // namespace
+
+std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
+                                                  const DistributedMatrix& matrix, int overlap,
+                                                  std::vector<OverlappingRows>& subdomains) {
+  KnownRows known(matrix);
+  for (OverlappingRows& subdomain : subdomains) subdomain.rows = subdomain.core;
+  known.collective_fetch(communicator, subdomains);
+  for (int layer = 0; layer < overlap; ++layer) {
+    for (OverlappingRows& subdomain : subdomains) add_layer(known, subdomain.rows);
+    known.collective_fetch(communicator, subdomains);
+  }
+  std::vector<LowerTriangle> matrices;
+  for (const OverlappingRows& subdomain : subdomains)
+    matrices.push_back(matrix_of(known, subdomain.rows));
+  return matrices;
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "comm_thread/communicator.h"
+#include "solver/lower_triangle.h"
+#include "spmv/distributed_matrix.h"
+
+namespace weft::solver {
+
+/// Some rows of a matrix, and those around them that an algebraic overlap adds.
+///
+///     6×6 tridiagonal, core {2, 3}, overlap 1      rows = {1, 2, 3, 4}
+struct OverlappingRows {
+  int number = 0;  // of the subdomain, of all
+  std::vector<spmv::GlobalIndex> core{};  // ascending, without the overlap
+  std::vector<spmv::GlobalIndex> rows{};  // ascending, with the overlap
+};
+
+/// Grows each of this rank's subdomains by `overlap` layers of the graph of the matrix, and returns
+/// their matrices: rows and columns of A that are in the subdomain, numbered as in `rows`.
+///
+/// Rows of other ranks are fetched from their owners, layer by layer.
+/// Collective. Talks to those concerned only.
+std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
+                                                  const spmv::DistributedMatrix& matrix,
+                                                  int overlap,
+                                                  std::vector<OverlappingRows>& subdomains);
+
+}  // namespace weft::solver
