@@ -14,6 +14,7 @@
 #include "tools/counters.h"
 #include "tools/job.h"
 #include "tools/linear_system.h"
+#include "tools/mode_choice.h"
 #include "tools/progress_line.h"
 #include "tools/report.h"
 #include "tools/solve_options.h"
@@ -114,6 +115,11 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
   const auto schwarz = collective_make_schwarz(system, options, problem, facts);
+  if (options.mode == "auto") {
+    const ModeChoice choice = collective_choose_mode(job, system.op());
+    options.mode = spmv::name(choice.mode);
+    facts.mode_choice = choice.why;
+  }
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
   const KrylovMethod::Options method_options{
       .mode = *spmv::parse_mode(options.mode),

@@ -164,9 +164,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command
       .add_option("--mode", options.mode,
                   "how the halo travels: vector (first), overlap (MPI, meanwhile) or task\n"
-                  "(the communication thread, meanwhile); the result is the same to the last bit")
-      ->check(CLI::IsMember({"vector", "overlap", "task"}))
-      ->type_name("vector|overlap|task")
+                  "(the communication thread, meanwhile); the result is the same to the last\n"
+                  "bit; auto: what a model of a product predicts to be quickest")
+      ->check(CLI::IsMember({"vector", "overlap", "task", "auto"}))
+      ->type_name("vector|overlap|task|auto")
       ->capture_default_str();
   command
       .add_option("--tolerance", options.stop.tolerance,

@@ -109,6 +109,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
   report["method"] = facts.method;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
+  if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
   report["preconditioner"] = facts.schwarz ? "schwarz" : facts.has_jacobi ? "jacobi" : "none";
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   report["mode"] = options.mode;
@@ -148,6 +149,8 @@ void print_solve_summary(const Json& report) {
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
   if (report.contains("method_choice"))
     fmt::print("method       {}\n", text(report["method_choice"]));
+  if (report.contains("mode_choice"))
+    fmt::print("mode         {}\n", text(report["mode_choice"]));
   if (report["restarts"].get<std::int64_t>() > 0)
     fmt::print("restarts     {} from the true residual, because a recurrence had gone astray\n",
                report["restarts"].get<std::int64_t>());

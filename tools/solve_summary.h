@@ -23,6 +23,7 @@ struct SolveFacts {
   Json ordering;  // null: rows as given
   std::string method;
   std::string choice;  // why this method, where it was chosen
+  std::string mode_choice;  // why this mode, where it was chosen
   bool has_jacobi = false;
   const solver::SchwarzPreconditioner* schwarz = nullptr;  // where that is the preconditioner
   double schwarz_setup_seconds = 0;

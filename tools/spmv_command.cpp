@@ -1,8 +1,6 @@
 #include "tools/spmv_command.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,11 +10,10 @@
 
 #include "perfmodel/traffic_model.h"
 #include "spmv/mode.h"
-#include "spmv/random_numbers.h"
-#include "tools/bandwidth_probe.h"
 #include "tools/counters.h"
 #include "tools/job.h"
 #include "tools/linear_system.h"
+#include "tools/mode_race.h"
 #include "tools/ordered_matrix.h"
 #include "tools/report.h"
 #include "tools/statistics.h"
@@ -27,93 +24,14 @@
 namespace weft::tools {
 namespace {
 
-using perfmodel::HugePageBuffer;
 using spmv::Mode;
 
 constexpr int exit_code_bits_differ = 1;
-constexpr int warm_up_repetitions = 3;
 constexpr double small_problem_bytes = 256e6;
 
 struct SpmvOptions : SystemOptions {
   std::vector<std::string> modes{"vector", "overlap", "task"};
   int repetitions = 20;
-};
-
-/// Times of the modes and of the bandwidth probe between them, in turn, and what they must agree
-/// on.
-class ModeRace {
- public:
-  ModeRace(Job& job, spmv::SparseOperator& op, const std::vector<Mode>& modes)
-      : job_(job),
-        op_(op),
-        modes_(modes),
-        x_(op.collective_make_vector()),
-        y_(static_cast<std::size_t>(op.matrix().row_count())),
-        first_y_(y_.size()),
-        probe_(job),
-        seconds_(modes.size()) {
-    const auto first_row = op.matrix().matrix().first_row();
-    const auto own = x_->own();
-    for (std::size_t i = 0; i < own.size(); ++i)
-      own[i] = spmv::uniform(1, first_row + static_cast<spmv::GlobalIndex>(i)) - 0.5;
-  }
-
-  void collective_run(int repetitions) {
-    for (int i = -warm_up_repetitions; i < repetitions; ++i) {
-      for (std::size_t m = 0; m < modes_.size(); ++m) {
-        const double seconds = collective_time(modes_[m]);
-        if (i >= 0) seconds_[m].push_back(seconds);
-        compare(i == -warm_up_repetitions && m == 0);
-      }
-      const double bandwidth = probe_.collective_load_bytes_per_second();
-      if (i >= 0) bandwidth_.push_back(bandwidth);
-    }
-    differences_ = job_.world().sum(differences_);
-  }
-
-  Statistics seconds(std::size_t mode) const { return summarise(seconds_[mode]); }
-  Statistics bandwidth() const { return summarise(bandwidth_); }
-  bool bits_are_equal() const { return differences_ == 0; }
-
- private:
-  /// The slowest rank's time for one product.
-  double collective_time(Mode mode) {
-    perfmodel::PhaseTimer timer;
-    double seconds = 0;
-    job_.world().barrier();
-    job_.team().run([&](const comm_thread::TeamThread& thread) {
-      thread.barrier();
-      timer.start(thread.index);
-      const Stopwatch watch;
-      op_.multiply(thread, mode, *x_, y_.span(), timer);
-      thread.barrier();
-      if (thread.is_primary()) seconds = watch.seconds();
-    });
-    return job_.world().max(seconds);
-  }
-
-  /// Counts results that differ in any bit from the first result of all.
-  void compare(bool is_first) {
-    job_.team().run([&](const comm_thread::TeamThread& thread) {
-      const auto index = static_cast<std::size_t>(thread.index);
-      const auto begin = static_cast<std::size_t>(op_.matrix().thread_rows()[index]);
-      const auto end = static_cast<std::size_t>(op_.matrix().thread_rows()[index + 1]);
-      if (is_first) std::copy(y_.data() + begin, y_.data() + end, first_y_.data() + begin);
-      if (std::memcmp(y_.data() + begin, first_y_.data() + begin, (end - begin) * sizeof(double)))
-        ++differences_;
-    });
-  }
-
-  Job& job_;
-  spmv::SparseOperator& op_;
-  std::vector<Mode> modes_;
-  std::unique_ptr<spmv::HaloVector> x_;
-  HugePageBuffer<double> y_;
-  HugePageBuffer<double> first_y_;
-  BandwidthProbe probe_;
-  std::vector<std::vector<double>> seconds_;  // per mode
-  std::vector<double> bandwidth_;
-  std::atomic<std::int64_t> differences_{0};
 };
 
 /// Keeps the first of equal modes.

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "spmv/linear_operator.h"
+#include "spmv/mode.h"
+#include "tools/job.h"
+
+namespace weft::tools {
+
+struct ModeChoice {
+  spmv::Mode mode;
+  std::string why;
+};
+
+/// The mode whose product the model predicts to be quickest here (perfmodel::predict_modes); task
+/// mode only where it wins by more than the model can be wrong on one node. The same on all ranks.
+/// Collective. Thread: the main thread.
+ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op);
+
+}  // namespace weft::tools
