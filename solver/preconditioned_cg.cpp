@@ -43,9 +43,9 @@ PreconditionedCg::Norms PreconditionedCg::collective_precondition(const TeamThre
   r_dot_r.flush(sums_.part(thread.index, 0));
   r_dot_z.flush(sums_.part(thread.index, 1));
   z_dot_q.flush(sums_.part(thread.index, 2));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  timer_.lap(thread.index, Phase::vector_update);
   sums_.collective_reduce(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  timer_.lap(thread.index, Phase::reduction);
   return {std::sqrt(sums_.result(0)), sums_.result(1), sums_.result(2)};
 }
 
@@ -57,7 +57,7 @@ SolveReport PreconditionedCg::solve_in_team(const TeamThread& thread, std::span<
     std::fill_n(q_.data() + i, count, 0.0);
     std::copy_n(b.data() + i, count, r_.data() + i);
   });
-  if (thread.is_primary()) timer_.start();
+  timer_.start(thread.index);
   Norms norms = collective_precondition(thread, bound);
   norms.p_bound = options().inverse->norm() * norms.r;
   const double first_norm = norms.r;
@@ -70,7 +70,7 @@ SolveReport PreconditionedCg::solve_in_team(const TeamThread& thread, std::span<
     op().apply(thread, options().mode, *p_, q_.data(), timer_,
                {&curvature_.part(thread.index), norm_ * norms.p_bound * norms.p_bound});
     curvature_.collective_reduce(thread);
-    if (thread.is_primary()) timer_.lap(Phase::reduction);
+    timer_.lap(thread.index, Phase::reduction);
     const double curvature = curvature_.result();
     if (!(curvature > 0)) {
       report.status = SolveStatus::breakdown;
@@ -94,7 +94,7 @@ SolveReport PreconditionedCg::solve_in_team(const TeamThread& thread, std::span<
       for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i)
         p[i] = z_[i] + beta * p[i];
     });
-    if (thread.is_primary()) timer_.lap(Phase::vector_update);
+    timer_.lap(thread.index, Phase::vector_update);
     norms = next;
     ++report.iterations;
     note(thread, norms.r, first_norm, report);

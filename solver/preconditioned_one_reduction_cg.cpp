@@ -56,11 +56,11 @@ ReducedCg::Step PreconditionedOneReductionCg::collective_next_step(const TeamThr
   });
   r_dot_r.flush(sums_.part(thread.index, 0));
   r_dot_u.flush(sums_.part(thread.index, 1));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  timer_.lap(thread.index, Phase::vector_update);
   op().apply(thread, options().mode, *u_, w_.data(), timer_,
              {&sums_.part(thread.index, 2), norm_ * inverse * inverse * state.r_square});
   sums_.collective_reduce(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  timer_.lap(thread.index, Phase::reduction);
   return step_from(state, sums_.result(0), sums_.result(1), sums_.result(2));
 }
 
@@ -79,7 +79,7 @@ void PreconditionedOneReductionCg::collective_advance(const TeamThread& thread, 
   });
   thread.barrier();
   inverse_.apply(thread, r_.data(), u_->values());
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  timer_.lap(thread.index, Phase::vector_update);
 }
 
 }  // namespace weft::solver

@@ -69,10 +69,10 @@ ReducedCg::Step PreconditionedPipelinedCg::collective_next_step(const TeamThread
   w_dot_u.flush(sums_.part(thread.index, 2));
   sums_.collective_start(thread);
   inverse_.apply(thread, w_.data(), m_->values());
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  timer_.lap(thread.index, Phase::vector_update);
   op().apply(thread, options().mode, *m_, n_.data(), timer_, {});
   sums_.collective_finish(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  timer_.lap(thread.index, Phase::reduction);
   return step_from(state, sums_.result(0), sums_.result(1), sums_.result(2));
 }
 
@@ -94,7 +94,7 @@ void PreconditionedPipelinedCg::collective_advance(const TeamThread& thread, con
     }
   });
   thread.barrier();
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  timer_.lap(thread.index, Phase::vector_update);
 }
 
 }  // namespace weft::solver

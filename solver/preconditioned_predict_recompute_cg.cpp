@@ -82,7 +82,7 @@ void PreconditionedPredictRecomputeCg::collective_pass(const TeamThread& thread,
   int scalar = 0;
   for (BinnedSum* sum : {&r_dot_r, &r_dot_u, &p_dot_s, &r_dot_t, &s_dot_t})
     sum->flush(sums_.part(thread.index, scalar++));
-  if (thread.is_primary()) timer_.lap(Phase::vector_update);
+  timer_.lap(thread.index, Phase::vector_update);
 }
 
 ReducedCg::Step PreconditionedPredictRecomputeCg::collective_next_step(const TeamThread& thread,
@@ -100,7 +100,7 @@ ReducedCg::Step PreconditionedPredictRecomputeCg::collective_next_step(const Tea
   op().apply(thread, options().mode, *t_, a_.data(), timer_, {});
   op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
   sums_.collective_finish(thread);
-  if (thread.is_primary()) timer_.lap(Phase::reduction);
+  timer_.lap(thread.index, Phase::reduction);
   const double nu = sums_.result(1);
   Step step{.r_square = sums_.result(0), .r_dot_u = nu, .denominator = sums_.result(2)};
   step.alpha = nu / step.denominator;
