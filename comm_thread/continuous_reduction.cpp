@@ -74,8 +74,7 @@ bool ContinuousReduction::is_round_complete() {
 
 /// Between two rounds.
 bool ContinuousReduction::rests() const {
-  return options_.has_news && !options_.has_news() &&
-         std::chrono::steady_clock::now() < rest_end_;
+  return options_.has_news && !options_.has_news() && std::chrono::steady_clock::now() < rest_end_;
 }
 
 bool ContinuousReduction::progress() {

@@ -21,10 +21,11 @@ ReductionDetector::ReductionDetector(const Communicator& communicator, CommThrea
                         protocol_.fill_contribution(signal_, values);
                         std::ranges::copy(values, taken_.begin());
                       },
-                  .has_news = [this] {
-                    protocol_.fill_contribution(signal_, offered_);
-                    return !std::ranges::equal(offered_, taken_);
-                  }}),
+                  .has_news =
+                      [this] {
+                        protocol_.fill_contribution(signal_, offered_);
+                        return !std::ranges::equal(offered_, taken_);
+                      }}),
       taken_(protocol_.operations().size()),
       offered_(taken_.size()) {
   reduction_.resume();

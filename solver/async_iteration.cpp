@@ -206,8 +206,8 @@ void AsyncIteration::Run::let_others_run() {
   comm_thread::relax(policy, fruitless_count_);
 }
 
-/// What the sweep and the exchange before it cost, for the choice of the halo period. A communication
-/// thread that shares the core takes its time from the sweeps.
+/// What the sweep and the exchange before it cost, for the choice of the halo period. A
+/// communication thread that shares the core takes its time from the sweeps.
 void AsyncIteration::Run::measure() {
   if (options_.halo_period != automatic_halo_period) return;
   const IterationTimes& now = timer_.times();

@@ -175,8 +175,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
 
 }  // namespace
 
-void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& session,
-                  int& exit_code) {
+void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<StudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "cg", "the variants of conjugate gradients in every mode, in turn");

@@ -53,8 +53,7 @@ Json hidden_fraction(double seconds, const MeasuredModeCosts& measured) {
 
 Json collective_phases(const Job& job, const ModeRace& race, std::size_t mode) {
   Json phases;
-  for (const Phase phase :
-       {Phase::pack, Phase::local_part, Phase::halo_wait, Phase::boundary_part})
+  for (const Phase phase : {Phase::pack, Phase::local_part, Phase::halo_wait, Phase::boundary_part})
     phases[perfmodel::name(phase)] =
         job.world().sum(race.phase_seconds(mode, phase)) / job.world().size();
   return phases;
@@ -87,18 +86,19 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
 
   const auto nonzeros = static_cast<double>(system.nonzero_count());
   const auto rows = static_cast<double>(system.op().global_row_count());
-  Json result = {{"problem", problem.name()},
-                 {"rows", system.op().global_row_count()},
-                 {"nonzeros", system.nonzero_count()},
-                 {"ranks", job.world().size()},
-                 {"threads", job.team().thread_count()},
-                 {"matrix_format", system.format_name()},
-                 {"model_bytes", perfmodel::spmv_bytes(system.matrix_bytes(), rows)},
-                 {"load_bandwidth_bytes_per_second", race.bandwidth().median},
-                 {"link", {{"latency_seconds", link.latency_seconds},
-                           {"bytes_per_second", link.bytes_per_second}}},
-                 {"costs", costs_report(measured)},
-                 {"bits_equal", race.bits_are_equal()}};
+  Json result = {
+      {"problem", problem.name()},
+      {"rows", system.op().global_row_count()},
+      {"nonzeros", system.nonzero_count()},
+      {"ranks", job.world().size()},
+      {"threads", job.team().thread_count()},
+      {"matrix_format", system.format_name()},
+      {"model_bytes", perfmodel::spmv_bytes(system.matrix_bytes(), rows)},
+      {"load_bandwidth_bytes_per_second", race.bandwidth().median},
+      {"link",
+       {{"latency_seconds", link.latency_seconds}, {"bytes_per_second", link.bytes_per_second}}},
+      {"costs", costs_report(measured)},
+      {"bits_equal", race.bits_are_equal()}};
   for (std::size_t m = 0; m < modes.size(); ++m) {
     const Statistics seconds = race.seconds(m);
     result["modes"][options.modes[m]] = {
@@ -143,7 +143,7 @@ void print_summary(const Json& report, bool bits_are_equal) {
                1e-6 * first["link"]["bytes_per_second"].get<double>());
   for (const Json& configuration : report["configurations"]) print_configuration(configuration);
   fmt::print("\n{}\n", bits_are_equal ? "All modes gave the same bits."
-                                       : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
+                                      : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }
@@ -205,7 +205,8 @@ void add_compare_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "Examples:\n"
       "  mpiexec.mpich -n 2 weft compare poisson3d:100 irregular:200000\n"
       "  tools/compare poisson3d:200 --ranks 1,2 --threads 1,2 --html modes.html\n"
-      "tools/compare runs this over several numbers of ranks and threads and makes one page of it.");
+      "tools/compare runs this over several numbers of ranks and threads and makes one page of "
+      "it.");
   command.callback([options, &session, &exit_code] { exit_code = compare(session, *options); });
 }
 

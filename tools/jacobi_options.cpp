@@ -162,7 +162,8 @@ int JacobiOptions::sweeps_per_check() const {
 int JacobiOptions::parsed_halo_period() const {
   const bool is_sync = parsed_variant() == JacobiVariant::sync;
   if (halo_period.empty() && is_sync) return 1;
-  if (halo_period.empty() || halo_period == "auto") return solver::AsyncIteration::automatic_halo_period;
+  if (halo_period.empty() || halo_period == "auto")
+    return solver::AsyncIteration::automatic_halo_period;
   const auto period = number_in<int>(halo_period);
   if (!period || *period < 1)
     throw InputError("--halo-period: found '" + halo_period + "'; expected 1 or more, or auto");

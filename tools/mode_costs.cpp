@@ -43,8 +43,7 @@ Link collective_measure_link(Job& job) {
   const bool has_own_core = job.placement().comm_core == comm_thread::CommCore::own_core;
   comm_thread::ProgressProbe probe(
       job.comm_thread_world(), job.comm_thread(), comm_thread::ProgressOperation::isend_irecv,
-      link_bytes,
-      has_own_core ? comm_thread::WaitPolicy::spin : comm_thread::WaitPolicy::yield);
+      link_bytes, has_own_core ? comm_thread::WaitPolicy::spin : comm_thread::WaitPolicy::yield);
   const double seconds = collective_median(job, [&] {
     probe.start(comm_thread::ProgressMethod::communication_thread);
     probe.wait();
@@ -90,10 +89,9 @@ MeasuredModeCosts collective_measure_mode_costs(const Job& job, spmv::LinearOper
   const comm_thread::HaloTraffic traffic = x->exchange().traffic();
   measured.messages = job.world().max(traffic.receive_count);
   measured.bytes = job.world().max(std::max(traffic.received_bytes, traffic.sent_bytes));
-  measured.costs.halo =
-      perfmodel::halo_seconds(static_cast<double>(measured.messages),
-                              static_cast<double>(measured.bytes), link.latency_seconds,
-                              link.bytes_per_second);
+  measured.costs.halo = perfmodel::halo_seconds(static_cast<double>(measured.messages),
+                                                static_cast<double>(measured.bytes),
+                                                link.latency_seconds, link.bytes_per_second);
   measured.costs.handover = handover_seconds;
   return measured;
 }

@@ -171,8 +171,7 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
       ->check(CLI::Range(0, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
-  command.add_flag("--no-likwid", options->skips_likwid,
-                   "do not compare with likwid-bench");
+  command.add_flag("--no-likwid", options->skips_likwid, "do not compare with likwid-bench");
   add_format_option(command, *options);
   add_job_options(command, *options);
   command.footer(

@@ -149,8 +149,7 @@ void print_solve_summary(const Json& report) {
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
   if (report.contains("method_choice"))
     fmt::print("method       {}\n", text(report["method_choice"]));
-  if (report.contains("mode_choice"))
-    fmt::print("mode         {}\n", text(report["mode_choice"]));
+  if (report.contains("mode_choice")) fmt::print("mode         {}\n", text(report["mode_choice"]));
   if (report["restarts"].get<std::int64_t>() > 0)
     fmt::print("restarts     {} from the true residual, because a recurrence had gone astray\n",
                report["restarts"].get<std::int64_t>());

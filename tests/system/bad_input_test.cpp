@@ -142,11 +142,13 @@ TEST_CASE("unknown commands and options are refused") {
   const ScratchFolder folder;
   const auto matrix = folder.write("matrix.mtx", good);
   check_refused(folder, {},
-                {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, "
+                {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, "
+                 "study, generate, "
                  "topology or progress"});
-  check_refused(
-      folder, {"frob"},
-      {"'frob'", "expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, topology or progress"});
+  check_refused(folder, {"frob"},
+                {"'frob'",
+                 "expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, "
+                 "topology or progress"});
   check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
   check_refused(folder, {"solve", matrix, "more"}, {"more"});

@@ -14,8 +14,8 @@ using weft::tests::report_of;
 using weft::tests::run_weft;
 
 json compared(int ranks, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"compare", "--repetitions", "2", "--threads", "1", "--json",
-                                     "-"};
+  std::vector<std::string> arguments{"compare", "--repetitions", "2", "--threads",
+                                     "1",       "--json",        "-"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return report_of(run_weft(ranks, arguments));
 }
@@ -50,9 +50,9 @@ TEST_CASE("one rank has nothing to hide") {
 }
 
 TEST_CASE("the variants of CG are studied in every mode, beside a textbook's loops") {
-  const json report = report_of(
-      run_weft(2, {"study", "cg", "poisson3d:12", "--iterations", "5", "--repetitions", "1",
-                   "--threads", "1", "--json", "-"}));
+  const json report =
+      report_of(run_weft(2, {"study", "cg", "poisson3d:12", "--iterations", "5", "--repetitions",
+                             "1", "--threads", "1", "--json", "-"}));
   REQUIRE(report["study"]["problems"].size() == 1);
   const json study = report["study"]["problems"][0];
   CHECK(study["textbook_seconds_per_iteration"].get<double>() > 0);
