@@ -15,7 +15,7 @@ std::uint64_t ThreadTrace::dropped_count() const {
 std::vector<ThreadTrace::Event> ThreadTrace::events_by_begin() const {
   const auto kept = static_cast<std::ptrdiff_t>(recorded_count() - dropped_count());
   std::vector<Event> events(events_.begin(), events_.begin() + kept);
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
   return events;

@@ -38,9 +38,10 @@ void AndersonGenerator::visit_rows(GlobalIndex begin, GlobalIndex end,
                 {row_of(next(x, grid_.x), y, z), -1.0},
                 {row_of(x, next(y, grid_.y), z), -1.0},
                 {row_of(x, y, next(z, grid_.z)), -1.0}}};
-    // In order but where a neighbour is beyond an end.
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    // In order but where a neighbour is beyond an end; equal columns stay in theirs.
+    const auto is_less = [](const auto& a, const auto& b) { return a.first < b.first; };
+    for (auto entry = entries.begin() + 1; entry != entries.end(); ++entry)
+      std::rotate(std::upper_bound(entries.begin(), entry, *entry, is_less), entry, entry + 1);
     std::size_t count = 0;
     for (const auto& [column, value] : entries) {
       if (count > 0 && columns[count - 1] == column) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ std::vector<Line> lines_of(const std::vector<ThreadTrace::Event>& events, int th
     }
   }
   // Equal times stay as they are: longer spans first.
-  std::ranges::stable_sort(lines, {}, &Line::time_ns);
+  std::ranges::sort(
+      lines, {}, [](const Line& line) { return std::tuple(line.time_ns, line.event, line.phase); });
   return lines;
 }
 
