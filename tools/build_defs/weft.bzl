@@ -14,7 +14,9 @@ _header_source = rule(
 )
 
 def weft_cc_library(name, hdrs = [], deps = [], tags = [], testonly = False, **kwargs):
-    """A cc_library whose headers are also compiled alone, twice in one file.
+    """A cc_library; a header without a source of its name is also compiled alone, twice in one file.
+
+    A source includes the header of its name first (tools/check_layers), which shows the same.
 
     Args:
       name: the name of the header without its ending.
@@ -26,6 +28,8 @@ def weft_cc_library(name, hdrs = [], deps = [], tags = [], testonly = False, **k
     """
     cc_library(name = name, hdrs = hdrs, deps = deps, tags = tags, testonly = testonly, **kwargs)
     for header in hdrs:
+        if native.glob([header.replace(".h", ".cpp")]):
+            continue
         check = header.replace(".", "_").replace("/", "_") + "_alone"
         _header_source(
             name = check + "_source",
@@ -57,7 +61,9 @@ def weft_cc_test(name, srcs, deps = [], tags = [], size = "small", **kwargs):
     )
 
 def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
-    """A Catch2 test that runs at every combination of ranks and threads per rank.
+    """A Catch2 test that runs at every number of ranks, with one number of threads after the other.
+
+    One of the runs, with three ranks where there are, is tagged for the sanitizers.
 
     Args:
       name: the name of the suite; one run is called name_RrTt.
@@ -65,7 +71,7 @@ def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2],
       deps: libraries.
       ranks: numbers of ranks.
       threads: numbers of compute threads a rank.
-      tags: for every run.
+      tags: for every run; "tsan" for the run of the sanitizers only.
       data: files that the test reads.
       **kwargs: anything else that sh_test knows.
     """
@@ -78,20 +84,23 @@ def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2],
         deps = depset(deps + ["//tests/support:mpi_main"]).to_list(),
     )
     runs = []
-    for rank_count in ranks:
-        for thread_count in threads:
-            run = "{}_{}r{}t".format(name, rank_count, thread_count)
-            runs.append(run)
-            native.sh_test(
-                name = run,
-                size = "small",
-                srcs = ["//tools/build_defs:run_mpi_test"],
-                args = [str(rank_count), str(thread_count), "$(rootpath {})".format(program)],
-                data = [program] + data,
-                # Bazel runs at most as much at once as the machine has cores.
-                tags = ["mpi", "cpu:{}".format(rank_count * thread_count)] + tags,
-                **kwargs
-            )
+    sanitized = 3 if 3 in ranks else ranks[-1]
+    for i, rank_count in enumerate(ranks):
+        # The most threads with three ranks, and with every other number from there.
+        thread_count = threads[(i + ranks.index(sanitized) + len(threads) - 1) % len(threads)]
+        run = "{}_{}r{}t".format(name, rank_count, thread_count)
+        runs.append(run)
+        native.sh_test(
+            name = run,
+            size = "small",
+            srcs = ["//tools/build_defs:run_mpi_test"],
+            args = [str(rank_count), str(thread_count), "$(rootpath {})".format(program)],
+            data = [program] + data,
+            # Bazel runs at most as much at once as the machine has cores.
+            tags = ["mpi", "cpu:{}".format(rank_count * thread_count)] +
+                   (tags + ["sanitize"] if rank_count == sanitized else [tag for tag in tags if tag != "tsan"]),
+            **kwargs
+        )
     native.test_suite(name = name, tests = runs)
 
 def weft_system_test(name, srcs, deps = [], tags = [], data = [], **kwargs):
