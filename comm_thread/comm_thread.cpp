@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm_thread/patient_calls.h"
 #include "comm_thread/sleep.h"
 
 namespace weft::comm_thread {
@@ -224,6 +225,7 @@ void CommThread::run() {
   if (options_.on_start) options_.on_start();
   sleep_precisely();
   const bool shares_core = options_.idle == WaitPolicy::yield;
+  if (!shares_core) PatientCalls::never_on_this_thread();
   const std::uint64_t park_after =
       shares_core ? looks_before_park_on_shared_core : looks_before_park;
   std::uint64_t fruitless = 0;

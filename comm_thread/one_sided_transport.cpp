@@ -12,6 +12,7 @@
 #include "comm_thread/link_layout.h"
 #include "comm_thread/message_check.h"
 #include "comm_thread/mpi_error.h"
+#include "comm_thread/patient_calls.h"
 #include "comm_thread/slot_ring.h"
 
 namespace weft::comm_thread {
@@ -94,6 +95,7 @@ class OneSidedLink {
   void complete_puts() {
     if (open_put_ == 0) return;
     const std::uint64_t number = std::exchange(open_put_, 0);
+    const PatientCalls patient;
     if (completes_locally(variant_)) {
       check_mpi(MPI_Win_flush_local(plan_.neighbour, window_), "complete a Put at the origin");
       return;
@@ -152,6 +154,7 @@ class OneSidedTransport final : public Transport {
               "progress one-sided communication");
     if (!has_open_acknowledgements_) return;
     has_open_acknowledgements_ = false;
+    const PatientCalls patient;
     check_mpi(MPI_Win_flush_local_all(window_), "complete acknowledgements");
   }
 
@@ -169,6 +172,7 @@ class OneSidedTransport final : public Transport {
   }
 
   void collective_close() override {
+    const PatientCalls patient;
     check_mpi(MPI_Win_unlock_all(window_), "close one-sided channels");
     check_mpi(MPI_Win_free(&window_), "close one-sided channels");
   }
