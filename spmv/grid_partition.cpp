@@ -81,6 +81,8 @@ GridBox GridPartition::box(int rank) const {
 }
 
 std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth, bool has_corners) const {
+  if (depth < 1)
+    throw InputError("halo depth: found " + std::to_string(depth) + "; expected at least 1");
   for (std::size_t d = 0; d < 3; ++d)
     if (dims_[d] > 1 && sizes(grid_)[d] / dims_[d] < depth)
       throw InputError("halo depth: found " + std::to_string(depth) + "; expected at most " +

@@ -39,7 +39,8 @@ class GridPartition {
 
   /// Whom `rank` exchanges a halo of `depth` points with, in ascending ranks: those across faces
   /// and, where it is deeper than one point or `has_corners`, across edges and corners.
-  /// Throws comm_thread::InputError when a rank has fewer than `depth` points in a cut direction.
+  /// Throws comm_thread::InputError when `depth` is below one, or above the number of points that a
+  /// rank has in a cut direction.
   std::vector<GridNeighbour> neighbours(int rank, int depth, bool has_corners = false) const;
 
  private:

@@ -36,8 +36,9 @@ double jacobi_dot(const Vector& r, const Vector& d) {
 }
 
 template <class Sum>
-double total(Sum sum) {
+double total(const Sum& summed) {
   comm_thread::ExactAccumulator total;
+  Sum sum = summed;
   sum.flush(total);
   return total.rounded();
 }

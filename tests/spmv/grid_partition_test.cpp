@@ -174,6 +174,7 @@ TEST_CASE("a halo deeper than a rank has points is refused, on every rank alike"
   for (int rank = 0; rank < 8; ++rank) {
     CHECK(partition.neighbours(rank, 3).size() == 7);
     CHECK_THROWS_AS(partition.neighbours(rank, 4), InputError);
+    CHECK_THROWS_WITH(partition.neighbours(rank, 0), "halo depth: found 0; expected at least 1");
     CHECK_THROWS_WITH(partition.neighbours(rank, 4),
                       "halo depth: found 4; expected at most 3, the points of a rank in direction "
                       "y");
