@@ -109,11 +109,15 @@ void SolveOptions::check() const {
     if (method == "pcg-jacobi")
       throw comm_thread::InputError(
           "--preconditioner: found schwarz with --method pcg-jacobi; expected --method cg");
-    if (found->kind == SchwarzPreconditioner::Kind::restricted && method != "fcg")
+    if (found->kind == SchwarzPreconditioner::Kind::restricted && method != "fcg" &&
+        method != "gmres")
       throw comm_thread::InputError(
           "--preconditioner: found schwarz:kind=restricted with --method " + method +
-          "; expected --method fcg, because it is not symmetric");
+          "; expected --method gmres or fcg, because it is not symmetric");
   }
+  if (restart > 0 && method != "gmres")
+    throw comm_thread::InputError("--restart: found with --method " + method +
+                                  "; expected --method gmres");
   if (is_matrix_free() && !solution_path.empty())
     throw comm_thread::InputError(
         "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
@@ -147,9 +151,9 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "(predict and recompute), whose reductions travel while the operator works;\n"
                   "auto: whichever a short trial shows to be quickest; pcg-jacobi is cg with\n"
                   "--preconditioner jacobi; fcg: flexible, for preconditioners that are not\n"
-                  "symmetric")
+                  "symmetric; gmres: for any matrix and any preconditioner")
       ->check(CLI::IsMember({"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "auto",
-                             "pcg-jacobi", "fcg"}))
+                             "pcg-jacobi", "fcg", "gmres"}))
       ->type_name("METHOD")
       ->capture_default_str();
   command
@@ -157,10 +161,16 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
                   "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
                   "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric,\n"
-                  "or restricted for fcg; default: overlap 1, about 4096 rows each")
+                  "or restricted for gmres and fcg; default: overlap 1, about 4096 rows each")
       ->check(fault_of_preconditioner)
       ->type_name("none|jacobi|schwarz[:...]")
       ->capture_default_str();
+  command
+      .add_option("--restart", options.restart,
+                  "gmres: iterations before it begins again from what it has; it keeps as many\n"
+                  "vectors; default: 30")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("M");
   command
       .add_option("--mode", options.mode,
                   "how the halo travels: vector (first), overlap (MPI, meanwhile) or task\n"

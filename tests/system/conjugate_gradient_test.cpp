@@ -99,6 +99,30 @@ TEST_CASE("a solve preconditioned by Schwarz takes the same iterations on any ra
   }
 }
 
+TEST_CASE("GMRES takes the same iterations on any ranks, with and without a matrix") {
+  std::int64_t iterations = -1;
+  for (const std::string kind : {"matrix", "stencil"})
+    for (const int ranks : {1, 3}) {
+      CAPTURE(kind, ranks);
+      const auto result =
+          run_weft(ranks, {"solve", "poisson3d:12", "--method", "gmres", "--restart", "8",
+                           "--operator", kind, "--threads", "1", "--json", "-"});
+      CHECK(result.exit_code == 0);
+      const auto report = report_of(result);
+      CHECK(faults_of_solve_report(report) == "");
+      CHECK(report.value("method", "") == "gmres");
+      CHECK(report.value("restart", -1) == 8);
+      CHECK(report.value("relative_residual", 1.0) < 1e-8);
+      if (iterations < 0) iterations = report.value("iterations", -1);
+      CHECK(report.value("iterations", -1) == iterations);
+      CHECK(report.value("restarts", -1) == (iterations - 1) / 8);
+    }
+  const auto refused = run_weft(1, {"solve", "poisson3d:12", "--restart", "8"});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.errors.find("--restart: found with --method cg; expected --method gmres") !=
+        std::string::npos);
+}
+
 TEST_CASE("what a stencil cannot do is refused") {
   const auto irregular = run_weft(2, {"solve", "irregular:100", "--operator", "stencil"});
   CHECK(irregular.exit_code == 2);
