@@ -15,10 +15,13 @@ struct OverlappingRows {
   int number = 0;  // of the subdomain, of all
   std::vector<spmv::GlobalIndex> core{};  // ascending, without the overlap
   std::vector<spmv::GlobalIndex> rows{};  // ascending, with the overlap
+  /// Couplings of each row that end outside, in the core that has the row: Σ|a_ij| over such j.
+  std::vector<double> cut{};
 };
 
 /// Grows each of this rank's subdomains by `overlap` layers of the graph of the matrix, and returns
-/// their matrices: rows and columns of A that are in the subdomain, numbered as in `rows`.
+/// their matrices: rows and columns of A that are in the subdomain, numbered as in `rows`. `rows`
+/// and `cut` are filled.
 ///
 /// Rows of other ranks are fetched from their owners, layer by layer.
 /// Collective. Talks to those concerned only.

@@ -15,6 +15,7 @@
 #include "comm_thread/input_error.h"
 #include "comm_thread/sparse_exchange.h"
 #include "solver/graph_cut.h"
+#include "solver/interface_shift.h"
 
 namespace weft::solver {
 namespace {
@@ -35,6 +36,15 @@ std::int64_t checked_count(const SchwarzPreconditioner::Options& options, Global
   if (options.overlap < 0 || options.overlap > most_overlap)
     throw comm_thread::InputError(
         fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap, most_overlap));
+  if (options.kind == SchwarzPreconditioner::Kind::optimized) {
+    if (options.overlap == 0)
+      throw comm_thread::InputError(
+          "schwarz: found kind=optimized with overlap=0; expected an overlap of 1 or more, because "
+          "what a row at the edge finds is wrong");
+    if (!(options.shift > 0 && options.shift <= 1))
+      throw comm_thread::InputError(
+          fmt::format("schwarz: found shift={}; expected above 0 to 1", options.shift));
+  }
   const std::int64_t most = std::max<std::int64_t>(row_count, 1);
   if (options.subdomain_count < 0 || options.subdomain_count > most)
     throw comm_thread::InputError(
@@ -59,17 +69,33 @@ std::pair<std::size_t, std::size_t> share(std::size_t count, const TeamThread& t
 
 }  // namespace
 
+const char* name(SchwarzPreconditioner::Kind kind) {
+  switch (kind) {
+    case SchwarzPreconditioner::Kind::symmetric:
+      return "symmetric";
+    case SchwarzPreconditioner::Kind::restricted:
+      return "restricted";
+    case SchwarzPreconditioner::Kind::optimized:
+      break;
+  }
+  return "optimized";
+}
+
 SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, const Options& options)
     : op_(op),
       communicator_(op.communicator().collective_duplicate()),
       kind_(options.kind),
       partition_(options.partition),
       subdomain_count_(checked_count(options, op.global_row_count())),
-      overlap_(options.overlap) {
+      overlap_(options.overlap),
+      shift_(options.shift) {
   std::vector<OverlappingRows> subdomains =
       has_graph_partition() ? collective_cut_graph() : own_subdomains();
-  const std::vector<LowerTriangle> matrices =
+  std::vector<LowerTriangle> matrices =
       collective_import_rows(communicator_, op.matrix().matrix(), overlap_, subdomains);
+  if (kind_ == Kind::optimized)
+    for (std::size_t i = 0; i < subdomains.size(); ++i)
+      shift_interface(subdomains[i], shift_, matrices[i]);
   collective_plan_halo(subdomains);
   collective_plan_results(subdomains);
   collective_weigh();
@@ -154,7 +180,7 @@ void SchwarzPreconditioner::collective_plan_results(
       const GlobalIndex row = subdomains[i].rows[k];
       const std::size_t place = subdomains_[i].result_begin + k;
       const bool is_inside = std::ranges::binary_search(subdomains[i].core, row);
-      if (kind_ == Kind::restricted && !is_inside) continue;
+      if (kind_ != Kind::symmetric && !is_inside) continue;
       const int owner = matrix.partition.owner(row);
       if (owner == matrix.rank) {
         terms.emplace_back(row, subdomains[i].number, place);

@@ -33,9 +33,18 @@ std::int64_t whole_number(const std::string& item, std::string_view digits) {
   return number;
 }
 
+/// Throws comm_thread::InputError.
+double share(const std::string& item, const std::string& digits) {
+  const double number = number_in(digits);
+  if (!(number > 0 && number <= 1))
+    throw comm_thread::InputError("found '" + item + "'; expected a number above 0, up to 1");
+  return number;
+}
+
 /// "overlap=1,subdomains=8". Throws comm_thread::InputError.
 SchwarzPreconditioner::Options parse_schwarz(const std::string& text) {
   SchwarzPreconditioner::Options options;
+  bool has_shift = false;
   std::stringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
     const auto equals = item.find('=');
@@ -45,18 +54,26 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text) {
       options.overlap = static_cast<int>(whole_number(item, value));
     else if (key == "subdomains")
       options.subdomain_count = whole_number(item, value);
-    else if (item == "kind=symmetric" || item == "kind=restricted")
-      options.kind = value == "restricted" ? SchwarzPreconditioner::Kind::restricted
-                                           : SchwarzPreconditioner::Kind::symmetric;
-    else if (item == "partition=rows" || item == "partition=metis")
+    else if (item == "kind=symmetric")
+      options.kind = SchwarzPreconditioner::Kind::symmetric;
+    else if (item == "kind=restricted")
+      options.kind = SchwarzPreconditioner::Kind::restricted;
+    else if (item == "kind=optimized")
+      options.kind = SchwarzPreconditioner::Kind::optimized;
+    else if (key == "shift") {
+      options.shift = share(item, value);
+      has_shift = true;
+    } else if (item == "partition=rows" || item == "partition=metis")
       options.partition = value == "metis" ? SchwarzPreconditioner::Partition::graph
                                            : SchwarzPreconditioner::Partition::rows;
     else
       throw comm_thread::InputError(
           "found '" + item +
-          "'; expected overlap=G, subdomains=S, partition=rows|metis or kind=symmetric|restricted, "
-          "joined by commas");
+          "'; expected overlap=G, subdomains=S, partition=rows|metis, "
+          "kind=symmetric|restricted|optimized or shift=P, joined by commas");
   }
+  if (has_shift && options.kind != SchwarzPreconditioner::Kind::optimized)
+    throw comm_thread::InputError("found shift without kind=optimized; expected both");
   return options;
 }
 
@@ -109,10 +126,11 @@ void SolveOptions::check() const {
     if (method == "pcg-jacobi")
       throw comm_thread::InputError(
           "--preconditioner: found schwarz with --method pcg-jacobi; expected --method cg");
-    if (found->kind == SchwarzPreconditioner::Kind::restricted && method != "fcg" &&
+    if (found->kind != SchwarzPreconditioner::Kind::symmetric && method != "fcg" &&
         method != "gmres")
       throw comm_thread::InputError(
-          "--preconditioner: found schwarz:kind=restricted with --method " + method +
+          "--preconditioner: found schwarz:kind=" + std::string(solver::name(found->kind)) +
+          " with --method " + method +
           "; expected --method gmres or fcg, because it is not symmetric");
   }
   if (restart > 0 && method != "gmres")
@@ -160,8 +178,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option("--preconditioner", options.preconditioner,
                   "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
                   "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
-                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric,\n"
-                  "or restricted for gmres and fcg; default: overlap 1, about 4096 rows each")
+                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
+                  "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
+                  "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
+                  "about 4096 rows each, shift 0.1")
       ->check(fault_of_preconditioner)
       ->type_name("none|jacobi|schwarz[:...]")
       ->capture_default_str();

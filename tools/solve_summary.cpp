@@ -60,20 +60,27 @@ Json collective_phases_report(const Job& job, const SolveReport& solve) {
 }
 
 Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
-  return {{"kind", facts.schwarz->is_symmetric() ? "symmetric" : "restricted"},
-          {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
-          {"subdomains", facts.schwarz->subdomain_count()},
-          {"overlap", facts.schwarz->overlap()},
-          {"largest_subdomain", facts.schwarz->largest_subdomain()},
-          {"setup_seconds", facts.schwarz_setup_seconds},
-          {"seconds", collective_spread(job, facts.schwarz_seconds)}};
+  Json report = {{"kind", solver::name(facts.schwarz->kind())},
+                 {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
+                 {"subdomains", facts.schwarz->subdomain_count()},
+                 {"overlap", facts.schwarz->overlap()},
+                 {"largest_subdomain", facts.schwarz->largest_subdomain()},
+                 {"setup_seconds", facts.schwarz_setup_seconds},
+                 {"seconds", collective_spread(job, facts.schwarz_seconds)}};
+  if (facts.schwarz->kind() == solver::SchwarzPreconditioner::Kind::optimized)
+    report["shift"] = facts.schwarz->shift();
+  return report;
 }
 
 void print_schwarz(const Json& schwarz) {
   fmt::print(
-      "schwarz      {}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s of "
+      "schwarz      {}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
+      "of "
       "the solve\n",
-      schwarz["kind"].get<std::string>(), schwarz["subdomains"].get<std::int64_t>(),
+      schwarz["kind"].get<std::string>(),
+      schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"].get<double>())
+                                : "",
+      schwarz["subdomains"].get<std::int64_t>(),
       schwarz["subdomains"].get<std::int64_t>() == 1 ? "" : "s",
       schwarz["largest_subdomain"].get<std::int64_t>(), schwarz["overlap"].get<std::int64_t>(),
       schwarz["setup_seconds"].get<double>(), schwarz["seconds"]["max"].get<double>());

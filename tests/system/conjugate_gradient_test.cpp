@@ -88,6 +88,10 @@ TEST_CASE("a solve preconditioned by Schwarz takes the same iterations on any ra
        {std::vector<std::string>{"--preconditioner", "schwarz:kind=restricted"},
         {"--preconditioner", "schwarz:subdomains=5000"},
         {"--preconditioner", "schwarz:frob"},
+        {"--preconditioner", "schwarz:kind=optimized"},
+        {"--preconditioner", "schwarz:kind=optimized,shift=0", "--method", "gmres"},
+        {"--preconditioner", "schwarz:kind=optimized,overlap=0", "--method", "gmres"},
+        {"--preconditioner", "schwarz:kind=restricted,shift=0.5", "--method", "gmres"},
         {"--preconditioner", "schwarz", "--operator", "stencil"}}) {
     std::vector<std::string> arguments{"solve", "poisson3d:16"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
