@@ -156,11 +156,24 @@ LowerTriangle matrix_of(const KnownRows& known, const std::unordered_map<GlobalI
   return matrix;
 }
 
+WholeRows whole_rows(const KnownRows& known, const std::vector<GlobalIndex>& rows) {
+  WholeRows whole;
+  for (const GlobalIndex row : rows) {
+    known.for_each_entry(row, [&](GlobalIndex column, double value) {
+      whole.columns.push_back(column);
+      whole.values.push_back(value);
+    });
+    whole.row_begin.push_back(whole.columns.size());
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
                                                   const DistributedMatrix& matrix, int overlap,
-                                                  std::vector<OverlappingRows>& subdomains) {
+                                                  std::vector<OverlappingRows>& subdomains,
+                                                  std::vector<WholeRows>* whole) {
   KnownRows known(matrix);
   for (OverlappingRows& subdomain : subdomains) subdomain.rows = subdomain.core;
   known.collective_fetch(communicator, subdomains);
@@ -172,6 +185,8 @@ std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicato
   const auto cores = collective_find_cores(communicator, matrix, known, subdomains);
   for (OverlappingRows& subdomain : subdomains)
     matrices.push_back(matrix_of(known, cores, subdomain));
+  for (std::size_t i = 0; whole && i < subdomains.size(); ++i)
+    whole->push_back(whole_rows(known, subdomains[i].rows));
   return matrices;
 }
 

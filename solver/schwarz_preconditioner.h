@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm_thread/communicator.h"
@@ -66,6 +67,17 @@ class SchwarzPreconditioner final : public InverseOperator {
   /// subdomain's matrix is not positive definite.
   SchwarzPreconditioner(const spmv::SparseOperator& op, const Options& options);
 
+  /// How many subdomains `options` ask for in a matrix of `row_count` rows. Throws
+  /// comm_thread::InputError where options are out of range.
+  static std::int64_t checked_subdomain_count(const Options& options, spmv::GlobalIndex row_count);
+  /// Parts of the graph of this rank's rows by METIS, without the overlap: its share of
+  /// `subdomain_count`, at least one; how many there are on all ranks is put in. Collective.
+  static std::vector<OverlappingRows> collective_cut_graph(
+      const comm_thread::Communicator& communicator, const spmv::DistributedMatrix& matrix,
+      std::int64_t& subdomain_count);
+  /// What is said of a subdomain's matrix that has no factors.
+  static std::string fault_of_matrix(std::size_t row_count);
+
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override { return norm_; }
   bool is_symmetric() const override { return kind_ == Kind::symmetric; }
@@ -93,7 +105,6 @@ class SchwarzPreconditioner final : public InverseOperator {
   };
 
   std::vector<OverlappingRows> own_subdomains() const;
-  std::vector<OverlappingRows> collective_cut_graph();
   void collective_plan_halo(const std::vector<OverlappingRows>& subdomains);
   void collective_plan_results(const std::vector<OverlappingRows>& subdomains);
   void collective_weigh();

@@ -1,14 +1,11 @@
 #include "tools/solve_options.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <sstream>
-#include <string_view>
 
 #include "comm_thread/input_error.h"
+#include "tools/schwarz_word.h"
 
 namespace weft::tools {
 namespace {
@@ -22,74 +19,13 @@ double number_in(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
 }
 
-/// Throws comm_thread::InputError.
-std::int64_t whole_number(const std::string& item, std::string_view digits) {
-  std::int64_t number = -1;
-  const char* const last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, number);
-  if (error != std::errc() || end != last || number < 0 ||
-      number > std::numeric_limits<std::int32_t>::max())
-    throw comm_thread::InputError("found '" + item + "'; expected a whole number, 0 or more");
-  return number;
-}
-
-/// Throws comm_thread::InputError.
-double share(const std::string& item, const std::string& digits) {
-  const double number = number_in(digits);
-  if (!(number > 0 && number <= 1))
-    throw comm_thread::InputError("found '" + item + "'; expected a number above 0, up to 1");
-  return number;
-}
-
-/// "overlap=1,subdomains=8". Throws comm_thread::InputError.
-SchwarzPreconditioner::Options parse_schwarz(const std::string& text) {
-  SchwarzPreconditioner::Options options;
-  bool has_shift = false;
-  std::stringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
-    if (key == "overlap")
-      options.overlap = static_cast<int>(whole_number(item, value));
-    else if (key == "subdomains")
-      options.subdomain_count = whole_number(item, value);
-    else if (item == "kind=symmetric")
-      options.kind = SchwarzPreconditioner::Kind::symmetric;
-    else if (item == "kind=restricted")
-      options.kind = SchwarzPreconditioner::Kind::restricted;
-    else if (item == "kind=optimized")
-      options.kind = SchwarzPreconditioner::Kind::optimized;
-    else if (key == "shift") {
-      options.shift = share(item, value);
-      has_shift = true;
-    } else if (item == "partition=rows" || item == "partition=metis")
-      options.partition = value == "metis" ? SchwarzPreconditioner::Partition::graph
-                                           : SchwarzPreconditioner::Partition::rows;
-    else
-      throw comm_thread::InputError(
-          "found '" + item +
-          "'; expected overlap=G, subdomains=S, partition=rows|metis, "
-          "kind=symmetric|restricted|optimized or shift=P, joined by commas");
-  }
-  if (has_shift && options.kind != SchwarzPreconditioner::Kind::optimized)
-    throw comm_thread::InputError("found shift without kind=optimized; expected both");
-  return options;
-}
-
-constexpr std::string_view schwarz = "schwarz";
-
-bool is_schwarz(const std::string& text) {
-  return text == schwarz || text.starts_with(std::string(schwarz) + ":");
-}
-
 std::string fault_of_preconditioner(const std::string& text) {
   if (text == "none" || text == "jacobi") return "";
   if (!is_schwarz(text))
     return "found '" + text +
            "'; expected none, jacobi or schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   try {
-    parse_schwarz(text.substr(std::min(text.size(), schwarz.size() + 1)));
+    parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric);
   } catch (const comm_thread::InputError& error) {
     return error.what();
   }
@@ -115,7 +51,7 @@ std::string fault_of_iterations(const std::string& text) {
 
 std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() const {
   if (!is_schwarz(preconditioner)) return std::nullopt;
-  return parse_schwarz(preconditioner.substr(std::min(preconditioner.size(), schwarz.size() + 1)));
+  return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
 }
 
 void SolveOptions::check() const {
