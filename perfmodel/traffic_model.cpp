@@ -12,4 +12,8 @@ double conjugate_gradient_flops(double nonzero_count, double row_count, bool jac
   return 2 * nonzero_count + (jacobi ? 12 : 10) * row_count;
 }
 
+double gmres_flops(double nonzero_count, double row_count, int restart, bool jacobi) {
+  return 2 * nonzero_count + (4.0 * (restart + 1) + (jacobi ? 8 : 7)) * row_count;
+}
+
 }  // namespace weft::perfmodel

@@ -16,4 +16,9 @@ double spmv_bytes(double matrix_bytes, double row_count);
 /// Flops of one CG iteration: 2 per nonzero and 10 per row (12 with diagonal preconditioning).
 double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi);
 
+/// Flops of one iteration of GMRES(restart), with Gram-Schmidt twice, on average over a cycle:
+/// 2 per nonzero, and per row 8 for each of (restart + 1)/2 vectors and 7 (8 with diagonal
+/// preconditioning).
+double gmres_flops(double nonzero_count, double row_count, int restart, bool jacobi);
+
 }  // namespace weft::perfmodel

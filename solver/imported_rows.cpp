@@ -1,6 +1,7 @@
 #include "solver/imported_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -14,6 +15,12 @@ namespace {
 using comm_thread::Bytes;
 using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
+
+/// A row, and the subdomain whose core has it.
+struct CoreOfRow {
+  GlobalIndex row;
+  int subdomain;
+};
 
 struct Entry {
   GlobalIndex row;
@@ -82,23 +89,91 @@ void add_layer(const KnownRows& known, std::vector<GlobalIndex>& rows) {
   rows = std::move(larger);
 }
 
-LowerTriangle matrix_of(const KnownRows& known, const std::vector<GlobalIndex>& rows) {
+bool has(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
+  return std::ranges::binary_search(rows, row);
+}
+
+/// Which core every row at the edge of a subdomain belongs to, and every row outside that it is
+/// coupled to. Every row is in one core; its owner tells, after the rank of the core told him.
+std::unordered_map<GlobalIndex, int> collective_find_cores(
+    const comm_thread::Communicator& communicator, const DistributedMatrix& matrix,
+    const KnownRows& known, const std::vector<OverlappingRows>& subdomains) {
+  std::map<int, std::vector<CoreOfRow>> told;
+  for (const OverlappingRows& subdomain : subdomains)
+    for (const GlobalIndex row : subdomain.core)
+      told[matrix.partition.owner(row)].push_back({row, subdomain.number});
+  std::map<int, Bytes> messages;
+  for (const auto& [rank, list] : told) messages[rank] = comm_thread::to_bytes(list);
+  std::vector<int> core_of_own(static_cast<std::size_t>(matrix.rows.row_count));
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+    for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
+      core_of_own[static_cast<std::size_t>(core.row - matrix.first_row())] = core.subdomain;
+
+  std::unordered_map<GlobalIndex, int> cores;
+  std::map<int, std::vector<GlobalIndex>> wanted;
+  const auto want = [&](GlobalIndex row) {
+    if (cores.try_emplace(row).second) wanted[matrix.partition.owner(row)].push_back(row);
+  };
+  for (const OverlappingRows& subdomain : subdomains)
+    for (const GlobalIndex row : subdomain.rows)
+      known.for_each_entry(row, [&](GlobalIndex column, double) {
+        if (has(subdomain.rows, column)) return;
+        want(row);
+        want(column);
+      });
+  std::map<int, Bytes> requests;
+  for (const auto& [rank, rows] : wanted) requests[rank] = comm_thread::to_bytes(rows);
+  std::map<int, Bytes> answers;
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
+    std::vector<CoreOfRow> list;
+    for (const GlobalIndex row : comm_thread::from_bytes<GlobalIndex>(bytes))
+      list.push_back({row, core_of_own[static_cast<std::size_t>(row - matrix.first_row())]});
+    answers[rank] = comm_thread::to_bytes(list);
+  }
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(answers)))
+    for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
+      cores[core.row] = core.subdomain;
+  return cores;
+}
+
+LowerTriangle matrix_of(const KnownRows& known, const std::unordered_map<GlobalIndex, int>& cores,
+                        OverlappingRows& subdomain) {
+  const std::vector<GlobalIndex>& rows = subdomain.rows;
   LowerTriangle matrix{rows.size(), {}};
+  subdomain.cut.assign(rows.size(), 0);
   for (std::size_t i = 0; i < rows.size(); ++i)
     known.for_each_entry(rows[i], [&](GlobalIndex column, double value) {
       const auto found = std::ranges::lower_bound(rows, column);
-      if (column > rows[i] || found == rows.end() || *found != column) return;
+      const bool is_inside = found != rows.end() && *found == column;
+      if (!is_inside && cores.at(rows[i]) == cores.at(column)) subdomain.cut[i] += std::abs(value);
+      if (!is_inside || column > rows[i]) return;
       matrix.entries.push_back(
           {static_cast<int>(i), static_cast<int>(found - rows.begin()), value});
     });
   return matrix;
 }
 
+WholeRows whole_rows(const KnownRows& known, const std::vector<GlobalIndex>& rows) {
+  WholeRows whole;
+  for (const GlobalIndex row : rows) {
+    known.for_each_entry(row, [&](GlobalIndex column, double value) {
+      whole.columns.push_back(column);
+      whole.values.push_back(value);
+    });
+    whole.row_begin.push_back(whole.columns.size());
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
                                                   const DistributedMatrix& matrix, int overlap,
-                                                  std::vector<OverlappingRows>& subdomains) {
+                                                  std::vector<OverlappingRows>& subdomains,
+                                                  std::vector<WholeRows>* whole) {
   KnownRows known(matrix);
   for (OverlappingRows& subdomain : subdomains) subdomain.rows = subdomain.core;
   known.collective_fetch(communicator, subdomains);
@@ -107,8 +182,11 @@ std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicato
     known.collective_fetch(communicator, subdomains);
   }
   std::vector<LowerTriangle> matrices;
-  for (const OverlappingRows& subdomain : subdomains)
-    matrices.push_back(matrix_of(known, subdomain.rows));
+  const auto cores = collective_find_cores(communicator, matrix, known, subdomains);
+  for (OverlappingRows& subdomain : subdomains)
+    matrices.push_back(matrix_of(known, cores, subdomain));
+  for (std::size_t i = 0; whole && i < subdomains.size(); ++i)
+    whole->push_back(whole_rows(known, subdomains[i].rows));
   return matrices;
 }
 

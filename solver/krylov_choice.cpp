@@ -1,6 +1,7 @@
 #include "solver/krylov_choice.h"
 
 #include "solver/conjugate_gradient.h"
+#include "solver/gmres.h"
 #include "solver/one_reduction_cg.h"
 #include "solver/pipelined_cg.h"
 #include "solver/preconditioned_cg.h"
@@ -28,6 +29,8 @@ const char* name(KrylovVariant variant) {
       return "cg-pipelined";
     case KrylovVariant::flexible:
       return "fcg";
+    case KrylovVariant::gmres:
+      return "gmres";
     case KrylovVariant::predict_recompute:
       break;
   }
@@ -37,7 +40,8 @@ const char* name(KrylovVariant variant) {
 std::optional<KrylovVariant> parse_krylov_variant(std::string_view text) {
   for (const KrylovVariant variant : all_krylov_variants())
     if (text == name(variant)) return variant;
-  if (text == name(KrylovVariant::flexible)) return KrylovVariant::flexible;
+  for (const KrylovVariant variant : {KrylovVariant::flexible, KrylovVariant::gmres})
+    if (text == name(variant)) return variant;
   return std::nullopt;
 }
 
@@ -54,6 +58,8 @@ std::unique_ptr<KrylovMethod> collective_make_preconditioned(KrylovVariant varia
       return std::make_unique<PreconditionedPipelinedCg>(op, options);
     case KrylovVariant::predict_recompute:
       return std::make_unique<PreconditionedPredictRecomputeCg>(op, options);
+    case KrylovVariant::gmres:
+      return std::make_unique<Gmres>(op, options);
     case KrylovVariant::cg:
     case KrylovVariant::flexible:
       break;
@@ -77,6 +83,8 @@ std::unique_ptr<KrylovMethod> collective_make_krylov_method(KrylovVariant varian
       return std::make_unique<OneReductionCg>(op, options);
     case KrylovVariant::pipelined:
       return std::make_unique<PipelinedCg>(op, options);
+    case KrylovVariant::gmres:
+      return std::make_unique<Gmres>(op, options);
     case KrylovVariant::predict_recompute:
       break;
   }

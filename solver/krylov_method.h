@@ -18,7 +18,7 @@ namespace weft::solver {
 
 enum class Preconditioner { none, jacobi };
 
-/// What all variants of conjugate gradients have in common: from x = 0, until the recurrence says
+/// What all Krylov methods have in common: from x = 0, until the recurrence says
 /// that ‖r_k‖ < tolerance·‖r_0‖; then the true residual. The iterations, and every bit of x, are
 /// the same for any number of ranks and threads and in any mode.
 class KrylovMethod {
@@ -30,6 +30,7 @@ class KrylovMethod {
     /// that collective_make_krylov_method does not choose for it.
     InverseOperator* inverse = nullptr;
     StopCriterion stop;
+    int restart = 30;  // of GMRES: iterations of a cycle
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
   };

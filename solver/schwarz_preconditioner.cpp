@@ -15,6 +15,7 @@
 #include "comm_thread/input_error.h"
 #include "comm_thread/sparse_exchange.h"
 #include "solver/graph_cut.h"
+#include "solver/interface_shift.h"
 
 namespace weft::solver {
 namespace {
@@ -29,19 +30,6 @@ constexpr int most_overlap = 64;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::int64_t checked_count(const SchwarzPreconditioner::Options& options, GlobalIndex row_count) {
-  if (options.overlap < 0 || options.overlap > most_overlap)
-    throw comm_thread::InputError(
-        fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap, most_overlap));
-  const std::int64_t most = std::max<std::int64_t>(row_count, 1);
-  if (options.subdomain_count < 0 || options.subdomain_count > most)
-    throw comm_thread::InputError(
-        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows",
-                    options.subdomain_count, most));
-  if (options.subdomain_count > 0) return options.subdomain_count;
-  return std::max<std::int64_t>(1, row_count / SchwarzPreconditioner::automatic_rows);
 }
 
 /// One result of one subdomain, of a row of the receiver.
@@ -59,17 +47,58 @@ std::pair<std::size_t, std::size_t> share(std::size_t count, const TeamThread& t
 
 }  // namespace
 
+const char* name(SchwarzPreconditioner::Kind kind) {
+  switch (kind) {
+    case SchwarzPreconditioner::Kind::symmetric:
+      return "symmetric";
+    case SchwarzPreconditioner::Kind::restricted:
+      return "restricted";
+    case SchwarzPreconditioner::Kind::optimized:
+      break;
+  }
+  return "optimized";
+}
+
+std::int64_t SchwarzPreconditioner::checked_subdomain_count(const Options& options,
+                                                            GlobalIndex row_count) {
+  if (options.overlap < 0 || options.overlap > most_overlap)
+    throw comm_thread::InputError(
+        fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap, most_overlap));
+  if (options.kind == Kind::optimized) {
+    if (options.overlap == 0)
+      throw comm_thread::InputError(
+          "schwarz: found kind=optimized with overlap=0; expected an overlap of 1 or more, because "
+          "what a row at the edge finds is wrong");
+    if (!(options.shift > 0 && options.shift <= 1))
+      throw comm_thread::InputError(
+          fmt::format("schwarz: found shift={}; expected above 0 to 1", options.shift));
+  }
+  const std::int64_t most = std::max<std::int64_t>(row_count, 1);
+  if (options.subdomain_count < 0 || options.subdomain_count > most)
+    throw comm_thread::InputError(
+        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows",
+                    options.subdomain_count, most));
+  if (options.subdomain_count > 0) return options.subdomain_count;
+  return std::max<std::int64_t>(1, row_count / automatic_rows);
+}
+
 SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, const Options& options)
     : op_(op),
       communicator_(op.communicator().collective_duplicate()),
       kind_(options.kind),
       partition_(options.partition),
-      subdomain_count_(checked_count(options, op.global_row_count())),
-      overlap_(options.overlap) {
+      subdomain_count_(checked_subdomain_count(options, op.global_row_count())),
+      overlap_(options.overlap),
+      shift_(options.shift) {
   std::vector<OverlappingRows> subdomains =
-      has_graph_partition() ? collective_cut_graph() : own_subdomains();
-  const std::vector<LowerTriangle> matrices =
+      has_graph_partition()
+          ? collective_cut_graph(communicator_, op.matrix().matrix(), subdomain_count_)
+          : own_subdomains();
+  std::vector<LowerTriangle> matrices =
       collective_import_rows(communicator_, op.matrix().matrix(), overlap_, subdomains);
+  if (kind_ == Kind::optimized)
+    for (std::size_t i = 0; i < subdomains.size(); ++i)
+      shift_interface(subdomains[i], shift_, matrices[i]);
   collective_plan_halo(subdomains);
   collective_plan_results(subdomains);
   collective_weigh();
@@ -92,13 +121,14 @@ std::vector<OverlappingRows> SchwarzPreconditioner::own_subdomains() const {
   return subdomains;
 }
 
-/// By METIS, as many as this rank's share of rows, at least one.
-std::vector<OverlappingRows> SchwarzPreconditioner::collective_cut_graph() {
-  const spmv::DistributedMatrix& matrix = op_.matrix().matrix();
+std::vector<OverlappingRows> SchwarzPreconditioner::collective_cut_graph(
+    const comm_thread::Communicator& communicator, const spmv::DistributedMatrix& matrix,
+    std::int64_t& subdomain_count) {
   const GlobalIndex rows = std::max<GlobalIndex>(matrix.partition.row_count(), 1);
-  const std::int64_t share = (subdomain_count_ * matrix.rows.row_count + rows / 2) / rows;
-  const std::int64_t count = std::clamp<std::int64_t>(share, 1, matrix.rows.row_count);
-  const std::int64_t first = communicator_.exclusive_prefix_sum(count);
+  const std::int64_t share = (subdomain_count * matrix.rows.row_count + rows / 2) / rows;
+  const std::int64_t count =
+      std::min<std::int64_t>(std::max<std::int64_t>(share, 1), matrix.rows.row_count);
+  const std::int64_t first = communicator.exclusive_prefix_sum(count);
   std::vector<OverlappingRows> subdomains(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i)
     subdomains[static_cast<std::size_t>(i)].number = static_cast<int>(first + i);
@@ -107,8 +137,15 @@ std::vector<OverlappingRows> SchwarzPreconditioner::collective_cut_graph() {
     subdomains[static_cast<std::size_t>(part_of_row[row])].core.push_back(
         matrix.first_row() + static_cast<GlobalIndex>(row));
   std::erase_if(subdomains, [](const OverlappingRows& rows_of) { return rows_of.core.empty(); });
-  subdomain_count_ = communicator_.sum(std::ssize(subdomains));
+  subdomain_count = communicator.sum(std::ssize(subdomains));
   return subdomains;
+}
+
+std::string SchwarzPreconditioner::fault_of_matrix(std::size_t row_count) {
+  return fmt::format(
+      "schwarz: a subdomain of {} rows: found a matrix that is not positive definite to working "
+      "precision; expected a positive definite matrix",
+      row_count);
 }
 
 /// Which entries of r come from whom.
@@ -154,7 +191,7 @@ void SchwarzPreconditioner::collective_plan_results(
       const GlobalIndex row = subdomains[i].rows[k];
       const std::size_t place = subdomains_[i].result_begin + k;
       const bool is_inside = std::ranges::binary_search(subdomains[i].core, row);
-      if (kind_ == Kind::restricted && !is_inside) continue;
+      if (kind_ != Kind::symmetric && !is_inside) continue;
       const int owner = matrix.partition.owner(row);
       if (owner == matrix.rank) {
         terms.emplace_back(row, subdomains[i].number, place);
@@ -222,10 +259,7 @@ void SchwarzPreconditioner::collective_factor(const std::vector<LowerTriangle>& 
            i += static_cast<std::size_t>(thread.count)) {
         Subdomain& subdomain = subdomains_[i];
         subdomain.factor = std::make_unique<CholmodFactor>(
-            matrices[i], 1,
-            fmt::format("schwarz: a subdomain of {} rows: found a matrix that is not positive "
-                        "definite to working precision; expected a positive definite matrix",
-                        subdomain.places.size()));
+            matrices[i], 1, fault_of_matrix(subdomain.places.size()));
         norms[i] = inverse_norm(subdomain);
       }
     });

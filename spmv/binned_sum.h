@@ -19,9 +19,11 @@ namespace weft::spmv {
 ///
 /// Shape: addends, and all of them together, are at most 2^(51 - bits)·bound; at most 2^(51 - bits)
 /// additions a lane between two `carry` or `flush`.
+/// Aligned by hand: without AVX-512 in the target GCC takes Lane8 to want 16 bytes, and on the heap
+/// the functions that are compiled for it would fault.
 /// Source: Demmel and Nguyen 2015, "Parallel reproducible summation" (bins at fixed places).
 template <std::size_t bin_count, int bits>
-class BinnedSumOf {
+class alignas(64) BinnedSumOf {
  public:
   explicit BinnedSumOf(double bound) {
     int exponent = 0;

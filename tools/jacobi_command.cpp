@@ -54,7 +54,7 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
 
   Json report = collective_start_report(job, "jacobi");
   report["problem"] = system_report(system);
-  report["method"] = options.inner.empty() ? "jacobi" : "multisplitting";
+  report["method"] = options.method();
   if (options.parsed_variant() == JacobiVariant::sync) report["mode"] = options.mode;
   report["jacobi"] = collective_run_report(job, system, options, run);
   report["status"] = report["jacobi"]["status"];
@@ -88,6 +88,7 @@ void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& sessio
       "  mpiexec.mpich -n 2 weft jacobi --grid 100 --variant racy --inject slow:1:2\n"
       "  weft jacobi --grid 100 --variant racy --transport openmp --threads 4\n"
       "  weft jacobi matrix.mtx --variant async --inner cg:1e-2 --json report.json\n"
+      "  mpiexec.mpich -n 2 weft jacobi matrix.mtx --inner schwarz:partition=metis,kind=optimized\n"
       "tools/run jacobi ... --plot FILE.svg draws the report.\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = jacobi(session, *options); });

@@ -8,6 +8,7 @@
 #include "comm_thread/input_error.h"
 #include "solver/async_iteration.h"
 #include "tools/async_option_checks.h"
+#include "tools/schwarz_word.h"
 
 namespace weft::tools {
 namespace {
@@ -140,9 +141,11 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
       ->capture_default_str();
   command
       .add_option("--inner", options.inner,
-                  "of a matrix: multisplitting, every rank solves its own block by\n"
-                  "conjugate gradients to TOL in each sweep")
-      ->type_name("cg:TOL");
+                  "of a matrix: what each sweep solves; cg:TOL: multisplitting, every rank its\n"
+                  "own block by conjugate gradients to TOL; schwarz[:overlap=G,subdomains=S,\n"
+                  "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
+                  "of the preconditioner of weft solve")
+      ->type_name("cg:TOL|schwarz[:...]");
   command.add_flag("--strict", options.is_strict,
                    "of a matrix: refuse it where asynchronous convergence is not certain");
 }
@@ -156,6 +159,7 @@ JacobiVariant JacobiOptions::parsed_variant() const {
 
 int JacobiOptions::sweeps_per_check() const {
   if (check_period > 0) return check_period;
+  if (has_schwarz()) return 1;
   return parsed_variant() == JacobiVariant::sync ? 100 : 25;
 }
 
@@ -172,12 +176,32 @@ int JacobiOptions::parsed_halo_period() const {
 
 std::vector<solver::Fault> JacobiOptions::parsed_faults() const { return parse_faults(faults); }
 
+bool JacobiOptions::has_schwarz() const { return is_schwarz(inner); }
+
+solver::SchwarzPreconditioner::Options JacobiOptions::parsed_schwarz() const {
+  using Kind = solver::SchwarzPreconditioner::Kind;
+  try {
+    const auto parsed = parse_schwarz(inner, Kind::restricted);
+    need(parsed.kind != Kind::symmetric,
+         "found 'kind=symmetric'; expected kind=restricted or kind=optimized");
+    return parsed;
+  } catch (const InputError& error) {
+    throw InputError(std::string("--inner: ") + error.what());
+  }
+}
+
+const char* JacobiOptions::method() const {
+  if (has_schwarz()) return "schwarz";
+  return inner.empty() ? "jacobi" : "multisplitting";
+}
+
 double JacobiOptions::inner_tolerance() const {
   const auto number = inner.starts_with("cg:")
                           ? number_in<double>(std::string_view(inner).substr(3))
                           : std::nullopt;
   if (!number || !(*number > 0 && *number < 1))
-    throw InputError("--inner: found '" + inner + "'; expected cg:TOL, TOL between 0 and 1");
+    throw InputError("--inner: found '" + inner +
+                     "'; expected cg:TOL, TOL between 0 and 1, or schwarz[:...]");
   return *number;
 }
 
@@ -202,7 +226,10 @@ void JacobiOptions::check() const {
        "--inner: found with --weight or --momentum; expected one of them");
   static_cast<void>(parsed_halo_period());
   static_cast<void>(parsed_faults());
-  if (!inner.empty()) static_cast<void>(inner_tolerance());
+  if (has_schwarz())
+    static_cast<void>(parsed_schwarz());
+  else if (!inner.empty())
+    static_cast<void>(inner_tolerance());
 }
 
 void add_jacobi_options(CLI::App& command, JacobiOptions& options) {

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/disturbance.h"
+#include "solver/schwarz_preconditioner.h"
 #include "tools/system_options.h"
 
 namespace weft::tools {
@@ -22,7 +23,7 @@ struct JacobiOptions : SystemOptions {
   std::string mode = "task";
   std::string detector = "residual";
   std::string halo_period;  // empty: 1 in lock step, auto otherwise
-  std::string inner;  // cg:TOLERANCE
+  std::string inner;  // cg:TOLERANCE or schwarz[:...]
   std::string momentum = "0";
   std::vector<std::string> faults;
   double tolerance = 1e-4;
@@ -44,6 +45,12 @@ struct JacobiOptions : SystemOptions {
   int parsed_halo_period() const;
   /// Throws comm_thread::InputError.
   std::vector<solver::Fault> parsed_faults() const;
+  /// Whether `inner` says so.
+  bool has_schwarz() const;
+  /// The subdomains in `inner`. Throws comm_thread::InputError.
+  solver::SchwarzPreconditioner::Options parsed_schwarz() const;
+  /// `jacobi`, `multisplitting` or `schwarz`.
+  const char* method() const;
   /// The tolerance in `inner`. Throws comm_thread::InputError.
   double inner_tolerance() const;
   /// Throws comm_thread::InputError where options do not go together.

@@ -10,6 +10,7 @@
 #include "solver/block_subdomain.h"
 #include "solver/grid_subdomain.h"
 #include "solver/matrix_subdomain.h"
+#include "solver/restricted_schwarz.h"
 #include "solver/sync_iteration.h"
 #include "solver/threaded_jacobi.h"
 #include "spmv/diffusion_problem.h"
@@ -102,6 +103,7 @@ std::string JacobiSystem::decomposition() const {
 JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress) {
   if (options.is_threaded()) return run_threads(options);
   if (options.is_grid()) return run_grid(options, progress);
+  if (options.has_schwarz()) return run_schwarz(options, progress);
   return options.inner.empty() ? run_matrix(options, progress) : run_blocks(options, progress);
 }
 
@@ -133,6 +135,24 @@ JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& p
       fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
   run.inner_iterations = subdomain.inner_solves().iterations;
   run.inner_breakdowns = subdomain.inner_solves().breakdowns;
+  return run;
+}
+
+JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& progress) {
+  const auto wanted = options.parsed_schwarz();
+  std::unique_ptr<solver::RestrictedSchwarz> subdomains;
+  try {
+    subdomains = std::make_unique<solver::RestrictedSchwarz>(*operator_, b_.span(), wanted);
+  } catch (const InputError& error) {
+    throw InputError(name_ + ": " + error.what());
+  }
+  JacobiRun run =
+      iterate(*subdomains, collective_start_residual(job_, *subdomains), options, progress);
+  run.sweep_method = fmt::format("{} subdomains of up to {} rows by CHOLMOD, overlap {}, {}",
+                                 subdomains->subdomain_count(), subdomains->largest_subdomain(),
+                                 wanted.overlap, solver::name(wanted.kind));
+  if (wanted.kind == solver::RestrictedSchwarz::Kind::optimized)
+    run.sweep_method += fmt::format(" with shift {:g}", wanted.shift);
   return run;
 }
 

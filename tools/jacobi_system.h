@@ -57,6 +57,7 @@ class JacobiSystem {
   JacobiRun run_threads(const JacobiOptions& options);
   JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
+  JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun iterate(solver::Subdomain& subdomain, double b_norm, const JacobiOptions& options,
                     ProgressLine& progress);

@@ -85,6 +85,8 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  mpiexec.mpich -n 4 weft schwarz --subdomains 8 --points 32 --alpha inf --overlap 4\n"
       "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --variant async\n"
       "    --transport one-sided:flush --inject slow:1:8\n"
+      "For other matrices: weft jacobi MATRIX --inner schwarz, weft solve MATRIX\n"
+      "  --preconditioner schwarz\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
 }

@@ -121,7 +121,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     facts.mode_choice = choice.why;
   }
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
-  const KrylovMethod::Options method_options{
+  KrylovMethod::Options method_options{
       .mode = *spmv::parse_mode(options.mode),
       .preconditioner = options.parsed_preconditioner(),
       .inverse = schwarz.get(),
@@ -129,6 +129,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
       }};
+  if (options.restart > 0) method_options.restart = options.restart;
   facts.communication = collective_measure_communication(job, system.op());
   const bool is_chosen = options.method == "auto";
   const Choice choice =
@@ -157,9 +158,11 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.has_jacobi = options.parsed_preconditioner() == solver::Preconditioner::jacobi;
   facts.vector_bytes = method->vector_bytes();
   facts.products = method->product_count();
+  const bool is_gmres = choice.variant == KrylovVariant::gmres;
   const bool has_two_reductions =
-      choice.variant == KrylovVariant::cg || choice.variant == KrylovVariant::flexible;
+      choice.variant == KrylovVariant::cg || choice.variant == KrylovVariant::flexible || is_gmres;
   facts.reductions = has_two_reductions ? 2 : 1;
+  if (is_gmres) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
   timeline.collective_write(report);
@@ -176,7 +179,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 
 void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<SolveOptions>();
-  CLI::App& command = *program.add_subcommand("solve", "solve A x = b by conjugate gradients");
+  CLI::App& command =
+      *program.add_subcommand("solve", "solve A x = b by conjugate gradients or GMRES");
   add_solve_options(command, *options);
   add_trace_option(command, *options);
   command.footer(
@@ -186,6 +190,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
       "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
+      "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"

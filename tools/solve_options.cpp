@@ -1,14 +1,11 @@
 #include "tools/solve_options.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <sstream>
-#include <string_view>
 
 #include "comm_thread/input_error.h"
+#include "tools/schwarz_word.h"
 
 namespace weft::tools {
 namespace {
@@ -22,57 +19,13 @@ double number_in(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
 }
 
-/// Throws comm_thread::InputError.
-std::int64_t whole_number(const std::string& item, std::string_view digits) {
-  std::int64_t number = -1;
-  const char* const last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, number);
-  if (error != std::errc() || end != last || number < 0 ||
-      number > std::numeric_limits<std::int32_t>::max())
-    throw comm_thread::InputError("found '" + item + "'; expected a whole number, 0 or more");
-  return number;
-}
-
-/// "overlap=1,subdomains=8". Throws comm_thread::InputError.
-SchwarzPreconditioner::Options parse_schwarz(const std::string& text) {
-  SchwarzPreconditioner::Options options;
-  std::stringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
-    if (key == "overlap")
-      options.overlap = static_cast<int>(whole_number(item, value));
-    else if (key == "subdomains")
-      options.subdomain_count = whole_number(item, value);
-    else if (item == "kind=symmetric" || item == "kind=restricted")
-      options.kind = value == "restricted" ? SchwarzPreconditioner::Kind::restricted
-                                           : SchwarzPreconditioner::Kind::symmetric;
-    else if (item == "partition=rows" || item == "partition=metis")
-      options.partition = value == "metis" ? SchwarzPreconditioner::Partition::graph
-                                           : SchwarzPreconditioner::Partition::rows;
-    else
-      throw comm_thread::InputError(
-          "found '" + item +
-          "'; expected overlap=G, subdomains=S, partition=rows|metis or kind=symmetric|restricted, "
-          "joined by commas");
-  }
-  return options;
-}
-
-constexpr std::string_view schwarz = "schwarz";
-
-bool is_schwarz(const std::string& text) {
-  return text == schwarz || text.starts_with(std::string(schwarz) + ":");
-}
-
 std::string fault_of_preconditioner(const std::string& text) {
   if (text == "none" || text == "jacobi") return "";
   if (!is_schwarz(text))
     return "found '" + text +
            "'; expected none, jacobi or schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   try {
-    parse_schwarz(text.substr(std::min(text.size(), schwarz.size() + 1)));
+    parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric);
   } catch (const comm_thread::InputError& error) {
     return error.what();
   }
@@ -98,7 +51,7 @@ std::string fault_of_iterations(const std::string& text) {
 
 std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() const {
   if (!is_schwarz(preconditioner)) return std::nullopt;
-  return parse_schwarz(preconditioner.substr(std::min(preconditioner.size(), schwarz.size() + 1)));
+  return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
 }
 
 void SolveOptions::check() const {
@@ -109,11 +62,16 @@ void SolveOptions::check() const {
     if (method == "pcg-jacobi")
       throw comm_thread::InputError(
           "--preconditioner: found schwarz with --method pcg-jacobi; expected --method cg");
-    if (found->kind == SchwarzPreconditioner::Kind::restricted && method != "fcg")
+    if (found->kind != SchwarzPreconditioner::Kind::symmetric && method != "fcg" &&
+        method != "gmres")
       throw comm_thread::InputError(
-          "--preconditioner: found schwarz:kind=restricted with --method " + method +
-          "; expected --method fcg, because it is not symmetric");
+          "--preconditioner: found schwarz:kind=" + std::string(solver::name(found->kind)) +
+          " with --method " + method +
+          "; expected --method gmres or fcg, because it is not symmetric");
   }
+  if (restart > 0 && method != "gmres")
+    throw comm_thread::InputError("--restart: found with --method " + method +
+                                  "; expected --method gmres");
   if (is_matrix_free() && !solution_path.empty())
     throw comm_thread::InputError(
         "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
@@ -147,20 +105,28 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "(predict and recompute), whose reductions travel while the operator works;\n"
                   "auto: whichever a short trial shows to be quickest; pcg-jacobi is cg with\n"
                   "--preconditioner jacobi; fcg: flexible, for preconditioners that are not\n"
-                  "symmetric")
+                  "symmetric; gmres: for any matrix and any preconditioner")
       ->check(CLI::IsMember({"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "auto",
-                             "pcg-jacobi", "fcg"}))
+                             "pcg-jacobi", "fcg", "gmres"}))
       ->type_name("METHOD")
       ->capture_default_str();
   command
       .add_option("--preconditioner", options.preconditioner,
                   "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
                   "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
-                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric,\n"
-                  "or restricted for fcg; default: overlap 1, about 4096 rows each")
+                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
+                  "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
+                  "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
+                  "about 4096 rows each, shift 0.1")
       ->check(fault_of_preconditioner)
       ->type_name("none|jacobi|schwarz[:...]")
       ->capture_default_str();
+  command
+      .add_option("--restart", options.restart,
+                  "gmres: iterations before it begins again from what it has; it keeps as many\n"
+                  "vectors; default: 30")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("M");
   command
       .add_option("--mode", options.mode,
                   "how the halo travels: vector (first), overlap (MPI, meanwhile) or task\n"

@@ -19,6 +19,7 @@ struct SolveOptions : SystemOptions {
   std::string mode = "task";
   std::string method = "cg";
   std::string preconditioner = "none";
+  int restart = 0;  // as given; 0: the default
   std::string solution_path;
   solver::StopCriterion stop;
 

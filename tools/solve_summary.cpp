@@ -17,7 +17,9 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
   const double iterations = static_cast<double>(std::max<std::int64_t>(solve.iterations, 1));
   const double seconds = solve.phases.total() / iterations;
   const double flops =
-      perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
+      facts.restart > 0
+          ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
+          : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
   const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
   return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
           {"seconds_per_iteration", seconds},
@@ -58,20 +60,27 @@ Json collective_phases_report(const Job& job, const SolveReport& solve) {
 }
 
 Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
-  return {{"kind", facts.schwarz->is_symmetric() ? "symmetric" : "restricted"},
-          {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
-          {"subdomains", facts.schwarz->subdomain_count()},
-          {"overlap", facts.schwarz->overlap()},
-          {"largest_subdomain", facts.schwarz->largest_subdomain()},
-          {"setup_seconds", facts.schwarz_setup_seconds},
-          {"seconds", collective_spread(job, facts.schwarz_seconds)}};
+  Json report = {{"kind", solver::name(facts.schwarz->kind())},
+                 {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
+                 {"subdomains", facts.schwarz->subdomain_count()},
+                 {"overlap", facts.schwarz->overlap()},
+                 {"largest_subdomain", facts.schwarz->largest_subdomain()},
+                 {"setup_seconds", facts.schwarz_setup_seconds},
+                 {"seconds", collective_spread(job, facts.schwarz_seconds)}};
+  if (facts.schwarz->kind() == solver::SchwarzPreconditioner::Kind::optimized)
+    report["shift"] = facts.schwarz->shift();
+  return report;
 }
 
 void print_schwarz(const Json& schwarz) {
   fmt::print(
-      "schwarz      {}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s of "
+      "schwarz      {}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
+      "of "
       "the solve\n",
-      schwarz["kind"].get<std::string>(), schwarz["subdomains"].get<std::int64_t>(),
+      schwarz["kind"].get<std::string>(),
+      schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"].get<double>())
+                                : "",
+      schwarz["subdomains"].get<std::int64_t>(),
       schwarz["subdomains"].get<std::int64_t>() == 1 ? "" : "s",
       schwarz["largest_subdomain"].get<std::int64_t>(), schwarz["overlap"].get<std::int64_t>(),
       schwarz["setup_seconds"].get<double>(), schwarz["seconds"]["max"].get<double>());
@@ -108,6 +117,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
                        {"right_hand_side", options.right_hand_side}};
   if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
   report["method"] = facts.method;
+  if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
   report["preconditioner"] = facts.schwarz ? "schwarz" : facts.has_jacobi ? "jacobi" : "none";
@@ -151,8 +161,11 @@ void print_solve_summary(const Json& report) {
     fmt::print("method       {}\n", text(report["method_choice"]));
   if (report.contains("mode_choice")) fmt::print("mode         {}\n", text(report["mode_choice"]));
   if (report["restarts"].get<std::int64_t>() > 0)
-    fmt::print("restarts     {} from the true residual, because a recurrence had gone astray\n",
-               report["restarts"].get<std::int64_t>());
+    fmt::print("restarts     {} from the true residual, {}\n",
+               report["restarts"].get<std::int64_t>(),
+               report.contains("restart")
+                   ? fmt::format("after at most {} iterations each", report["restart"].get<int>())
+                   : "because a recurrence had gone astray");
   fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:g}\n",
              report["relative_residual"].get<double>(), report["recurrence_residual"].get<double>(),
              report["tolerance"].get<double>());

@@ -22,6 +22,7 @@ struct SolveFacts {
   std::int64_t boundary_rows = 0;
   Json ordering;  // null: rows as given
   std::string method;
+  int restart = 0;  // of GMRES: iterations of a cycle; else 0
   std::string choice;  // why this method, where it was chosen
   std::string mode_choice;  // why this mode, where it was chosen
   bool has_jacobi = false;

@@ -112,7 +112,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
 
   Json report = collective_start_report(job, "study");
   report["problem"] = system_report(system);
-  report["method"] = options.inner.empty() ? "jacobi" : "multisplitting";
+  report["method"] = options.method();
   report["seconds"] = {{"total", watch.seconds()}};
   report["study"] = {{"parameter", parameter.name},
                      {"variant", options.variant},

@@ -88,6 +88,10 @@ TEST_CASE("a solve preconditioned by Schwarz takes the same iterations on any ra
        {std::vector<std::string>{"--preconditioner", "schwarz:kind=restricted"},
         {"--preconditioner", "schwarz:subdomains=5000"},
         {"--preconditioner", "schwarz:frob"},
+        {"--preconditioner", "schwarz:kind=optimized"},
+        {"--preconditioner", "schwarz:kind=optimized,shift=0", "--method", "gmres"},
+        {"--preconditioner", "schwarz:kind=optimized,overlap=0", "--method", "gmres"},
+        {"--preconditioner", "schwarz:kind=restricted,shift=0.5", "--method", "gmres"},
         {"--preconditioner", "schwarz", "--operator", "stencil"}}) {
     std::vector<std::string> arguments{"solve", "poisson3d:16"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
@@ -97,6 +101,30 @@ TEST_CASE("a solve preconditioned by Schwarz takes the same iterations on any ra
     CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
     CHECK(result.errors.find("expected") != std::string::npos);
   }
+}
+
+TEST_CASE("GMRES takes the same iterations on any ranks, with and without a matrix") {
+  std::int64_t iterations = -1;
+  for (const std::string kind : {"matrix", "stencil"})
+    for (const int ranks : {1, 3}) {
+      CAPTURE(kind, ranks);
+      const auto result =
+          run_weft(ranks, {"solve", "poisson3d:12", "--method", "gmres", "--restart", "8",
+                           "--operator", kind, "--threads", "1", "--json", "-"});
+      CHECK(result.exit_code == 0);
+      const auto report = report_of(result);
+      CHECK(faults_of_solve_report(report) == "");
+      CHECK(report.value("method", "") == "gmres");
+      CHECK(report.value("restart", -1) == 8);
+      CHECK(report.value("relative_residual", 1.0) < 1e-8);
+      if (iterations < 0) iterations = report.value("iterations", -1);
+      CHECK(report.value("iterations", -1) == iterations);
+      CHECK(report.value("restarts", -1) == (iterations - 1) / 8);
+    }
+  const auto refused = run_weft(1, {"solve", "poisson3d:12", "--restart", "8"});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.errors.find("--restart: found with --method cg; expected --method gmres") !=
+        std::string::npos);
 }
 
 TEST_CASE("what a stencil cannot do is refused") {

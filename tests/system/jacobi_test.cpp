@@ -117,6 +117,9 @@ TEST_CASE("any matrix can be swept over, weighted, with momentum or in blocks") 
     const json report = converged(3, blocks);
     CHECK(report["method"] == "multisplitting");
     CHECK(report["jacobi"]["inner"]["iterations"]["min"] > 0);
+    Arguments schwarz{"poisson2d:40", "--variant", variant, "--tolerance", "1e-6"};
+    schwarz.insert(schwarz.end(), {"--inner", "schwarz:subdomains=6,kind=optimized"});
+    CHECK(converged(3, schwarz)["method"] == "schwarz");
   }
   const Arguments grid{"poisson2d:24", "--check-period", "1"};
   Arguments richardson = grid;
@@ -173,6 +176,10 @@ TEST_CASE("options that do not go together are refused") {
     check_refused(ranks, {"jacobi", "--grid", "5", "--inject", "tired"}, "tired");
     check_refused(ranks, {"jacobi", "poisson3d:5", "--halo-depth", "2"}, "--halo-depth");
     check_refused(ranks, {"jacobi", "poisson3d:5", "--inner", "lu"}, "--inner: found 'lu'");
+    check_refused(ranks, {"jacobi", "poisson3d:5", "--inner", "schwarz:kind=symmetric"},
+                  "--inner: found 'kind=symmetric'");
+    check_refused(ranks, {"jacobi", "poisson3d:5", "--inner", "schwarz:overlap=1,shift=0.1"},
+                  "--inner: found shift");
     check_refused(ranks, {"study", "in-flight", "--grid", "5"}, "--variant sync");
   }
   check_refused(2, {"jacobi", "--grid", "5", "--transport", "openmp"}, "found 2 ranks");
