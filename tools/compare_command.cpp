@@ -17,6 +17,7 @@
 #include "tools/linear_system.h"
 #include "tools/mode_costs.h"
 #include "tools/mode_race.h"
+#include "tools/mode_timeline.h"
 #include "tools/report.h"
 #include "tools/solve_system.h"
 #include "tools/stopwatch.h"
@@ -107,7 +108,8 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
         {"predicted_seconds", predicted(prediction, modes[m])},
         {"hidden_fraction", hidden_fraction(seconds.median, measured)},
         {"gflops", 2e-9 * nonzeros / seconds.median},
-        {"phases", collective_phases(job, race, m)}};
+        {"phases", collective_phases(job, race, m)},
+        {"timeline", collective_mode_timeline(job, system.op(), modes[m])}};
   }
   return result;
 }
