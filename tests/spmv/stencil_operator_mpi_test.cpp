@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -56,7 +57,7 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
     const auto x = system.op.collective_make_operand();
     std::vector<double> y(op.element_count());
     comm_thread::ReproducibleSum sum(system.world, system.comm_thread, tests::thread_count(), 1);
-    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task}) {
+    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
       CAPTURE(word, name(mode));
       std::int64_t wrong = 0;
       std::int64_t rows = 0;
@@ -77,6 +78,17 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
       CHECK(system.world.sum(rows) == problem.row_count());
       CHECK(sum.result() == Approx(exact.rounded()).epsilon(1e-14));
     }
+    // In one go and in pieces, by the primary thread.
+    std::vector<double> pieces(op.element_count());
+    int pauses = 0;
+    const TeamThread alone{};
+    op.multiply(RowSet::all, alone, x->values(), y.data(), {});
+    op.multiply_in_pieces(RowSet::all, alone, x->values(), pieces.data(), {}, [&] { ++pauses; });
+    CHECK(pauses >= op.layout().own().size(2));
+    for (int thread = 0; thread < tests::thread_count(); ++thread)
+      for (const Segment& segment : op.segments(thread))
+        CHECK(std::equal(pieces.data() + segment.begin,
+                         pieces.data() + segment.begin + segment.count, y.data() + segment.begin));
     std::vector<double> diagonal(op.element_count());
     op.copy_diagonal(diagonal);
     for (const Segment& segment : op.segments(0))

@@ -31,7 +31,7 @@ TEST_CASE("every problem is compared in every mode, with a prediction and the sa
   CHECK(report["configurations"][1]["problem"].get<std::string>().starts_with("irregular:2000"));
   for (const json& configuration : report["configurations"]) {
     CHECK(configuration["ranks"] == 2);
-    REQUIRE(configuration["modes"].size() == 3);
+    REQUIRE(configuration["modes"].size() == 4);
     for (const json& mode : configuration["modes"]) {
       CHECK(mode["seconds"].get<double>() > 0);
       CHECK(mode["predicted_seconds"].get<double>() > 0);
@@ -123,7 +123,7 @@ TEST_CASE("the variants of CG are studied in every mode, beside a textbook's loo
   REQUIRE(report["study"]["problems"].size() == 1);
   const json study = report["study"]["problems"][0];
   CHECK(study["textbook_seconds_per_iteration"].get<double>() > 0);
-  REQUIRE(study["runs"].size() == 4 * 3);
+  REQUIRE(study["runs"].size() == 4 * 4);
   const double expected = study["runs"][0]["relative_residual"].get<double>();
   for (const json& run : study["runs"]) {
     CHECK(run["seconds_per_iteration"].get<double>() > 0);

@@ -33,7 +33,7 @@ void check_all_runs(const std::string& problem, const std::string& right_hand_si
       solution(problem, 1, {"--rhs", right_hand_side, "--threads", "1", "--mode", "vector"});
   for (const int ranks : {1, 2, 3, 4})
     for (const char* const threads : {"1", "2"})
-      for (const char* const mode : {"vector", "overlap", "task"}) {
+      for (const char* const mode : {"vector", "overlap", "overlap-test", "task"}) {
         INFO(ranks << " ranks, " << threads << " threads, mode " << mode);
         CHECK(solution(problem, ranks,
                        {"--rhs", right_hand_side, "--threads", threads, "--mode", mode}) ==
@@ -57,7 +57,7 @@ void check_variants(const std::string& problem, const std::string& right_hand_si
   check({"--format", "crs"});
   check({"--format", "auto"});
   check({"--partition", "nonzeros"});
-  for (const char* const mode : {"vector", "overlap", "task"})
+  for (const char* const mode : {"vector", "overlap", "overlap-test", "task"})
     check({"--mode", mode}, {{"WEFT_THREAD_LEVEL", "serialized"}});
 }
 
