@@ -114,10 +114,6 @@ void SolveOptions::check() const {
           "--preconditioner: found schwarz:kind=restricted with --method " + method +
           "; expected --method fcg, because it is not symmetric");
   }
-  if (is_matrix_free() && !solution_path.empty())
-    throw comm_thread::InputError(
-        "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
-        "consecutive rows");
   if (is_matrix_free() && (order != "given" || partition == "metis"))
     throw comm_thread::InputError(
         "--order, --partition metis: found with --operator stencil; expected --operator matrix, "

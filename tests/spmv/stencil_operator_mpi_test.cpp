@@ -11,6 +11,8 @@
 #include "comm_thread/reproducible_sum.h"
 #include "spmv/grid_stencil.h"
 #include "spmv/problem.h"
+#include "spmv/row_partition.h"
+#include "spmv/rows_in_order.h"
 #include "spmv/stencil_operator.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/serial_reference.h"
@@ -95,6 +97,27 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
       CHECK(diagonal[segment.begin] ==
             matrix[static_cast<std::size_t>(op.global_row(segment.begin))].at(
                 op.global_row(segment.begin)));
+  }
+}
+
+TEST_CASE("the boxes of all ranks are brought into the order of the rows") {
+  for (const std::string word : {"poisson3d:9x7x11", "poisson2d:400x401", "poisson2d:8x1"}) {
+    CAPTURE(word);
+    System system(word);
+    const StencilOperator& op = system.op;
+    std::vector<double> vector(op.element_count(), -1.0);
+    for (int thread = 0; thread < tests::thread_count(); ++thread)
+      for (const Segment& segment : op.segments(thread))
+        for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+          vector[segment.begin + i] = value_of(op.global_row(segment.begin + i));
+    const auto rows = RowPartition::by_rows(op.global_row_count(), system.world.size());
+    const std::vector<double> own = collective_rows_in_order(system.world, op, vector, rows);
+    const int rank = system.world.rank();
+    CHECK(std::ssize(own) == rows.size(rank));
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      wrong += own[i] != value_of(rows.begin(rank) + static_cast<GlobalIndex>(i));
+    CHECK(wrong == 0);
   }
 }
 
