@@ -11,10 +11,12 @@ double halo_seconds(double message_count, double bytes, double latency_seconds,
 
 ModeTimes predict_modes(const ModeCosts& costs) {
   const double waiting = costs.pack + costs.halo + costs.product;
-  const double hiding = std::max(costs.interior + costs.carrying, costs.halo);
+  const double hiding =
+      costs.pack + std::max(costs.interior + costs.carrying, costs.halo) + costs.boundary;
   return {.vector = waiting,
           .overlap = waiting,
-          .task = costs.pack + hiding + costs.boundary + costs.handover};
+          .overlap_test = hiding,
+          .task = hiding + costs.handover};
 }
 
 }  // namespace weft::perfmodel

@@ -17,6 +17,7 @@ struct ModeCosts {
 struct ModeTimes {
   double vector = 0;
   double overlap = 0;
+  double overlap_test = 0;
   double task = 0;
 };
 
@@ -26,9 +27,10 @@ double halo_seconds(double message_count, double bytes, double latency_seconds,
 
 /// Predicted time of one product in each mode:
 ///
-///     vector   pack + halo + product
-///     overlap  the same: the library moves nothing while the program multiplies
-///     task     pack + max(interior + carrying, halo) + boundary + handover
+///     vector        pack + halo + product
+///     overlap       the same: the library moves nothing while the program multiplies
+///     overlap-test  pack + max(interior + carrying, halo) + boundary
+///     task          the same + handover
 ///
 /// `boundary` and `interior` together may take longer than `product`: boundary rows are met one by
 /// one. Source: Hager et al. 2011, section 3 (the modes).

@@ -91,8 +91,10 @@ void StencilCg::exchange_while(const TeamThread& thread, CloseSum& r_dot_ar) {
   }
   {
     const PhaseScope scope(timer_, thread.index, Phase::local_part);
-    for (const GridBox& edge : slab(thread).edges)
+    for (const GridBox& edge : slab(thread).edges) {
       add_curvature(intersection(edge, grid_.inner()), r_dot_ar);
+      if (halo && options().mode == spmv::Mode::overlap_test) halo->test();
+    }
   }
   if (!exchange.has_neighbours()) return;
   {

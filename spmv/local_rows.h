@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "spmv/linear_operator.h"
 #include "spmv/row_set.h"
 
@@ -15,6 +17,12 @@ class LocalRows {
   /// Thread: each of the team for itself.
   virtual void multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x,
                         double* y, RowSum x_dot_y) const = 0;
+
+  /// The same, bit by bit, with a call of `pause` between pieces of some thousand rows, which take
+  /// some 10 µs each.
+  virtual void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,
+                                  const double* x, double* y, RowSum x_dot_y,
+                                  const std::function<void()>& pause) const = 0;
 };
 
 }  // namespace weft::spmv

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "comm_thread/comm_thread.h"
 #include "perfmodel/phase_times.h"
 #include "spmv/local_rows.h"
@@ -18,6 +20,10 @@ struct Multiplication {
 
   void multiply(RowSet set, const comm_thread::TeamThread& thread) const {
     rows.multiply(set, thread, x.values(), y, x_dot_y);
+  }
+  void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,
+                          const std::function<void()>& pause) const {
+    rows.multiply_in_pieces(set, thread, x.values(), y, x_dot_y, pause);
   }
 };
 

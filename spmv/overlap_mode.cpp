@@ -2,15 +2,13 @@
 
 #include <optional>
 
-#include "spmv/split_product.h"
-
 namespace weft::spmv {
 
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 
-void multiply_in_overlap_mode(const comm_thread::TeamThread& thread,
-                              const Multiplication& product) {
+void multiply_in_overlap_mode(const comm_thread::TeamThread& thread, const Multiplication& product,
+                              Progress progress) {
   auto& exchange = product.x.exchange();
   std::optional<comm_thread::Pending> halo;
   {
@@ -20,7 +18,7 @@ void multiply_in_overlap_mode(const comm_thread::TeamThread& thread,
     if (thread.is_primary() && exchange.has_neighbours())
       halo = exchange.start_here(product.comm_thread);
   }
-  multiply_while_halo_travels(thread, product, halo);
+  multiply_while_halo_travels(thread, product, halo, progress);
 }
 
 }  // namespace weft::spmv

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "comm_thread/sparse_exchange.h"
+#include "spmv/row_delivery.h"
 
 namespace weft::spmv {
 namespace {
@@ -11,39 +12,18 @@ namespace {
 using comm_thread::Bytes;
 using comm_thread::Communicator;
 
-/// What goes to row `row`, wherever that is.
+/// values[i] to row rows[i]; returns those of the own rows. Collective.
 template <class Value>
-struct Parcel {
-  GlobalIndex row;
-  Value value;
-};
-
-/// Delivers values[i] to the owner of row rows[i] of `partition`; returns those of the own rows.
-/// Collective.
-template <class Value>
-std::vector<Value> collective_deliver(const Communicator& communicator,
-                                      const RowPartition& partition,
-                                      std::span<const GlobalIndex> rows,
-                                      std::span<const Value> values) {
-  const int rank = communicator.rank();
-  std::vector<Value> own(static_cast<std::size_t>(partition.size(rank)));
-  const auto put = [&](const Parcel<Value>& parcel) {
-    own[static_cast<std::size_t>(parcel.row - partition.begin(rank))] = parcel.value;
-  };
-  std::map<int, std::vector<Parcel<Value>>> parcels;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Parcel<Value> parcel{rows[i], values[i]};
-    const int owner = partition.owner(rows[i]);
-    if (owner == rank)
-      put(parcel);
-    else
-      parcels[owner].push_back(parcel);
-  }
-  std::map<int, Bytes> messages;
-  for (const auto& [owner, list] : parcels) messages[owner] = comm_thread::to_bytes(list);
-  for (const auto& [source, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const auto& parcel : comm_thread::from_bytes<Parcel<Value>>(bytes)) put(parcel);
+std::vector<Value> collective_exchange(const Communicator& communicator,
+                                       const RowPartition& partition,
+                                       std::span<const GlobalIndex> rows,
+                                       std::span<const Value> values) {
+  const GlobalIndex first_row = partition.begin(communicator.rank());
+  std::vector<Value> own(static_cast<std::size_t>(partition.size(communicator.rank())));
+  collective_deliver<Value>(communicator, partition, rows, values,
+                            [&](GlobalIndex row, Value value) {
+                              own[static_cast<std::size_t>(row - first_row)] = value;
+                            });
   return own;
 }
 
@@ -58,15 +38,15 @@ RowOrder::RowOrder(const Communicator& communicator, RowPartition given, RowPart
   std::vector<GlobalIndex> own(new_rows_.size());
   for (std::size_t i = 0; i < own.size(); ++i)
     own[i] = given_.begin(communicator.rank()) + static_cast<GlobalIndex>(i);
-  given_rows_ = collective_deliver<GlobalIndex>(communicator, ordered_, new_rows_, own);
+  given_rows_ = collective_exchange<GlobalIndex>(communicator, ordered_, new_rows_, own);
 }
 
 std::vector<double> RowOrder::collective_apply(std::span<const double> values) const {
-  return collective_deliver<double>(*communicator_, ordered_, new_rows_, values);
+  return collective_exchange<double>(*communicator_, ordered_, new_rows_, values);
 }
 
 std::vector<double> RowOrder::collective_undo(std::span<const double> values) const {
-  return collective_deliver<double>(*communicator_, given_, given_rows_, values);
+  return collective_exchange<double>(*communicator_, given_, given_rows_, values);
 }
 
 std::vector<GlobalIndex> RowOrder::collective_new_columns(const DistributedMatrix& matrix) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ class SplitMatrix final : public LocalRows {
                 RowSum x_dot_y) const override {
     multiply(set, thread.index, x, y, x_dot_y.part);
   }
+  void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread, const double* x,
+                          double* y, RowSum x_dot_y,
+                          const std::function<void()>& pause) const override;
 
   /// y = A·x on the rows of one thread in `set`; calls `on_block(first row, number of rows)` for
   /// every row block that this completes, at once, while what was written of it is in cache.
@@ -57,13 +61,7 @@ class SplitMatrix final : public LocalRows {
   template <class OnBlock>
   void multiply_blocks(RowSet set, int thread, const double* x, double* y,
                        const OnBlock& on_block) const {
-    const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
-    for (const Run& run : part.runs(set)) {
-      multiply_run(part, run, x, y);
-      if (!run.completes_block) continue;
-      const LocalIndex block = run.begin / block_size_ * block_size_;
-      on_block(block, std::min(row_count() - block, block_size_));
-    }
+    multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
   }
 
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
@@ -90,6 +88,21 @@ class SplitMatrix final : public LocalRows {
       return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
     }
   };
+
+  /// `multiply_blocks` that also calls `on_run(number of rows)` after each run.
+  template <class OnBlock, class OnRun>
+  void multiply_runs(RowSet set, int thread, const double* x, double* y, const OnBlock& on_block,
+                     const OnRun& on_run) const {
+    const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+    for (const Run& run : part.runs(set)) {
+      multiply_run(part, run, x, y);
+      if (run.completes_block) {
+        const LocalIndex block = run.begin / block_size_ * block_size_;
+        on_block(block, std::min(row_count() - block, block_size_));
+      }
+      on_run(run.end - run.begin);
+    }
+  }
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;

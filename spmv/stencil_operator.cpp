@@ -86,9 +86,15 @@ void StencilOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Op
 
 void StencilOperator::multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x,
                                double* y, RowSum x_dot_y) const {
+  multiply_in_pieces(set, thread, x, y, x_dot_y, {});
+}
+
+void StencilOperator::multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,
+                                         const double* x, double* y, RowSum x_dot_y,
+                                         const std::function<void()>& pause) const {
   const auto multiply_box = [&](const GridBox& box) {
     for (const GridBox& mine : share_of_rows(box, thread.index, thread.count))
-      multiply_stencil(stencil_, layout_, x, y, mine, x_dot_y);
+      multiply_stencil(stencil_, layout_, x, y, mine, x_dot_y, pause);
   };
   if (set == RowSet::all) return multiply_box(layout_.own());
   if (set == RowSet::interior) return multiply_box(inner_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,9 @@ class StencilOperator final : public LinearOperator, public LocalRows {
 
   void multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x, double* y,
                 RowSum x_dot_y) const override;
+  void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread, const double* x,
+                          double* y, RowSum x_dot_y,
+                          const std::function<void()>& pause) const override;
 
  private:
   const comm_thread::Communicator& communicator_;

@@ -38,17 +38,20 @@ template <class Shape>
 }  // namespace
 
 void multiply_stencil(const GridStencil& stencil, const GridLayout& layout, const double* x,
-                      double* y, const GridBox& box, RowSum x_dot_y) {
+                      double* y, const GridBox& box, RowSum x_dot_y,
+                      const std::function<void()>& pause) {
   if (box.is_empty()) return;
   CloseSum sum(x_dot_y.bound);
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     for (const GridBox& strip : strips(box, layout, 3))
-      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
+      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z) {
         for (GlobalIndex row = strip.begin[1]; row < strip.end[1]; ++row) {
           const std::size_t first = layout.index(strip.begin[0], row, z);
           multiply_row(shape, layout, x + first, y + first, strip.size(0),
                        x_dot_y.part ? &sum : nullptr);
         }
+        if (pause) pause();
+      }
   });
   if (x_dot_y.part) sum.flush(*x_dot_y.part);
 }

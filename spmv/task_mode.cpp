@@ -18,7 +18,7 @@ void multiply_in_task_mode(const comm_thread::TeamThread& thread, const Multipli
     thread.barrier();
     if (thread.is_primary() && exchange.has_neighbours()) halo = exchange.post(product.comm_thread);
   }
-  multiply_while_halo_travels(thread, product, halo);
+  multiply_while_halo_travels(thread, product, halo, Progress::in_wait);
 }
 
 }  // namespace weft::spmv

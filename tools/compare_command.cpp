@@ -17,6 +17,7 @@
 #include "tools/linear_system.h"
 #include "tools/mode_costs.h"
 #include "tools/mode_race.h"
+#include "tools/mode_timeline.h"
 #include "tools/report.h"
 #include "tools/solve_system.h"
 #include "tools/stopwatch.h"
@@ -32,7 +33,7 @@ constexpr int exit_code_bits_differ = 1;
 
 struct CompareOptions : SystemOptions {
   std::vector<std::string> problems;
-  std::vector<std::string> modes{"vector", "overlap", "task"};
+  std::vector<std::string> modes = spmv::mode_names();
   std::string operator_kind = "matrix";
   int repetitions = 20;
 
@@ -40,8 +41,17 @@ struct CompareOptions : SystemOptions {
 };
 
 double predicted(const perfmodel::ModeTimes& times, Mode mode) {
-  if (mode == Mode::vector) return times.vector;
-  return mode == Mode::overlap ? times.overlap : times.task;
+  switch (mode) {
+    case Mode::vector:
+      return times.vector;
+    case Mode::overlap:
+      return times.overlap;
+    case Mode::overlap_test:
+      return times.overlap_test;
+    case Mode::task:
+      break;
+  }
+  return times.task;
 }
 
 /// Of a mode: 1 - (t_mode - t_compute) / t_communication; null where nothing is communicated.
@@ -107,7 +117,8 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
         {"predicted_seconds", predicted(prediction, modes[m])},
         {"hidden_fraction", hidden_fraction(seconds.median, measured)},
         {"gflops", 2e-9 * nonzeros / seconds.median},
-        {"phases", collective_phases(job, race, m)}};
+        {"phases", collective_phases(job, race, m)},
+        {"timeline", collective_mode_timeline(job, system.op(), modes[m])}};
   }
   return result;
 }
@@ -122,11 +133,11 @@ void print_configuration(const Json& configuration) {
              1e3 * costs["product_seconds"].get<double>(),
              1e3 * costs["halo_measured_seconds"].get<double>(),
              costs["halo_bytes"].get<std::int64_t>(), costs["messages"].get<std::int64_t>());
-  fmt::print("{:<10}{:>12}{:>12}{:>14}{:>12}{:>10}\n", "mode", "ms", "spread ms", "predicted ms",
+  fmt::print("{:<14}{:>12}{:>12}{:>14}{:>12}{:>10}\n", "mode", "ms", "spread ms", "predicted ms",
              "hidden", "GFLOP/s");
   for (const auto& [mode, times] : configuration["modes"].items()) {
     const Json& hidden = times["hidden_fraction"];
-    fmt::print("{:<10}{:>12.4f}{:>12.4f}{:>14.4f}{:>12}{:>10.2f}\n", mode,
+    fmt::print("{:<14}{:>12.4f}{:>12.4f}{:>14.4f}{:>12}{:>10.2f}\n", mode,
                1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
                1e3 * times["predicted_seconds"].get<double>(),
                hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>()),
@@ -187,7 +198,7 @@ void add_compare_command(CLI::App& program, const comm_thread::MpiSession& sessi
   command.add_option("--modes", options->modes, "which modes, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->check(CLI::IsMember(spmv::mode_names()))
       ->type_name("MODE,...")
       ->capture_default_str();
   command

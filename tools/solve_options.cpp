@@ -72,10 +72,6 @@ void SolveOptions::check() const {
   if (restart > 0 && method != "gmres")
     throw comm_thread::InputError("--restart: found with --method " + method +
                                   "; expected --method gmres");
-  if (is_matrix_free() && !solution_path.empty())
-    throw comm_thread::InputError(
-        "--solution: found with --operator stencil; expected --operator matrix, whose ranks own "
-        "consecutive rows");
   if (is_matrix_free() && (order != "given" || partition == "metis"))
     throw comm_thread::InputError(
         "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
@@ -129,11 +125,12 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->type_name("M");
   command
       .add_option("--mode", options.mode,
-                  "how the halo travels: vector (first), overlap (MPI, meanwhile) or task\n"
-                  "(the communication thread, meanwhile); the result is the same to the last\n"
-                  "bit; auto: what a model of a product predicts to be quickest")
-      ->check(CLI::IsMember({"vector", "overlap", "task", "auto"}))
-      ->type_name("vector|overlap|task|auto")
+                  "how the halo travels: vector (first), overlap (MPI, meanwhile), overlap-test\n"
+                  "(MPI, tested now and then meanwhile) or task (the communication thread,\n"
+                  "meanwhile); the result is the same to the last bit; auto: what a model of a\n"
+                  "product predicts to be quickest")
+      ->check(CLI::IsMember({"vector", "overlap", "overlap-test", "task", "auto"}))
+      ->type_name("vector|overlap|overlap-test|task|auto")
       ->capture_default_str();
   command
       .add_option("--tolerance", options.stop.tolerance,

@@ -172,10 +172,12 @@ void print_solve_summary(const Json& report) {
   fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
              seconds["total"].get<double>(), seconds["setup"].get<double>(),
              seconds["solve"].get<double>());
-  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration, {:.1f} GB/s by the model\n",
+  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration\n",
              performance["gflops"].get<double>(),
-             1e3 * performance["seconds_per_iteration"].get<double>(),
-             performance["model_bandwidth_gb_per_second"].get<double>());
+             1e3 * performance["seconds_per_iteration"].get<double>());
+  fmt::print("memory       {:.1f} GB/s: {:.1f} bytes per row and iteration by the model\n",
+             performance["model_bandwidth_gb_per_second"].get<double>(),
+             performance["model_bytes_per_row"].get<double>());
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
   const std::string findings = findings_as_text(report["placement"]);

@@ -6,6 +6,7 @@
 #include "comm_thread/input_error.h"
 #include "spmv/grid_stencil.h"
 #include "spmv/matrix_market_vector.h"
+#include "spmv/rows_in_order.h"
 #include "spmv/sparse_operator.h"
 #include "spmv/stencil_operator.h"
 #include "tools/linear_system.h"
@@ -44,11 +45,18 @@ void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv
 
 void SolveSystem::collective_write(const Job& job, std::span<const double> vector,
                                    const std::string& path) const {
-  if (order_)
+  if (order_) {
     spmv::collective_write_vector(job.world(), order_->given(), order_->collective_undo(vector),
                                   path);
-  else
+  } else if (row_partition_) {
     spmv::collective_write_vector(job.world(), *row_partition_, vector, path);
+  } else {
+    const auto rows =
+        spmv::RowPartition::by_rows(operator_->global_row_count(), job.world().size());
+    spmv::collective_write_vector(
+        job.world(), rows, spmv::collective_rows_in_order(job.world(), *operator_, vector, rows),
+        path);
+  }
 }
 
 void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,

@@ -42,8 +42,8 @@ class SolveSystem {
   /// What the order of the rows gained; null without one.
   const Json& ordering() const { return ordering_; }
 
-  /// Writes a vector of the operator in the order of the rows as given. With a matrix only.
-  /// Collective. Throws comm_thread::InputError.
+  /// Writes a vector of the operator in the order of the rows as given. Collective. Throws
+  /// comm_thread::InputError.
   void collective_write(const Job& job, std::span<const double> vector,
                         const std::string& path) const;
 
@@ -59,7 +59,8 @@ class SolveSystem {
   double matrix_bytes_ = 0;
   std::string format_name_;
   std::int64_t boundary_row_count_ = 0;
-  const spmv::RowPartition* row_partition_ = nullptr;  // which rows are whose; of a matrix
+  const spmv::RowPartition* row_partition_ =
+      nullptr;  // which rows are whose; null without a matrix
   std::optional<spmv::RowOrder> order_;
   Json ordering_;
 };

@@ -30,7 +30,7 @@ constexpr int exit_code_bits_differ = 1;
 constexpr double small_problem_bytes = 256e6;
 
 struct SpmvOptions : SystemOptions {
-  std::vector<std::string> modes{"vector", "overlap", "task"};
+  std::vector<std::string> modes = spmv::mode_names();
   int repetitions = 20;
 };
 
@@ -104,10 +104,10 @@ void print_summary(const Json& report) {
              performance["crs_roofline_gflops"].get<double>(),
              performance["crs_code_balance_bytes_per_flop"].get<double>(),
              performance["roofline_gflops"].get<double>());
-  fmt::print("{:<10}{:>12}{:>12}{:>12}{:>16}{:>16}\n", "mode", "ms", "spread ms", "GFLOP/s",
+  fmt::print("{:<14}{:>12}{:>12}{:>12}{:>16}{:>16}\n", "mode", "ms", "spread ms", "GFLOP/s",
              "of CRS roof", "of own roof");
   for (const auto& [mode, times] : report["modes"].items())
-    fmt::print("{:<10}{:>12.4f}{:>12.4f}{:>12.2f}{:>14.0f} %{:>14.0f} %\n", mode,
+    fmt::print("{:<14}{:>12.4f}{:>12.4f}{:>12.2f}{:>14.0f} %{:>14.0f} %\n", mode,
                1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
                times["gflops"].get<double>(), 100 * times["crs_roofline_fraction"].get<double>(),
                100 * times["roofline_fraction"].get<double>());
@@ -159,7 +159,7 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
   command.add_option("--mode", options->modes, "which modes, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->check(CLI::IsMember(spmv::mode_names()))
       ->type_name("MODE,...")
       ->capture_default_str();
   command.add_option("--repetitions", options->repetitions, "timed products per mode")

@@ -9,13 +9,11 @@
 #include <fmt/format.h>
 
 #include "comm_thread/clock_offset.h"
-#include "comm_thread/schedule.h"
 #include "spmv/matrix_market_output.h"
 
 namespace weft::tools {
 namespace {
 
-using comm_thread::TeamThread;
 using perfmodel::ThreadTrace;
 
 constexpr std::size_t events_per_thread = 1 << 16;
@@ -84,63 +82,33 @@ std::string metadata(const char* what, int rank, int thread, const std::string& 
 Timeline::Timeline(Job& job, std::string path) : job_(job), path_(std::move(path)) {
   if (path_.empty()) return;
   spmv::collective_check_writable(job_.world(), path_);
-  const int count = job_.team().thread_count() + (job_.comm_thread().has_thread() ? 1 : 0);
-  for (int thread = 0; thread < count; ++thread)
-    threads_.push_back(std::make_unique<ThreadTrace>(events_per_thread));
-}
-
-Timeline::~Timeline() { stop(); }
-
-void Timeline::attach_all(bool is_recording) {
-  const auto set = [&](std::size_t thread) {
-    if (is_recording)
-      threads_[thread]->attach();
-    else
-      ThreadTrace::detach();
-  };
-  job_.team().run([&](const TeamThread& thread) { set(static_cast<std::size_t>(thread.index)); });
-  if (!job_.comm_thread().has_thread()) return;
-  // A schedule without messages: its local operation runs in the communication thread.
-  comm_thread::Schedule::Builder builder(job_.comm_thread_world(), "trace");
-  builder.end_round([&] { set(threads_.size() - 1); });
-  const auto schedule = builder.build();
-  job_.comm_thread().post(*schedule).wait();
+  trace_ = std::make_unique<JobTrace>(job_, events_per_thread);
 }
 
 void Timeline::collective_start() {
-  if (path_.empty()) return;
+  if (!trace_) return;
   const std::int64_t offset = comm_thread::collective_clock_offset_ns(job_.world());
   std::array<std::int64_t, 1> zero{ThreadTrace::now()};
   job_.world().broadcast(zero, 0);
   zero_ns_ = zero[0] - offset;
-  attach_all(true);
-  is_recording_ = true;
-}
-
-void Timeline::stop() {
-  if (!is_recording_) return;
-  attach_all(false);
-  is_recording_ = false;
+  trace_->start();
 }
 
 void Timeline::collective_write(Json& report) {
-  if (path_.empty()) return;
-  stop();
+  if (!trace_) return;
+  trace_->stop();
   const int rank = job_.world().rank();
   std::vector<std::string> names{metadata("process_name", rank, 0, fmt::format("rank {}", rank))};
   std::vector<std::vector<ThreadTrace::Event>> events;
   std::vector<Line> lines;
   std::int64_t overwritten = 0;
-  for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-    const bool computes = static_cast<int>(thread) < job_.team().thread_count();
+  for (std::size_t thread = 0; thread < trace_->thread_count(); ++thread) {
     const int number = static_cast<int>(thread);
-    names.push_back(
-        metadata("thread_name", rank, number,
-                 computes ? fmt::format("compute thread {}", number) : "communication thread"));
-    events.push_back(threads_[thread]->events_by_begin());
+    names.push_back(metadata("thread_name", rank, number, trace_->thread_name(thread)));
+    events.push_back(trace_->thread(thread).events_by_begin());
     const auto more = lines_of(events.back(), number);
     lines.insert(lines.end(), more.begin(), more.end());
-    overwritten += static_cast<std::int64_t>(threads_[thread]->dropped_count());
+    overwritten += static_cast<std::int64_t>(trace_->thread(thread).dropped_count());
   }
   const auto name_count = std::ssize(names);
   const bool is_last = rank + 1 == job_.world().size();

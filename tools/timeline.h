@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "perfmodel/thread_trace.h"
 #include "tools/job.h"
+#include "tools/job_trace.h"
 #include "tools/report.h"
 
 namespace weft::tools {
@@ -20,9 +19,6 @@ class Timeline {
   /// `path`: empty for none. Collective. Throws comm_thread::InputError on every rank where it
   /// cannot be written. Lifetime: `job` outlives it.
   Timeline(Job& job, std::string path);
-  ~Timeline();
-  Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
 
   /// All threads record from now on. Collective. Thread: the main thread, outside the team, while
   /// nothing is in flight.
@@ -33,16 +29,10 @@ class Timeline {
   void collective_write(Json& report);
 
  private:
-  using ThreadTrace = perfmodel::ThreadTrace;
-
-  void attach_all(bool is_recording);
-  void stop();
-
   Job& job_;
   std::string path_;
-  std::vector<std::unique_ptr<ThreadTrace>> threads_;  // compute threads, the communication thread
+  std::unique_ptr<JobTrace> trace_;  // none without a path
   std::int64_t zero_ns_ = 0;  // of this rank's clock
-  bool is_recording_ = false;
 };
 
 /// "trace FILE: N events", for people.

@@ -137,7 +137,7 @@ TEST_CASE("ranks, threads and modes change no bit of any variant") {
         System serial(alone, 1, word, is_matrix_free, "random:3");
         const auto [expected, iterations] = solve(serial, variant, Mode::vector, preconditioner);
         System system(world, tests::thread_count(), word, is_matrix_free, "random:3");
-        for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task}) {
+        for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
           CAPTURE(word, is_matrix_free, name(variant), spmv::name(mode),
                   preconditioner == Preconditioner::jacobi);
           const auto [own, count] = solve(system, variant, mode, preconditioner);

@@ -77,8 +77,35 @@ class ModeCheck {
 
   std::string format_name() const { return operator_.matrix().format_name(); }
 
+  /// The same bits as in one go, and a pause after each piece of all threads' rows.
+  void check_pieces(const std::vector<double>& x) {
+    const SplitMatrix& matrix = operator_.matrix();
+    const auto first = static_cast<std::size_t>(matrix.matrix().first_row());
+    std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(first), x_->own().size(),
+                x_->own().begin());
+    std::vector<double> whole(y_.size());
+    std::vector<int> pauses(static_cast<std::size_t>(team_.thread_count()));
+    std::vector<comm_thread::ExactAccumulator> sums(2 * pauses.size());
+    team_.run([&](const TeamThread& thread) {
+      const auto index = static_cast<std::size_t>(thread.index);
+      const double* const values = static_cast<Operand&>(*x_).values();
+      const LocalRows& rows = matrix;
+      rows.multiply(RowSet::all, thread, values, whole.data(), {&sums[2 * index]});
+      rows.multiply_in_pieces(RowSet::all, thread, values, y_.data(), {&sums[2 * index + 1]},
+                              [&] { ++pauses[index]; });
+    });
+    for (std::size_t row = 0; row < whole.size(); ++row) CHECK(is_same(whole[row], y_[row]));
+    for (std::size_t thread = 0; thread < pauses.size(); ++thread) {
+      const auto cuts = matrix.thread_rows();
+      CHECK(pauses[thread] > 0);
+      CHECK(pauses[thread] <= (cuts[thread + 1] - cuts[thread]) / 1000);
+      CHECK(is_same(sums[2 * thread].rounded(), sums[2 * thread + 1].rounded()));
+    }
+  }
+
   void check_all_modes(std::vector<double> x) {
-    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task, Mode::vector}) {
+    for (const Mode mode :
+         {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task, Mode::vector}) {
       CAPTURE(name(mode));
       for (double& value : x) value *= -1.25;  // what is left in the halo is always wrong
       const std::vector<double> y = tests::multiply(reference_, x);
@@ -149,6 +176,14 @@ TEST_CASE("long lines are multiplied as stencils, unless CRS is asked for") {
               .find("stencil, ") == 0);
     CHECK(ModeCheck(world, level, reference, MatrixFormat::crs).format_name() == "CRS");
   }
+}
+
+TEST_CASE("a product in pieces has the bits of the whole, and pauses after each") {
+  const auto world = Communicator::collective_world();
+  const auto reference = tests::reference_matrix(Problem::parse("poisson3d:64x32x32"));
+  for (const MatrixFormat format : {MatrixFormat::automatic, MatrixFormat::crs})
+    ModeCheck(world, tests::session().thread_level(), reference, format)
+        .check_pieces(random_vector(reference.size(), 2));
 }
 
 TEST_CASE("without a communication thread the bits are the same") {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,8 @@
 #include "comm_thread/reproducible_sum.h"
 #include "spmv/grid_stencil.h"
 #include "spmv/problem.h"
+#include "spmv/row_partition.h"
+#include "spmv/rows_in_order.h"
 #include "spmv/stencil_operator.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/serial_reference.h"
@@ -56,7 +59,7 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
     const auto x = system.op.collective_make_operand();
     std::vector<double> y(op.element_count());
     comm_thread::ReproducibleSum sum(system.world, system.comm_thread, tests::thread_count(), 1);
-    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task}) {
+    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
       CAPTURE(word, name(mode));
       std::int64_t wrong = 0;
       std::int64_t rows = 0;
@@ -77,12 +80,44 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
       CHECK(system.world.sum(rows) == problem.row_count());
       CHECK(sum.result() == Approx(exact.rounded()).epsilon(1e-14));
     }
+    // In one go and in pieces, by the primary thread.
+    std::vector<double> pieces(op.element_count());
+    int pauses = 0;
+    const TeamThread alone{};
+    op.multiply(RowSet::all, alone, x->values(), y.data(), {});
+    op.multiply_in_pieces(RowSet::all, alone, x->values(), pieces.data(), {}, [&] { ++pauses; });
+    CHECK(pauses >= op.layout().own().size(2));
+    for (int thread = 0; thread < tests::thread_count(); ++thread)
+      for (const Segment& segment : op.segments(thread))
+        CHECK(std::equal(pieces.data() + segment.begin,
+                         pieces.data() + segment.begin + segment.count, y.data() + segment.begin));
     std::vector<double> diagonal(op.element_count());
     op.copy_diagonal(diagonal);
     for (const Segment& segment : op.segments(0))
       CHECK(diagonal[segment.begin] ==
             matrix[static_cast<std::size_t>(op.global_row(segment.begin))].at(
                 op.global_row(segment.begin)));
+  }
+}
+
+TEST_CASE("the boxes of all ranks are brought into the order of the rows") {
+  for (const std::string word : {"poisson3d:9x7x11", "poisson2d:400x401", "poisson2d:8x1"}) {
+    CAPTURE(word);
+    System system(word);
+    const StencilOperator& op = system.op;
+    std::vector<double> vector(op.element_count(), -1.0);
+    for (int thread = 0; thread < tests::thread_count(); ++thread)
+      for (const Segment& segment : op.segments(thread))
+        for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+          vector[segment.begin + i] = value_of(op.global_row(segment.begin + i));
+    const auto rows = RowPartition::by_rows(op.global_row_count(), system.world.size());
+    const std::vector<double> own = collective_rows_in_order(system.world, op, vector, rows);
+    const int rank = system.world.rank();
+    CHECK(std::ssize(own) == rows.size(rank));
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      wrong += own[i] != value_of(rows.begin(rank) + static_cast<GlobalIndex>(i));
+    CHECK(wrong == 0);
   }
 }
 

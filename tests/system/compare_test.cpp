@@ -1,4 +1,6 @@
 // weft compare and weft study cg as whole programs.
+#include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,12 +12,14 @@
 namespace {
 
 using nlohmann::json;
+using weft::tests::read_file;
 using weft::tests::report_of;
 using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
 
-json compared(int ranks, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"compare", "--repetitions", "2", "--threads",
-                                     "1",       "--json",        "-"};
+json compared(int ranks, const std::vector<std::string>& more, int threads = 1) {
+  std::vector<std::string> arguments{
+      "compare", "--repetitions", "2", "--threads", std::to_string(threads), "--json", "-"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return report_of(run_weft(ranks, arguments));
 }
@@ -27,7 +31,7 @@ TEST_CASE("every problem is compared in every mode, with a prediction and the sa
   CHECK(report["configurations"][1]["problem"].get<std::string>().starts_with("irregular:2000"));
   for (const json& configuration : report["configurations"]) {
     CHECK(configuration["ranks"] == 2);
-    REQUIRE(configuration["modes"].size() == 3);
+    REQUIRE(configuration["modes"].size() == 4);
     for (const json& mode : configuration["modes"]) {
       CHECK(mode["seconds"].get<double>() > 0);
       CHECK(mode["predicted_seconds"].get<double>() > 0);
@@ -40,6 +44,69 @@ TEST_CASE("every problem is compared in every mode, with a prediction and the sa
   const json costs = report["configurations"][0]["costs"];
   CHECK(costs["halo_bytes"] == 12 * 12 * 8);
   CHECK(costs["messages"] == 1);
+}
+
+/// Events of one thread lie within the product, one after the other.
+void check_events(const json& events, double seconds) {
+  double last = 0;
+  for (const json& event : events) {
+    INFO(event.dump());
+    CHECK(event["begin_seconds"].get<double>() >= last);
+    CHECK(event["end_seconds"].get<double>() >= event["begin_seconds"].get<double>());
+    last = event["end_seconds"].get<double>();
+  }
+  CHECK(last <= seconds);
+}
+
+std::set<std::string> names_of(const json& events) {
+  std::set<std::string> names;
+  for (const json& event : events) names.insert(event["name"].get<std::string>());
+  return names;
+}
+
+TEST_CASE("a timeline shows one product in each mode, by every thread of two ranks") {
+  const json report = compared(3, {"poisson3d:12"}, 2);
+  for (const auto& [mode, times] : report["configurations"][0]["modes"].items()) {
+    const json timeline = times["timeline"];
+    REQUIRE(timeline["ranks"].size() == 2);
+    CHECK(timeline["ranks"][0]["rank"] == 0);
+    CHECK(timeline["ranks"][1]["rank"] == 1);
+    for (const json& rank : timeline["ranks"]) {
+      REQUIRE(rank["threads"].size() == 3);
+      for (const json& thread : rank["threads"]) {
+        INFO(mode << " mode, rank " << rank["rank"] << ", " << thread["name"]);
+        check_events(thread["events"], timeline["seconds"].get<double>());
+        check_events(thread["messages"], timeline["seconds"].get<double>());
+      }
+      const std::set<std::string> phases =
+          mode == "vector"
+              ? std::set<std::string>{"pack", "halo_wait", "local_part"}
+              : std::set<std::string>{"pack", "halo_wait", "local_part", "boundary_part"};
+      for (const int thread : {0, 1}) CHECK(names_of(rank["threads"][thread]["events"]) == phases);
+      const json& carrier = rank["threads"][2];
+      CHECK(carrier["name"] == "communication thread");
+      const std::set<std::string> exchange{"halo exchange"};
+      const bool is_task = mode == "task";
+      CHECK(names_of(carrier["events"]) == (is_task ? exchange : std::set<std::string>{}));
+      CHECK(names_of(rank["threads"][0]["messages"]) ==
+            (is_task ? std::set<std::string>{} : exchange));
+    }
+  }
+}
+
+TEST_CASE("the page shows what every thread did in one product") {
+  const ScratchFolder folder;
+  const std::string page = folder.path("page.html");
+  const json report = compared(2, {"poisson3d:12"});
+  const std::string command =
+      "tests/system/report_script " + folder.write("modes.json", report.dump()) + " " + page;
+  REQUIRE(std::system(command.c_str()) == 0);
+  const std::string text = read_file(page);
+  for (const char* const part : {"poisson3d:12, 2 × 1, task mode", "time since the product began",
+                                 "rank 1  communication thread", "halo exchange by the"}) {
+    INFO(part);
+    CHECK(text.find(std::string("<!-- ") + part) != std::string::npos);
+  }
 }
 
 TEST_CASE("one rank has nothing to hide") {
@@ -56,7 +123,7 @@ TEST_CASE("the variants of CG are studied in every mode, beside a textbook's loo
   REQUIRE(report["study"]["problems"].size() == 1);
   const json study = report["study"]["problems"][0];
   CHECK(study["textbook_seconds_per_iteration"].get<double>() > 0);
-  REQUIRE(study["runs"].size() == 4 * 3);
+  REQUIRE(study["runs"].size() == 4 * 4);
   const double expected = study["runs"][0]["relative_residual"].get<double>();
   for (const json& run : study["runs"]) {
     CHECK(run["seconds_per_iteration"].get<double>() > 0);

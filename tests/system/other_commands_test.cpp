@@ -69,7 +69,8 @@ std::vector<int> planned_pus(const json& report) {
 
 TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
   for (const int ranks : {1, 2, 3})
-    check_spmv(ranks, "vector,overlap,task", {"overlap", "task", "vector"});
+    check_spmv(ranks, "vector,overlap,overlap-test,task",
+               {"overlap", "overlap-test", "task", "vector"});
   check_spmv(2, "task,vector", {"task", "vector"});
   check_spmv(2, "overlap", {"overlap"});
 }

@@ -57,6 +57,19 @@ TEST_CASE("an indefinite matrix is a breakdown with an explanation and exit code
   }
 }
 
+TEST_CASE("the bandwidth is what the bytes of the model take in the measured time") {
+  const auto report =
+      report_of(run_weft(2, {"solve", "poisson3d:12", "--threads", "1", "--json", "-"}));
+  const auto& performance = report["performance"];
+  const double bytes = performance["model_bytes_per_row"].get<double>() * 12 * 12 * 12;
+  CHECK(bytes > 0);
+  CHECK(performance["model_bytes_per_iteration"].get<double>() == Approx(bytes));
+  CHECK(1e9 * performance["model_bandwidth_gb_per_second"].get<double>() ==
+        Approx(bytes / performance["seconds_per_iteration"].get<double>()));
+  const auto summary = run_weft(2, {"solve", "poisson3d:12", "--threads", "1"});
+  CHECK_THAT(summary.output, Catch::Contains("bytes per row and iteration by the model"));
+}
+
 TEST_CASE("a right-hand side of zeros is solved after 0 iterations by a solution of zeros") {
   const ScratchFolder folder;
   const auto zeros =
