@@ -27,6 +27,8 @@ constexpr std::chrono::microseconds nap{50};
 constexpr std::chrono::microseconds nap_growth{10};
 constexpr std::chrono::microseconds longest_nap{250};
 constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
+/// Of a poster that lets the thread begin.
+constexpr std::chrono::microseconds pause_to_begin{10};
 /// Waiting rounds between two looks at the clock.
 constexpr std::uint64_t rounds_per_clock = 1024;
 
@@ -48,6 +50,12 @@ bool Pending::test() const {
 bool Pending::test_receive(std::size_t receive) const {
   progress();
   return schedule_->has_received(receive, run_) || schedule_->finished_runs() >= run_;
+}
+
+void Pending::let_begin() const {
+  if (is_progressed_here_ || thread_->options_.idle == WaitPolicy::spin) return;
+  if (thread_->posted_.load() == nullptr) return;
+  sleep_while(thread_->asleep_, 0, pause_to_begin);
 }
 
 template <class IsDone>

@@ -1,6 +1,7 @@
 #include "perfmodel/stream_kernels.h"
 
 #include <cstddef>
+#include <cstring>
 
 #if defined(__x86_64__)
   #include <immintrin.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr double factor = 0.999999;
 
-using Pair = double __attribute__((vector_size(16), aligned(8), may_alias));
+using Pair = double __attribute__((vector_size(16)));
 
 /// Two neighbouring elements, stored past the caches. Eight of these fill a line whatever their
 /// width, so there is one kernel for all instruction sets.
@@ -22,7 +23,7 @@ using Pair = double __attribute__((vector_size(16), aligned(8), may_alias));
 #if defined(__x86_64__)
   _mm_stream_pd(place, value);
 #else
-  *reinterpret_cast<Pair*>(place) = value;
+  std::memcpy(place, &value, sizeof(value));
 #endif
 }
 
@@ -43,7 +44,9 @@ template <class Value>
 }
 
 [[gnu::always_inline]] inline Pair pair(const double* place) {
-  return *reinterpret_cast<const Pair*>(place);
+  Pair value;
+  std::memcpy(&value, place, sizeof(value));
+  return value;
 }
 
 void store(double* c, std::int64_t count) {

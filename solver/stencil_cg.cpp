@@ -84,6 +84,7 @@ void StencilCg::exchange_while(const TeamThread& thread, CloseSum& r_dot_ar) {
     if (thread.is_primary()) {
       halo = options().mode == spmv::Mode::task ? exchange.post(op().comm_thread())
                                                 : exchange.start_here(op().comm_thread());
+      if (options().mode == spmv::Mode::task) halo->let_begin();
       if (options().mode == spmv::Mode::vector) halo->wait();
     }
   } else {

@@ -45,9 +45,11 @@ void SubdomainHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTi
         thread, i,
         part(exchange_.send_buffer(), neighbours[i].send_begin, neighbours[i].send_count));
   thread.barrier();
-  if (thread.is_primary())
+  if (thread.is_primary()) {
     pending_ = mode == spmv::Mode::task ? exchange_.post(comm_thread_)
                                         : exchange_.start_here(comm_thread_);
+    pending_->let_begin();
+  }
   timer.lap(thread, &IterationTimes::pack);
 }
 

@@ -16,7 +16,10 @@ void multiply_in_task_mode(const comm_thread::TeamThread& thread, const Multipli
     const PhaseScope scope(product.timer, thread.index, Phase::pack);
     product.x.pack(thread.index);
     thread.barrier();
-    if (thread.is_primary() && exchange.has_neighbours()) halo = exchange.post(product.comm_thread);
+    if (thread.is_primary() && exchange.has_neighbours()) {
+      halo = exchange.post(product.comm_thread);
+      halo->let_begin();
+    }
   }
   multiply_while_halo_travels(thread, product, halo, Progress::in_wait);
 }

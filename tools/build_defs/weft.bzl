@@ -56,7 +56,7 @@ def weft_cc_test(name, srcs, deps = [], tags = [], size = "small", **kwargs):
         srcs = srcs,
         linkstatic = True,
         tags = ["serial"] + tags,
-        deps = deps + ["//tools/third_party:catch2_main"],
+        deps = deps + ["//tests/support:known_leaks", "//tools/third_party:catch2_main"],
         **kwargs
     )
 
