@@ -111,7 +111,7 @@ Json collective_bandwidth_of_caches(const Job& job, StreamBench& bench) {
 Json collective_likwid_comparison(const Job& job, StreamBench& bench) {
   std::map<unsigned, int> threads_of_domain;
   for (const unsigned domain : bench.domains()) ++threads_of_domain[domain];
-  const LikwidBench likwid(threads_of_domain);
+  const LikwidBench likwid(threads_of_domain, job.placement().compute_pus);
   Json report = {{"missing", nullptr}, {"loops", Json::array()}};
   if (job.world().size() > 1) {
     report["missing"] = "several ranks: run one rank with all threads of the node to compare";

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "perfmodel/stream_kernels.h"
@@ -12,8 +13,8 @@ namespace weft::tools {
 /// LIKWID's own bandwidth benchmark, as a program beside this one.
 class LikwidBench {
  public:
-  /// `threads_of_domain`: compute threads in every NUMA domain of this node.
-  explicit LikwidBench(std::map<unsigned, int> threads_of_domain);
+  /// `threads_of_domain`: compute threads in every NUMA domain of this node. `pus`: where they are.
+  LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<const unsigned> pus);
 
   /// Whether there is such a program in one of the folders of PATH.
   bool is_installed() const { return !program_.empty(); }
@@ -27,6 +28,7 @@ class LikwidBench {
 
  private:
   std::map<unsigned, int> threads_of_domain_;
+  std::string pus_;
   std::string program_;
 };
 
