@@ -98,14 +98,19 @@ TEST_CASE("the page shows what every thread did in one product") {
   const ScratchFolder folder;
   const std::string page = folder.path("page.html");
   const json report = compared(2, {"poisson3d:12"});
-  const std::string command =
-      "tests/system/report_script " + folder.write("modes.json", report.dump()) + " " + page;
+  const std::string command = "tests/system/report_script " +
+                              folder.write("modes.json", report.dump()) + " " + page +
+                              " --pictures " + folder.path("pictures");
   REQUIRE(std::system(command.c_str()) == 0);
   const std::string text = read_file(page);
   for (const char* const part : {"poisson3d:12, 2 × 1, task mode", "time since the product began",
                                  "rank 1  communication thread", "halo exchange by the"}) {
     INFO(part);
-    CHECK(text.find(std::string("<!-- ") + part) != std::string::npos);
+    CHECK(text.find(std::string(">") + part) != std::string::npos);
+  }
+  for (const char* const name : {"times", "phases", "product-poisson3d-12-2-1", "roofline"}) {
+    INFO(name);
+    CHECK(read_file(folder.path("pictures/") + name + ".svg").find("</svg>") != std::string::npos);
   }
 }
 
