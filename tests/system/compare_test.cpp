@@ -82,7 +82,8 @@ TEST_CASE("a timeline shows one product in each mode, by every thread of two ran
           mode == "vector"
               ? std::set<std::string>{"pack", "halo_wait", "local_part"}
               : std::set<std::string>{"pack", "halo_wait", "local_part", "boundary_part"};
-      for (const int thread : {0, 1}) CHECK(names_of(rank["threads"][thread]["events"]) == phases);
+      for (const std::size_t thread : {0UL, 1UL})
+        CHECK(names_of(rank["threads"][thread]["events"]) == phases);
       const json& carrier = rank["threads"][2];
       CHECK(carrier["name"] == "communication thread");
       const std::set<std::string> exchange{"halo exchange"};
