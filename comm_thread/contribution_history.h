@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace weft::comm_thread {
@@ -23,15 +24,16 @@ class ContributionHistory {
   /// The iteration this rank had reached; 0 before the first sweep.
   std::uint64_t iteration_at(double seconds) const;
 
-  std::size_t size() const { return samples_.size(); }
-
- private:
   struct Sample {
     double seconds;
     double contribution;
     std::uint64_t iteration;
   };
 
+  /// What was kept, in the order of time.
+  std::span<const Sample> samples() const { return samples_; }
+
+ private:
   const Sample* newest_at(double seconds) const;
   void keep_every_second();
 

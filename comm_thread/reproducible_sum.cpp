@@ -15,7 +15,8 @@ ReproducibleSum::ReproducibleSum(const Communicator& communicator, CommThread& c
       parts_(static_cast<std::size_t>(thread_count)),
       words_(scalar_count_ * ExactAccumulator::word_count),
       received_(words_.size()),
-      results_(scalar_count_) {
+      results_(scalar_count_),
+      own_results_(scalar_count_) {
   for (Part& part : parts_) part.sums.resize(scalar_count_);
   schedule_ = build_schedule();
 }
@@ -39,6 +40,7 @@ void ReproducibleSum::merge_parts() {
       all.add_words(part.sums[scalar].words());
     }
     all.normalise();
+    own_results_[scalar] = all.rounded();
     std::copy(all.words().begin(), all.words().end(),
               words_.begin() + static_cast<std::ptrdiff_t>(scalar * ExactAccumulator::word_count));
   }

@@ -48,6 +48,9 @@ class ReproducibleSum {
   /// The last sum, the same on all threads of all ranks.
   double result(int scalar = 0) const { return results_[static_cast<std::size_t>(scalar)]; }
 
+  /// What the threads of this rank had added to it. Thread: the primary one.
+  double own_result(int scalar = 0) const { return own_results_[static_cast<std::size_t>(scalar)]; }
+
  private:
   struct alignas(64) Part {
     std::vector<ExactAccumulator> sums;
@@ -63,6 +66,7 @@ class ReproducibleSum {
   std::vector<std::int64_t> words_;  // [scalar_count × word_count], sent
   std::vector<std::int64_t> received_;  // the same, per round
   std::vector<double> results_;  // [scalar_count]
+  std::vector<double> own_results_;  // [scalar_count]
   std::unique_ptr<Schedule> schedule_;  // empty on one rank
   std::optional<Pending> pending_;  // of the primary thread
 };

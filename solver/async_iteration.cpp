@@ -336,6 +336,7 @@ IterationReport AsyncIteration::Run::collective_report() {
   }
   report.history = collective_residual_history(whole_.communicator_, contributions_, end_seconds_,
                                                report.relative_residual, b_norm_);
+  report.own_history = own_residual_history(contributions_, b_norm_);
   channels_.report(report);
   report.detection = termination_.collective_report();
   return report;

@@ -6,6 +6,11 @@
 
 namespace weft::solver {
 
+/// How a rank waits for the halos of several neighbours: for all of them before it copies any, or
+/// for each in turn, copying what has come while others are on their way.
+/// Source: Yamazaki et al. 2019, section 3 (MPI_Waitall and MPI_Wait).
+enum class HaloWait { all, each };
+
 /// Refreshes the halo of a subdomain with the current values of its neighbours, who do the same.
 ///
 ///     halo.start(thread, mode, timer);   // pack, barrier; the exchange begins

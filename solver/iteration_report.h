@@ -51,6 +51,7 @@ struct IterationReport {
   double comm_thread_cpu_seconds = 0;
   IterationTimes times;
   std::vector<HistoryPoint> history;
+  std::vector<HistoryPoint> own_history;  // of this rank's rows alone, with the halos in use
 
   // Asynchronous runs only.
   /// Own sweeps so far minus the sweeps that a neighbour had made when it sent the data in use,

@@ -18,4 +18,8 @@ std::vector<HistoryPoint> collective_residual_history(
     const comm_thread::ContributionHistory& contributions, double end_seconds, double end_residual,
     double b_norm);
 
+/// ‖b − A·x‖/‖b‖ over this rank's own rows: its first contribution, its last, and up to 62 between.
+std::vector<HistoryPoint> own_residual_history(
+    const comm_thread::ContributionHistory& contributions, double b_norm);
+
 }  // namespace weft::solver

@@ -27,10 +27,12 @@ std::span<double> part(std::span<double> all, std::int64_t begin, std::int64_t c
 }  // namespace
 
 SubdomainHalo::SubdomainHalo(const comm_thread::Communicator& communicator,
-                             comm_thread::CommThread& comm_thread, Subdomain& subdomain)
+                             comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                             HaloWait wait)
     : communicator_(communicator.collective_duplicate()),
       comm_thread_(comm_thread),
       subdomain_(subdomain),
+      wait_(wait),
       received_(received_size(subdomain.neighbours())),
       exchange_(communicator_, subdomain.neighbours(), received_, tag) {
   communicator_.barrier();  // both ends of every pair exist
@@ -53,19 +55,41 @@ void SubdomainHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTi
   timer.lap(thread, &IterationTimes::pack);
 }
 
+void SubdomainHalo::unpack(const TeamThread& thread, std::size_t neighbour) {
+  const HaloNeighbour& from = subdomain_.neighbours()[neighbour];
+  subdomain_.unpack(thread, neighbour, part(received_, from.receive_begin, from.receive_count));
+}
+
+/// Whoever sends nothing is not waited for.
+void SubdomainHalo::unpack_in_turn(const TeamThread& thread, IterationTimer& timer) {
+  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
+  std::size_t receive = 0;
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    if (neighbours[i].receive_count > 0) {
+      const perfmodel::MarkedRegion region("wait");
+      if (thread.is_primary()) pending_->wait_receive(receive);
+      ++receive;
+      thread.barrier();
+      timer.lap(thread, &IterationTimes::wait);
+    }
+    const perfmodel::MarkedRegion region("pack");
+    unpack(thread, i);
+    timer.lap(thread, &IterationTimes::pack);
+  }
+}
+
 void SubdomainHalo::finish(const TeamThread& thread, IterationTimer& timer) {
   if (!has_neighbours()) return;
+  if (wait_ == HaloWait::each) unpack_in_turn(thread, timer);
   {
     const perfmodel::MarkedRegion region("wait");
     if (thread.is_primary()) pending_->wait();
     thread.barrier();
     timer.lap(thread, &IterationTimes::wait);
   }
+  if (wait_ == HaloWait::each) return;
   const perfmodel::MarkedRegion region("pack");
-  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
-  for (std::size_t i = 0; i < neighbours.size(); ++i)
-    subdomain_.unpack(thread, i,
-                      part(received_, neighbours[i].receive_begin, neighbours[i].receive_count));
+  for (std::size_t i = 0; i < subdomain_.neighbours().size(); ++i) unpack(thread, i);
   thread.barrier();
   timer.lap(thread, &IterationTimes::pack);
 }

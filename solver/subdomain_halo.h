@@ -16,7 +16,7 @@ class SubdomainHalo final : public HaloRefresh {
  public:
   /// Collective: takes a message space of its own. `comm_thread` and `subdomain` outlive it.
   SubdomainHalo(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-                Subdomain& subdomain);
+                Subdomain& subdomain, HaloWait wait = HaloWait::all);
   SubdomainHalo(const SubdomainHalo&) = delete;
   SubdomainHalo& operator=(const SubdomainHalo&) = delete;
 
@@ -26,9 +26,13 @@ class SubdomainHalo final : public HaloRefresh {
   void finish(const comm_thread::TeamThread& thread, IterationTimer& timer) override;
 
  private:
+  void unpack(const comm_thread::TeamThread& thread, std::size_t neighbour);
+  void unpack_in_turn(const comm_thread::TeamThread& thread, IterationTimer& timer);
+
   comm_thread::Communicator communicator_;
   comm_thread::CommThread& comm_thread_;
   Subdomain& subdomain_;
+  HaloWait wait_;
   std::vector<double> received_;
   comm_thread::HaloExchange exchange_;
   std::optional<comm_thread::Pending> pending_;  // of the primary thread

@@ -11,6 +11,7 @@
 #include "perfmodel/marked_region.h"
 #include "solver/channel_refresh.h"
 #include "solver/relative_residual.h"
+#include "solver/residual_history.h"
 #include "solver/subdomain_halo.h"
 
 namespace weft::solver {
@@ -37,10 +38,10 @@ SyncIteration::Options checked(SyncIteration::Options options) {
 std::unique_ptr<HaloRefresh> collective_make_halo(const comm_thread::Communicator& communicator,
                                                   comm_thread::CommThread& comm_thread,
                                                   Subdomain& subdomain,
-                                                  const comm_thread::TransportChoice& transport) {
-  if (transport.kind == comm_thread::TransportKind::two_sided)
-    return std::make_unique<SubdomainHalo>(communicator, comm_thread, subdomain);
-  return std::make_unique<ChannelRefresh>(communicator, comm_thread, subdomain, transport);
+                                                  const SyncIteration::Options& options) {
+  if (options.transport.kind == comm_thread::TransportKind::two_sided)
+    return std::make_unique<SubdomainHalo>(communicator, comm_thread, subdomain, options.wait);
+  return std::make_unique<ChannelRefresh>(communicator, comm_thread, subdomain, options.transport);
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
     : comm_thread_(comm_thread),
       subdomain_(subdomain),
       options_(checked(std::move(options))),
-      halo_(collective_make_halo(communicator, comm_thread, subdomain, options_.transport)),
+      halo_(collective_make_halo(communicator, comm_thread, subdomain, options_)),
       sums_(communicator, comm_thread, subdomain.team().thread_count(),
             subdomain.judges_parts() || options_.fixed_seconds > 0 ? sum_count : 1) {}
 
@@ -165,6 +166,8 @@ void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, doubl
   report.status = status_of(residual);
   report.iterations = iteration;
   report.history.push_back({timer_.seconds(), residual});
+  own_squares_.record(timer_.seconds(), sums_.own_result(squares),
+                      static_cast<std::uint64_t>(iteration));
   if (options_.on_check) options_.on_check(iteration, residual);
 }
 
@@ -194,12 +197,14 @@ IterationReport SyncIteration::run(double b_norm) {
   report.history.reserve(1024);
   disturbance_ = options_.disturbance;
   disturbed_seconds_ = 0;
+  own_squares_ = {};
   const double cpu_before = comm_thread_.cpu_seconds();
   timer_.start();
   subdomain_.team().run([&](const TeamThread& thread) { iterate(thread, b_norm, report); });
   report.seconds = timer_.seconds();
   report.times = timer_.times();
   report.comm_thread_cpu_seconds = comm_thread_.cpu_seconds() - cpu_before;
+  report.own_history = own_residual_history(own_squares_, b_norm);
   if (report.status == SolveStatus::breakdown)
     report.explanation = fmt::format(
         "the residual is not finite after {} iterations: the iteration diverges, or the system is "

@@ -7,6 +7,7 @@
 #include "comm_thread/comm_thread.h"
 #include "comm_thread/communicator.h"
 #include "comm_thread/compute_team.h"
+#include "comm_thread/contribution_history.h"
 #include "comm_thread/exact_accumulator.h"
 #include "comm_thread/reproducible_sum.h"
 #include "comm_thread/transport_choice.h"
@@ -38,6 +39,8 @@ class SyncIteration {
     /// What halos travel on: schedules where it is `two_sided`, else channels, which the
     /// communication thread carries in every mode.
     comm_thread::TransportChoice transport{};
+    /// Of schedules; channels have what they have received one by one.
+    HaloWait wait = HaloWait::all;
     double tolerance = 1e-4;  // not used where the subdomain judges its parts
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
@@ -102,6 +105,7 @@ class SyncIteration {
   IterationTimer timer_;
   Disturbance disturbance_;
   double disturbed_seconds_ = 0;  // of sweeping, for which pauses have been made
+  comm_thread::ContributionHistory own_squares_;
 };
 
 }  // namespace weft::solver

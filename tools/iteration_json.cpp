@@ -12,6 +12,15 @@ namespace {
 using solver::Histogram;
 using solver::IterationReport;
 
+constexpr int most_local_histories = 16;
+
+Json to_json(const std::vector<solver::HistoryPoint>& history) {
+  Json points = Json::array();
+  for (const solver::HistoryPoint& point : history)
+    points.push_back({point.seconds, point.residual});
+  return points;
+}
+
 Json to_json(const Histogram& histogram) {
   Json pairs = Json::array();
   for (const auto& [value, count] : histogram) pairs.push_back({value, count});
@@ -78,11 +87,19 @@ Json collective_times(const Job& job, const IterationReport& report) {
   return result;
 }
 
-Json history_of(const IterationReport& report) {
-  Json points = Json::array();
-  for (const solver::HistoryPoint& point : report.history)
-    points.push_back({point.seconds, point.residual});
-  return points;
+Json history_of(const IterationReport& report) { return to_json(report.history); }
+
+Json collective_local_histories(const Job& job, const IterationReport& report) {
+  const int step = (job.world().size() + most_local_histories - 1) / most_local_histories;
+  const bool is_chosen = job.world().rank() % step == 0 && !report.own_history.empty();
+  const std::string own =
+      is_chosen
+          ? Json({{"rank", job.world().rank()}, {"points", to_json(report.own_history)}}).dump()
+          : "";
+  Json all = Json::array();
+  for (const std::string& text : job.world().gather(own))
+    if (!text.empty()) all.push_back(Json::parse(text));
+  return all;
 }
 
 Json collective_asynchrony(const Job& job, const IterationReport& report) {

@@ -25,6 +25,9 @@ Json collective_asynchrony(const Job& job, const solver::IterationReport& report
 /// Pairs of seconds and residual. Complete on every rank.
 Json history_of(const solver::IterationReport& report);
 
+/// What each rank saw on its own rows: `rank` and `points`, of 16 ranks at most, evenly chosen.
+Json collective_local_histories(const Job& job, const solver::IterationReport& report);
+
 /// "150", or "138 to 228, 190.3 on average,".
 std::string iteration_range(const Json& iterations);
 

@@ -71,6 +71,7 @@ Json collective_run_report(const Job& job, const JacobiSystem& system, const Jac
                           {"async_convergence", name(spectrum->async_guarantee())}};
   if (!options.faults.empty()) result["faults"] = options.faults;
   result["history"] = history_of(report);
+  result["local_history"] = collective_local_histories(job, report);
   return result;
 }
 

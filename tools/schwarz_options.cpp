@@ -114,6 +114,9 @@ void SchwarzOptions::check() const {
   if (is_sync() && transport != "two-sided" && mode == "overlap")
     throw InputError("--mode: found overlap with --transport " + transport +
                      ", which the communication thread carries; expected vector or task");
+  if (waits_in_turn() && (!is_sync() || transport != "two-sided"))
+    throw InputError("--wait: found wait with --variant " + variant + ", --transport " + transport +
+                     "; expected it with sync over two-sided only");
 }
 
 solver::SchwarzProblem SchwarzOptions::problem() const {
@@ -148,6 +151,13 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
   command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
       ->check(CLI::IsMember({"vector", "overlap", "task"}))
       ->type_name("vector|overlap|task")
+      ->capture_default_str();
+  command
+      .add_option("--wait", options.wait,
+                  "in lock step: waitall, for the halos of all neighbours, or wait, for one\n"
+                  "after the other, copying what has come meanwhile")
+      ->check(CLI::IsMember({"wait", "waitall"}))
+      ->type_name("wait|waitall")
       ->capture_default_str();
   command
       .add_option("--local-solver", options.local_solver,

@@ -20,6 +20,7 @@ struct SchwarzOptions : SystemOptions {
   std::string right_hand_side = "ones";
   std::string variant = "sync";
   std::string mode = "task";
+  std::string wait = "waitall";
   std::string local_solver = "auto";
   std::string coarse = "none";
   std::string transport = "two-sided";
@@ -33,6 +34,7 @@ struct SchwarzOptions : SystemOptions {
   bool has_alpha() const { return alpha != "auto" && alpha != "search"; }
   bool has_coarse() const { return coarse != "none"; }
   bool is_sync() const { return variant == "sync"; }
+  bool waits_in_turn() const { return wait == "wait"; }
   /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;
   /// Throws comm_thread::InputError where options do not go together.

@@ -78,7 +78,9 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["tolerance"] = options.tolerance;
   result["seconds"] = job.world().max(report.seconds);
   result["times"] = collective_parts(job, run);
-  if (!options.is_sync()) {
+  if (options.is_sync()) {
+    result["wait"] = options.wait;
+  } else {
     result["transport"] = options.transport;
     result["asynchrony"] = collective_asynchrony(job, report);
     if (options.fixed_seconds > 0)
@@ -90,6 +92,7 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   if (options.fixed_seconds > 0) result["fixed_seconds"] = options.fixed_seconds;
   if (!options.faults.empty()) result["faults"] = options.faults;
   result["history"] = history_of(report);
+  result["local_history"] = collective_local_histories(job, report);
   return result;
 }
 

@@ -199,14 +199,16 @@ solver::IterationReport SchwarzSystem::iterate(solver::Subdomain& subdomain,
     progress.update(iteration, residual);
   };
   if (options.is_sync()) {
-    solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
-                                    {.mode = *spmv::parse_mode(options.mode),
-                                     .transport = comm_thread::transport_choice(options.transport),
-                                     .max_iterations = options.max_iterations,
-                                     .check_period = 1,
-                                     .fixed_seconds = options.fixed_seconds,
-                                     .disturbance = disturbance,
-                                     .on_check = show});
+    solver::SyncIteration iteration(
+        job_.comm_thread_world(), job_.comm_thread(), subdomain,
+        {.mode = *spmv::parse_mode(options.mode),
+         .transport = comm_thread::transport_choice(options.transport),
+         .wait = options.waits_in_turn() ? solver::HaloWait::each : solver::HaloWait::all,
+         .max_iterations = options.max_iterations,
+         .check_period = 1,
+         .fixed_seconds = options.fixed_seconds,
+         .disturbance = disturbance,
+         .on_check = show});
     return iteration.run(b_norm);
   }
   solver::AsyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,

@@ -26,8 +26,8 @@ TEST_CASE("a long history stays small and covers the whole time evenly") {
   constexpr std::uint64_t count = 1'000'000;
   for (std::uint64_t i = 1; i <= count; ++i)
     history.record(static_cast<double>(i), 1.0 / static_cast<double>(i), i);
-  CHECK(history.size() <= ContributionHistory::capacity);
-  CHECK(history.size() >= ContributionHistory::capacity / 4);
+  CHECK(history.samples().size() <= ContributionHistory::capacity);
+  CHECK(history.samples().size() >= ContributionHistory::capacity / 4);
   int wrong = 0;
   for (std::uint64_t i = 1000; i <= count; i += 997) {
     const std::uint64_t known = history.iteration_at(static_cast<double>(i));

@@ -89,6 +89,31 @@ TEST_CASE("every mode and depth of halo gives the iterations and the bits of a s
   }
 }
 
+TEST_CASE("waiting for neighbours in turn gives the bits of waiting for all") {
+  const Chain chain;
+  const ChainReference reference = tests::sweep_serially(chain, 1e-9, 1000, 7);
+  for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task})
+    for (const ThreadLevel level : {tests::session().thread_level(), ThreadLevel::serialized}) {
+      CAPTURE(spmv::name(mode), static_cast<int>(level));
+      System system(chain, 1, level);
+      const IterationReport report =
+          system.run({.mode = mode, .wait = HaloWait::each, .tolerance = 1e-9, .check_period = 7});
+      check_against(reference, system, report);
+    }
+}
+
+TEST_CASE("the residuals of all ranks' own rows make up that of the whole") {
+  const Chain chain;
+  System system(chain);
+  const IterationReport report = system.run({.tolerance = 1e-9, .check_period = 5});
+  REQUIRE(report.own_history.size() == std::min<std::size_t>(report.history.size(), 64));
+  for (const std::size_t i : {std::size_t{0}, report.own_history.size() - 1}) {
+    const double own = report.own_history[i].residual;
+    const double whole = i == 0 ? report.history.front().residual : report.history.back().residual;
+    CHECK(std::sqrt(system.world().sum(own * own)) == Approx(whole));
+  }
+}
+
 TEST_CASE("every transport gives the iterations and the bits of a serial loop") {
   const Chain chain;
   const ChainReference reference = tests::sweep_serially(chain, 1e-9, 1000, 7);

@@ -79,6 +79,19 @@ TEST_CASE("lock step takes the known number of iterations on any ranks and threa
   CHECK(iterations(converged(8, problem(6, 16, 1, "0.03"))) == 59);
 }
 
+TEST_CASE("waiting for one neighbour after the other changes nothing") {
+  for (const std::string mode : {"vector", "overlap", "task"}) {
+    Arguments in_turn = problem(4, 16, 1, "0.05");
+    in_turn.insert(in_turn.end(), {"--wait", "wait", "--mode", mode});
+    const json report = converged(3, in_turn);
+    CHECK(iterations(report) == 27);
+    CHECK(report["schwarz"]["wait"] == "wait");
+    in_turn.insert(in_turn.end(), {"--transport", "shared"});
+    if (mode != "overlap")
+      check_refused(3, in_turn, "--wait: found wait with --variant sync, --transport shared");
+  }
+}
+
 TEST_CASE("two levels take the known number of iterations on any ranks and threads") {
   const auto two_levels = [](Arguments arguments) {
     arguments.insert(arguments.end(), {"--coarse", "linear"});
@@ -112,6 +125,9 @@ TEST_CASE("a report has the problem, the method and where the time went") {
   CHECK(run["points"] == 5);
   CHECK(run["subdomains_per_rank"]["max"] == 5);
   CHECK(run["history"].size() == run["iterations"]["max"].get<std::size_t>() + 1);
+  REQUIRE(run["local_history"].size() == 2);
+  CHECK(run["local_history"][1]["rank"] == 1);
+  CHECK(run["local_history"][1]["points"].size() == run["history"].size());
   for (const std::string part : {"solve", "update", "exchange", "reduction"})
     CHECK(run["times"][part]["mean"] >= 0.0);
 }
