@@ -12,23 +12,11 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/channel_set.h"
-#include "comm_thread/openshmem_transport.h"
 #include "comm_thread/team_barrier.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/transport_names.h"
 
 namespace weft::tests {
-
-/// Every transport that this build has.
-inline std::vector<std::string> transport_names() {
-  std::vector<std::string> names{
-      "two-sided",         "one-sided:flush",         "one-sided:flush-local",
-      "one-sided:overlap", "one-sided:overlap-local", "shared"};
-  if (comm_thread::has_openshmem()) {
-    names.emplace_back("shmem:put");
-    names.emplace_back("shmem:put-overlap");
-  }
-  return names;
-}
 
 /// With a communication thread, and without one.
 inline std::vector<comm_thread::CommThread::Options> thread_options() {

@@ -14,6 +14,7 @@
 #include "tests/solver/chain_subdomain.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
+#include "tests/support/transport_names.h"
 
 namespace weft::solver {
 namespace {
@@ -31,9 +32,6 @@ constexpr double tolerance = 1e-6;
 constexpr Chain quick{.coupling = 0.125};  // converges in about ten sweeps
 constexpr std::array<DetectorKind, 4> all_detectors{
     DetectorKind::flags, DetectorKind::residual, DetectorKind::all_reduce, DetectorKind::snapshot};
-constexpr std::array<const char*, 6> all_transports{
-    "two-sided",         "one-sided:flush",         "one-sided:flush-local",
-    "one-sided:overlap", "one-sided:overlap-local", "shared"};
 
 /// Values of the histogram times how often each occurred.
 std::int64_t sum_of(const Histogram& histogram) {
@@ -154,7 +152,7 @@ void converge_over(const char* transport, Delivery delivery, DetectorKind detect
 TEST_CASE("over every transport, with either delivery, every detector ends at the solution") {
   const int rank_count = Communicator::collective_world().size();
   int turn = 0;
-  for (const std::string transport : all_transports)
+  for (const std::string& transport : tests::transport_names())
     for (const Delivery delivery : {Delivery::async, Delivery::racy})
       for (const DetectorKind detector : all_detectors) {
         // Puts take long where the target has no core; 3 and 7 meet every detector.

@@ -12,6 +12,7 @@
 #include "tests/solver/chain_subdomain.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
+#include "tests/support/transport_names.h"
 
 namespace weft::solver {
 namespace {
@@ -117,8 +118,7 @@ TEST_CASE("the residuals of all ranks' own rows make up that of the whole") {
 TEST_CASE("every transport gives the iterations and the bits of a serial loop") {
   const Chain chain;
   const ChainReference reference = tests::sweep_serially(chain, 1e-9, 1000, 7);
-  for (const std::string transport : {"one-sided:flush", "one-sided:flush-local",
-                                      "one-sided:overlap", "one-sided:overlap-local", "shared"})
+  for (const std::string& transport : tests::transport_names())
     for (const Mode mode : {Mode::vector, Mode::task})
       for (const int depth : {1, 3})
         for (const ThreadLevel level : {tests::session().thread_level(), ThreadLevel::serialized}) {
