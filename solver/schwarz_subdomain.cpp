@@ -51,7 +51,8 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
       threads_(static_cast<std::size_t>(team.thread_count())),
       tile_numbers_(deal_tiles(partition, rank)),
       halo_(partition, layout_, rank, tile_numbers_),
-      tiles_(tile_numbers_.size()) {
+      tiles_(tile_numbers_.size()),
+      solved_in_(tile_numbers_.size()) {
   const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
   source_stride_ = (box_side * box_side + 7) / 8 * 8;
   source_ = Array(tiles_.size() * source_stride_);
@@ -78,6 +79,8 @@ std::vector<int> SchwarzSubdomain::deal_tiles(const TilePartition& partition, in
       state.surrounded += i < outer_count;
     }
     state.end = by_thread.size();
+    for (std::size_t slot = state.begin; slot < state.end; ++slot) state.in_rows.push_back(slot);
+    std::ranges::sort(state.in_rows, {}, [&](std::size_t slot) { return by_thread[slot]; });
   }
   return by_thread;
 }
@@ -130,10 +133,19 @@ int SchwarzSubdomain::solver_count() const {
       std::ranges::count_if(solvers_, [](const auto& solver) { return solver != nullptr; }));
 }
 
-void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Array& array) const {
+/// Where the newest values of a tile of this rank are, while a sweep is in progress.
+const SchwarzSubdomain::Array& SchwarzSubdomain::newest_array(int slot) const {
+  const auto solved_in = solved_in_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
+  return arrays_[solved_in == sweep_ ? 1 - current_ : current_];
+}
+
+void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Array& array,
+                                            bool takes_newest) const {
   for (const TileHalo::LocalStrip& strip : halo_.local_strips(static_cast<int>(slot))) {
-    const double* const from = values_of(static_cast<std::size_t>(strip.source_slot), array) +
-                               layout_.index(strip.source_area.x_begin, strip.source_area.y_begin);
+    const Array& source = takes_newest ? newest_array(strip.source_slot) : array;
+    const double* const from =
+        source.data() + static_cast<std::size_t>(strip.source_slot) * layout_.element_count() +
+        layout_.index(strip.source_area.x_begin, strip.source_area.y_begin);
     double* const to =
         values_of(slot, array) + layout_.index(strip.area.x_begin, strip.area.y_begin);
     for (std::ptrdiff_t y = 0; y < strip.area.height(); ++y)
@@ -149,8 +161,8 @@ bool SchwarzSubdomain::is_converged(const Tile& tile) const {
 }
 
 std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_t slot,
-                                                  Array& array) {
-  refresh_local_ghosts(slot, array);
+                                                  Array& array, bool takes_newest) {
+  refresh_local_ghosts(slot, array, takes_newest);
   Tile& tile = tiles_[slot];
   const std::span<const double> source = source_of(slot);
   const std::span<double> residual = std::span(state.residual).first(source.size());
@@ -159,21 +171,34 @@ std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_
   return residual;
 }
 
+void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, bool takes_newest,
+                                  ExactAccumulator* residual_square) {
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  const Tile& tile = tiles_[slot];
+  const std::span<double> residual = form_residual(state, slot, arrays_[current_], takes_newest);
+  if (residual_square) residual_square->add(tile.residual_square);
+  const double solve_begin = seconds_now();
+  const std::span<const double> correction = tile.solver->solve(thread.index, residual);
+  state.solve_seconds += seconds_now() - solve_begin;
+  add_correction(layout_, tile.box, values_of(slot), options_.relaxation, correction,
+                 values_of(slot, arrays_[1 - current_]));
+  if (takes_newest) solved_in_[slot].store(sweep_, std::memory_order_release);
+}
+
 void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
                              ExactAccumulator* residual_square) {
-  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  if (options_.takes_newest) {
+    const std::size_t count = state.in_rows.size();
+    const bool is_forward = sweep_ % 2 == 1;
+    for (std::size_t i = 0; i < count; ++i)
+      solve_tile(thread, state.in_rows[is_forward ? i : count - 1 - i], true, residual_square);
+    return;
+  }
   const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
   const std::size_t end = part == SweepPart::boundary ? state.surrounded : state.end;
-  for (std::size_t slot = begin; slot < end; ++slot) {
-    const Tile& tile = tiles_[slot];
-    const std::span<double> residual = form_residual(state, slot, arrays_[current_]);
-    if (residual_square) residual_square->add(tile.residual_square);
-    const double solve_begin = seconds_now();
-    const std::span<const double> correction = tile.solver->solve(thread.index, residual);
-    state.solve_seconds += seconds_now() - solve_begin;
-    add_correction(layout_, tile.box, values_of(slot), options_.relaxation, correction,
-                   values_of(slot, arrays_[1 - current_]));
-  }
+  for (std::size_t slot = begin; slot < end; ++slot)
+    solve_tile(thread, slot, false, residual_square);
 }
 
 void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,

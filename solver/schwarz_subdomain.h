@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,8 @@ namespace weft::solver {
 ///                                      g g g g g g g
 ///                                      g g g g g g g
 ///
+/// With `takes_newest` from what they have now.
+///
 /// A tile has converged when ‖b − A·x‖ < tolerance·‖b‖ on its own points; all tiles together say
 /// when the iteration ends. Values and residuals have the same bits for any ranks and threads: a
 /// tile is solved alone, and its squares are summed in one order. Tiles with equal matrices share
@@ -47,6 +50,11 @@ class SchwarzSubdomain final : public Subdomain {
   struct Options {
     double tolerance = 1e-7;  // of each tile
     BoxSolverKind local_solver = BoxSolverKind::cholmod;
+    /// Solve every tile from the newest values of this rank's other tiles, forwards and backwards
+    /// in turn (multiplicative, as far as tiles are not solved at the same time), not from those
+    /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
+    /// threads. Only whole sweeps, each finished.
+    bool takes_newest = false;
     /// By what a tile's correction is multiplied: TwoLevelSchwarz::relaxation with a coarse space.
     double relaxation = 1;
   };
@@ -104,7 +112,10 @@ class SchwarzSubdomain final : public Subdomain {
               std::span<const double> in) override;
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
-  void finish_sweep() override { current_ = 1 - current_; }
+  void finish_sweep() override {
+    current_ = 1 - current_;
+    ++sweep_;
+  }
   void add_residual(const comm_thread::TeamThread& thread,
                     comm_thread::ExactAccumulator& residual_square) override;
   void advance(const comm_thread::TeamThread& thread, int count) override;
@@ -123,6 +134,7 @@ class SchwarzSubdomain final : public Subdomain {
   /// [surrounded, end) do not.
   struct alignas(64) ThreadState {
     std::size_t begin = 0, surrounded = 0, end = 0;
+    std::vector<std::size_t> in_rows;  // its slots by the place of their tiles, with takes_newest
     std::vector<double> residual;  // on one box
     double solve_seconds = 0;
   };
@@ -145,14 +157,18 @@ class SchwarzSubdomain final : public Subdomain {
   std::span<double> source_of(std::size_t slot) {
     return source_.span().subspan(slot * source_stride_, tiles_[slot].box.matrix(0).point_count());
   }
-  void refresh_local_ghosts(std::size_t slot, Array& array) const;
+  void refresh_local_ghosts(std::size_t slot, Array& array, bool takes_newest) const;
+  const Array& newest_array(int slot) const;
+  void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, bool takes_newest,
+                  comm_thread::ExactAccumulator* residual_square);
   void copy_out(const comm_thread::TeamThread& thread, const Array& array, std::size_t neighbour,
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
                std::span<const double> in) const;
   /// Brings the ghosts of a tile up to date, as far as they are on this rank, and forms its
   /// residual.
-  std::span<double> form_residual(ThreadState& state, std::size_t slot, Array& array);
+  std::span<double> form_residual(ThreadState& state, std::size_t slot, Array& array,
+                                  bool takes_newest = false);
   void add_residuals(const comm_thread::TeamThread& thread, Array& array,
                      comm_thread::ExactAccumulator& residual_square);
   bool is_converged(const Tile& tile) const;
@@ -170,6 +186,10 @@ class SchwarzSubdomain final : public Subdomain {
   Array source_;  // b on the box of each tile
   std::array<Array, 2> arrays_;
   std::size_t current_ = 0;
+  std::uint64_t sweep_ = 1;  // the one in progress, or the next
+  /// By slot: the last sweep that made its new values. Release after they are written, acquire
+  /// before another thread reads them in the same sweep.
+  std::vector<std::atomic<std::uint64_t>> solved_in_;
   Array recorded_;
 };
 

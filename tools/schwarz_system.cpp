@@ -166,6 +166,7 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
         job_.team(), run.problem, partition_, job_.world().rank(),
         solver::SchwarzSubdomain::Options{.tolerance = options.tolerance,
                                           .local_solver = run.local_solver,
+                                          .takes_newest = !options.is_sync(),
                                           .relaxation = relaxation});
   });
   solver::SchwarzSubdomain& subdomain = *made;

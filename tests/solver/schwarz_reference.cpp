@@ -113,6 +113,22 @@ std::vector<double> SchwarzReference::solve(const Subdomain& part,
   return y;
 }
 
+void SchwarzReference::keep_own(const Subdomain& part, const std::vector<double>& solution,
+                                std::vector<double>& values) const {
+  const int m = problem_.points_per_side;
+  for (int y = part.y_own; y < part.y_own + m; ++y)
+    for (int x = part.x_own; x < part.x_own + m; ++x)
+      values[static_cast<std::size_t>(y * side_ + x)] = solution[static_cast<std::size_t>(
+          (y - part.y_begin) * (part.x_end - part.x_begin) + x - part.x_begin)];
+}
+
+void SchwarzReference::sweep_in_turn(bool is_forward) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Subdomain& part = parts_[is_forward ? i : parts_.size() - 1 - i];
+    keep_own(part, solve(part, x_), x_);
+  }
+}
+
 void SchwarzReference::sweep() {
   exchanged_ = x_;
   sweep_without_exchange(solver::TilePartition(problem_.tiles_per_side, 1));
@@ -120,7 +136,6 @@ void SchwarzReference::sweep() {
 
 void SchwarzReference::sweep_without_exchange(const solver::TilePartition& partition) {
   std::vector<double> next(x_.size());
-  const int m = problem_.points_per_side;
   for (const Subdomain& part : parts_) {
     const int rank = partition.rank_of(tile_at(part.x_own, part.y_own));
     std::vector<double> seen = x_;
@@ -129,11 +144,7 @@ void SchwarzReference::sweep_without_exchange(const solver::TilePartition& parti
         const auto place = static_cast<std::size_t>(y * side_ + x);
         if (partition.rank_of(tile_at(x, y)) != rank) seen[place] = exchanged_[place];
       }
-    const std::vector<double> solution = solve(part, seen);
-    for (int y = part.y_own; y < part.y_own + m; ++y)
-      for (int x = part.x_own; x < part.x_own + m; ++x)
-        next[static_cast<std::size_t>(y * side_ + x)] = solution[static_cast<std::size_t>(
-            (y - part.y_begin) * (part.x_end - part.x_begin) + x - part.x_begin)];
+    keep_own(part, solve(part, seen), next);
   }
   x_ = next;
 }

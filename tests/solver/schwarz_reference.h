@@ -17,6 +17,8 @@ class SchwarzReference {
   double value(int x, int y) const;
   /// All subdomains solve from the same values.
   void sweep();
+  /// One subdomain after the other solves from what is there then; or the last first.
+  void sweep_in_turn(bool is_forward);
   /// Subdomains of other ranks are seen as they were before the last `sweep`.
   void sweep_without_exchange(const solver::TilePartition& partition);
   /// Subdomains with ‖b − A·x‖ >= tolerance·‖b‖ on their own points.
@@ -39,6 +41,9 @@ class SchwarzReference {
   std::vector<std::vector<double>> factored_matrix(const Subdomain& part) const;
   /// Values of the whole grid as this subdomain sees them → its solution.
   std::vector<double> solve(const Subdomain& part, const std::vector<double>& seen) const;
+  /// Writes the own points of a subdomain.
+  void keep_own(const Subdomain& part, const std::vector<double>& solution,
+                std::vector<double>& values) const;
   double value_in(const std::vector<double>& values, int x, int y) const;
   int tile_at(int x, int y) const;
 

@@ -56,12 +56,14 @@ std::vector<SchwarzProblem> problems() {
 class System {
  public:
   System(const Communicator& communicator, const SchwarzProblem& problem, double tolerance = 1e-7,
-         int threads = tests::thread_count(), BoxSolverKind kind = BoxSolverKind::cholmod)
+         int threads = tests::thread_count(), BoxSolverKind kind = BoxSolverKind::cholmod,
+         bool takes_newest = false)
       : communicator_(communicator.collective_duplicate()),
         team_(threads, comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
         subdomain_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
-                   communicator.rank(), {.tolerance = tolerance, .local_solver = kind}),
+                   communicator.rank(),
+                   {.tolerance = tolerance, .local_solver = kind, .takes_newest = takes_newest}),
         halo_(halo_count()),
         exchange_(communicator_, subdomain_.neighbours(), halo_, 0),
         squares_(communicator_, comm_thread_, threads, 1) {
@@ -284,6 +286,39 @@ TEST_CASE("sweeps without an exchange between ranks go on from what came last") 
   }
 }
 
+TEST_CASE("with the newest values one thread solves one subdomain after the other, to and fro") {
+  for (const SchwarzProblem& problem : problems()) {
+    CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
+    System system(Communicator::self(), problem, 1e-7, 1, BoxSolverKind::cholmod, true);
+    SchwarzReference reference(problem);
+    for (int i = 0; i < 5; ++i) {
+      system.sweep(true);
+      reference.sweep_in_turn(i % 2 == 0);
+      CHECK(system.largest_difference(reference) < 1e-10);
+    }
+    CHECK(std::abs(system.residual_square() - reference.residual_square()) <
+          1e-9 * system.source_square());
+  }
+}
+
+TEST_CASE("with the newest values threads converge to the same solution in fewer sweeps") {
+  const SchwarzProblem problem = problem_of(5, 3, 2, 0.05, "x-random:1");
+  System old_values(Communicator::self(), problem, 1e-7, 3);
+  System newest_values(Communicator::self(), problem, 1e-7, 3, BoxSolverKind::cholmod, true);
+  const auto sweeps_to_end = [](System& system) {
+    int sweeps = 0;
+    do {
+      system.sweep(true);
+      system.residual_square();
+    } while (++sweeps < most_sweeps && system.unconverged_count() > 0);
+    return sweeps;
+  };
+  CHECK(sweeps_to_end(newest_values) <= sweeps_to_end(old_values));
+  SchwarzReference reference(problem);
+  reference.sweep_to(1e-7, most_sweeps);
+  CHECK(newest_values.largest_difference(reference) < 1e-4);
+}
+
 TEST_CASE("the residual of a record is that of the state recorded, while sweeps go on") {
   const auto world = Communicator::collective_world();
   for (const SchwarzProblem& problem : problems()) {
@@ -309,17 +344,19 @@ TEST_CASE("without waiting, every detector ends when all subdomains have converg
     SchwarzReference reference(problem);
     reference.sweep_to(1e-7, most_sweeps);
     for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
-                                        DetectorKind::all_reduce, DetectorKind::snapshot}) {
-      CAPTURE(problem.tiles_per_side, comm_thread::name(detector));
-      System system(world, problem);
-      const IterationReport report =
-          system.iterate_asynchronously({.contribution_period = 1, .detector = detector});
-      CHECK(report.status == SolveStatus::converged);
-      CHECK(report.relative_residual < 1e-7);
-      CHECK(std::abs(system.residual_square()) < 1e-14 * system.source_square());
-      CHECK(system.unconverged_count() == 0);
-      CHECK(system.largest_difference(reference) < 1e-4);
-    }
+                                        DetectorKind::all_reduce, DetectorKind::snapshot})
+      for (const bool takes_newest : {false, true}) {
+        CAPTURE(problem.tiles_per_side, comm_thread::name(detector), takes_newest);
+        System system(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::cholmod,
+                      takes_newest);
+        const IterationReport report =
+            system.iterate_asynchronously({.contribution_period = 1, .detector = detector});
+        CHECK(report.status == SolveStatus::converged);
+        CHECK(report.relative_residual < 1e-7);
+        CHECK(std::abs(system.residual_square()) < 1e-14 * system.source_square());
+        CHECK(system.unconverged_count() == 0);
+        CHECK(system.largest_difference(reference) < 1e-4);
+      }
   }
 }
 
