@@ -83,12 +83,12 @@ Json costs_report(const MeasuredModeCosts& measured) {
 
 /// One problem on this job's ranks and threads.
 Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
-                        const Link& link, bool& bits_are_equal) {
+                        bool& bits_are_equal) {
   SolveSystem system(job, options, problem, choose_right_hand_side("", problem),
                      options.is_matrix_free());
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
-  const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op(), link);
+  const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
   const perfmodel::ModeTimes prediction = perfmodel::predict_modes(measured.costs);
   ModeRace race(job, system.op(), modes);
   race.collective_run(options.repetitions);
@@ -96,19 +96,20 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
 
   const auto nonzeros = static_cast<double>(system.nonzero_count());
   const auto rows = static_cast<double>(system.op().global_row_count());
-  Json result = {
-      {"problem", problem.name()},
-      {"rows", system.op().global_row_count()},
-      {"nonzeros", system.nonzero_count()},
-      {"ranks", job.world().size()},
-      {"threads", job.team().thread_count()},
-      {"matrix_format", system.format_name()},
-      {"model_bytes", perfmodel::spmv_bytes(system.matrix_bytes(), rows)},
-      {"load_bandwidth_bytes_per_second", race.bandwidth().median},
-      {"link",
-       {{"latency_seconds", link.latency_seconds}, {"bytes_per_second", link.bytes_per_second}}},
-      {"costs", costs_report(measured)},
-      {"bits_equal", race.bits_are_equal()}};
+  Json result = {{"problem", problem.name()},
+                 {"rows", system.op().global_row_count()},
+                 {"nonzeros", system.nonzero_count()},
+                 {"ranks", job.world().size()},
+                 {"threads", job.team().thread_count()},
+                 {"matrix_format", system.format_name()},
+                 {"model_bytes", perfmodel::spmv_bytes(system.matrix_bytes(), rows)},
+                 {"load_bandwidth_bytes_per_second", race.bandwidth().median},
+                 {"link",
+                  {{"latency_seconds", measured.link.latency_seconds},
+                   {"start_up_seconds", measured.link.start_up_seconds},
+                   {"bytes_per_second", measured.link.bytes_per_second}}},
+                 {"costs", costs_report(measured)},
+                 {"bits_equal", race.bits_are_equal()}};
   for (std::size_t m = 0; m < modes.size(); ++m) {
     const Statistics seconds = race.seconds(m);
     result["modes"][options.modes[m]] = {
@@ -133,6 +134,12 @@ void print_configuration(const Json& configuration) {
              1e3 * costs["product_seconds"].get<double>(),
              1e3 * costs["halo_measured_seconds"].get<double>(),
              costs["halo_bytes"].get<std::int64_t>(), costs["messages"].get<std::int64_t>());
+  const Json& link = configuration["link"];
+  if (configuration["ranks"].get<int>() > 1)
+    fmt::print("link         latency {:.1f} us, {:.1f} us for such a message and {:.4g} MB/s\n",
+               1e6 * link["latency_seconds"].get<double>(),
+               1e6 * link["start_up_seconds"].get<double>(),
+               1e-6 * link["bytes_per_second"].get<double>());
   fmt::print("{:<14}{:>12}{:>12}{:>14}{:>12}{:>10}\n", "mode", "ms", "spread ms", "predicted ms",
              "hidden", "GFLOP/s");
   for (const auto& [mode, times] : configuration["modes"].items()) {
@@ -146,12 +153,7 @@ void print_configuration(const Json& configuration) {
 }
 
 void print_summary(const Json& report, bool bits_are_equal) {
-  const Json& first = report["configurations"][0];
   fmt::print("run          {}\n", ranks_and_threads(report));
-  if (report["ranks"].get<int>() > 1)
-    fmt::print("link         latency {:.1f} us, {:.4g} MB/s in each direction\n",
-               1e6 * first["link"]["latency_seconds"].get<double>(),
-               1e-6 * first["link"]["bytes_per_second"].get<double>());
   for (const Json& configuration : report["configurations"]) print_configuration(configuration);
   fmt::print("\n{}\n", bits_are_equal ? "All modes gave the same bits."
                                       : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
@@ -168,11 +170,10 @@ int compare(const comm_thread::MpiSession& session, const CompareOptions& option
     problems.push_back(spmv::Problem::parse(problem));
   Job job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
-  const Link link = collective_measure_link(job);
   bool bits_are_equal = true;
   Json configurations = Json::array();
   for (const spmv::Problem& problem : problems)
-    configurations.push_back(collective_compare(job, options, problem, link, bits_are_equal));
+    configurations.push_back(collective_compare(job, options, problem, bits_are_equal));
   Json report = collective_start_report(job, "compare");
   report["method"] = "spmv";
   report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));

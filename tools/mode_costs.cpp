@@ -18,7 +18,8 @@ namespace {
 using comm_thread::TeamThread;
 
 constexpr int sample_count = 7;
-constexpr std::size_t link_bytes = 1 << 20;
+constexpr std::size_t long_message_bytes = 1 << 20;
+constexpr std::size_t longest_short_message_bytes = long_message_bytes / 4;
 constexpr double handover_seconds = 3e-6;  // measured by comm_thread_cost, on a shared core
 
 /// Median over the samples of the slowest rank's time; the first warms up.
@@ -34,27 +35,36 @@ double collective_median(const Job& job, const std::function<void()>& work) {
   return summarise(seconds).median;
 }
 
-}  // namespace
-
-Link collective_measure_link(Job& job) {
-  if (job.world().size() == 1) return {};
-  Link link;
-  link.latency_seconds = comm_thread::collective_latency_seconds(job.world());
+/// One message each way between every rank and the one half of all ranks further.
+double collective_message_seconds(Job& job, std::size_t bytes) {
   const bool has_own_core = job.placement().comm_core == comm_thread::CommCore::own_core;
   comm_thread::ProgressProbe probe(
       job.comm_thread_world(), job.comm_thread(), comm_thread::ProgressOperation::isend_irecv,
-      link_bytes, has_own_core ? comm_thread::WaitPolicy::spin : comm_thread::WaitPolicy::yield);
-  const double seconds = collective_median(job, [&] {
+      bytes, has_own_core ? comm_thread::WaitPolicy::spin : comm_thread::WaitPolicy::yield);
+  return collective_median(job, [&] {
     probe.start(comm_thread::ProgressMethod::communication_thread);
     probe.wait();
   });
+}
+
+/// `message_bytes`: of the halo's messages, on average.
+Link collective_measure_link(Job& job, std::int64_t message_bytes) {
+  const std::size_t bytes = std::clamp(static_cast<std::size_t>(message_bytes), sizeof(double),
+                                       longest_short_message_bytes);
+  const double seconds = collective_message_seconds(job, bytes);
+  const double long_seconds = collective_message_seconds(job, long_message_bytes);
+  Link link;
+  link.latency_seconds = comm_thread::collective_latency_seconds(job.world());
   link.bytes_per_second =
-      static_cast<double>(link_bytes) / std::max(1e-9, seconds - link.latency_seconds);
+      static_cast<double>(long_message_bytes - bytes) / std::max(1e-9, long_seconds - seconds);
+  link.start_up_seconds =
+      std::max(link.latency_seconds, seconds - static_cast<double>(bytes) / link.bytes_per_second);
   return link;
 }
 
-MeasuredModeCosts collective_measure_mode_costs(const Job& job, spmv::LinearOperator& op,
-                                                const Link& link) {
+}  // namespace
+
+MeasuredModeCosts collective_measure_mode_costs(Job& job, spmv::LinearOperator& op) {
   const auto x = op.collective_make_operand();
   perfmodel::HugePageBuffer<double> y(op.element_count());
   const auto multiply = [&](spmv::RowSet set) {
@@ -89,9 +99,11 @@ MeasuredModeCosts collective_measure_mode_costs(const Job& job, spmv::LinearOper
   const comm_thread::HaloTraffic traffic = x->exchange().traffic();
   measured.messages = job.world().max(traffic.receive_count);
   measured.bytes = job.world().max(std::max(traffic.received_bytes, traffic.sent_bytes));
-  measured.costs.halo = perfmodel::halo_seconds(static_cast<double>(measured.messages),
-                                                static_cast<double>(measured.bytes),
-                                                link.latency_seconds, link.bytes_per_second);
+  measured.link =
+      collective_measure_link(job, measured.bytes / std::max<std::int64_t>(1, measured.messages));
+  measured.costs.halo = perfmodel::halo_seconds(
+      static_cast<double>(measured.messages), static_cast<double>(measured.bytes),
+      measured.link.start_up_seconds, measured.link.bytes_per_second);
   measured.costs.handover = handover_seconds;
   return measured;
 }
