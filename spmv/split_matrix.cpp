@@ -101,6 +101,15 @@ void SplitMatrix::multiply_in_pieces(RowSet set, const comm_thread::TeamThread& 
       });
 }
 
+LocalIndex SplitMatrix::multiply_first_run(RowSet set, int thread, const double* x,
+                                           double* y) const {
+  const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+  if (part.runs(set).empty()) return 0;
+  const Run& run = part.runs(set).front();
+  multiply_run(part, run, x, y);
+  return run.end - run.begin;
+}
+
 std::int64_t SplitMatrix::boundary_row_count() const {
   std::int64_t count = 0;
   for (const ThreadPart& part : parts_)

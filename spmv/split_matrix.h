@@ -64,6 +64,10 @@ class SplitMatrix final : public LocalRows {
     multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
   }
 
+  /// y = A·x on the first run of rows of one thread in `set`, at most a row block: again and again
+  /// it stays in the thread's cache. Returns how many rows that were. Shape, thread: as above.
+  LocalIndex multiply_first_run(RowSet set, int thread, const double* x, double* y) const;
+
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 

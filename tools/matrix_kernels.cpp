@@ -114,6 +114,19 @@ RooflineKernel MatrixKernels::stored_kernel(const Part& part, RowSet set, std::s
   kernel.run = [this, set](const TeamThread& thread) {
     op_.matrix().multiply(set, thread.index, x_->data(), y_.data(), nullptr);
   };
+  kernel.run_in_cache = [this, &part, set](const TeamThread& thread) {
+    double all = 0;
+    for (const Rows& run : part.runs[static_cast<std::size_t>(thread.index)])
+      all += run.end - run.begin;
+    double done = 0;
+    while (done < elements_in_cache && all > 0) {
+      const LocalIndex rows =
+          op_.matrix().multiply_first_run(set, thread.index, x_->data(), y_.data());
+      if (rows == 0) break;
+      done += rows;
+    }
+    return all > 0 ? done / all : 1;
+  };
   return kernel;
 }
 
