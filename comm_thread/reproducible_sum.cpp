@@ -15,8 +15,7 @@ ReproducibleSum::ReproducibleSum(const Communicator& communicator, CommThread& c
       parts_(static_cast<std::size_t>(thread_count)),
       words_(scalar_count_ * ExactAccumulator::word_count),
       received_(words_.size()),
-      results_(scalar_count_),
-      own_results_(scalar_count_) {
+      results_(scalar_count_) {
   for (Part& part : parts_) part.sums.resize(scalar_count_);
   schedule_ = build_schedule();
 }
@@ -32,15 +31,18 @@ std::unique_ptr<Schedule> ReproducibleSum::build_schedule() {
   return builder.build();
 }
 
+ExactAccumulator ReproducibleSum::merged(int scalar) const {
+  ExactAccumulator all;
+  for (const Part& part : parts_)
+    all.add_words(part.sums[static_cast<std::size_t>(scalar)].words());
+  all.normalise();
+  return all;
+}
+
 void ReproducibleSum::merge_parts() {
   for (std::size_t scalar = 0; scalar < scalar_count_; ++scalar) {
-    ExactAccumulator all;
-    for (Part& part : parts_) {
-      part.sums[scalar].normalise();
-      all.add_words(part.sums[scalar].words());
-    }
-    all.normalise();
-    own_results_[scalar] = all.rounded();
+    for (Part& part : parts_) part.sums[scalar].normalise();
+    const ExactAccumulator all = merged(static_cast<int>(scalar));
     std::copy(all.words().begin(), all.words().end(),
               words_.begin() + static_cast<std::ptrdiff_t>(scalar * ExactAccumulator::word_count));
   }

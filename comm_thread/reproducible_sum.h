@@ -48,8 +48,9 @@ class ReproducibleSum {
   /// The last sum, the same on all threads of all ranks.
   double result(int scalar = 0) const { return results_[static_cast<std::size_t>(scalar)]; }
 
-  /// What the threads of this rank had added to it. Thread: the primary one.
-  double own_result(int scalar = 0) const { return own_results_[static_cast<std::size_t>(scalar)]; }
+  /// What the threads of this rank have added to it, rounded. Thread: the primary one, between
+  /// `collective_start` and `collective_finish`.
+  double own_sum(int scalar = 0) const { return merged(scalar).rounded(); }
 
  private:
   struct alignas(64) Part {
@@ -57,6 +58,8 @@ class ReproducibleSum {
   };
 
   std::unique_ptr<Schedule> build_schedule();
+  /// Of the parts, which are normalised.
+  ExactAccumulator merged(int scalar) const;
   void merge_parts();
 
   Communicator communicator_;
@@ -66,7 +69,6 @@ class ReproducibleSum {
   std::vector<std::int64_t> words_;  // [scalar_count × word_count], sent
   std::vector<std::int64_t> received_;  // the same, per round
   std::vector<double> results_;  // [scalar_count]
-  std::vector<double> own_results_;  // [scalar_count]
   std::unique_ptr<Schedule> schedule_;  // empty on one rank
   std::optional<Pending> pending_;  // of the primary thread
 };

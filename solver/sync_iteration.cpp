@@ -141,7 +141,9 @@ double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm)
       timer_.seconds() >= options_.fixed_seconds)
     sums_.part(thread.index, ranks_out_of_time).add(1);
   const perfmodel::MarkedRegion region("reduction");
-  sums_.collective_reduce(thread);
+  sums_.collective_start(thread);
+  if (thread.is_primary()) own_square_ = sums_.own_sum(squares);
+  sums_.collective_finish(thread);
   timer_.lap(thread, &IterationTimes::reduction);
   return relative_residual(sums_.result(squares), b_norm);
 }
@@ -166,8 +168,7 @@ void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, doubl
   report.status = status_of(residual);
   report.iterations = iteration;
   report.history.push_back({timer_.seconds(), residual});
-  own_squares_.record(timer_.seconds(), sums_.own_result(squares),
-                      static_cast<std::uint64_t>(iteration));
+  own_squares_.record(timer_.seconds(), own_square_, static_cast<std::uint64_t>(iteration));
   if (options_.on_check) options_.on_check(iteration, residual);
 }
 

@@ -105,6 +105,7 @@ class SyncIteration {
   IterationTimer timer_;
   Disturbance disturbance_;
   double disturbed_seconds_ = 0;  // of sweeping, for which pauses have been made
+  double own_square_ = 0;  // of this rank, in the residual summed up last
   comm_thread::ContributionHistory own_squares_;
 };
 
