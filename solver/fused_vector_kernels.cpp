@@ -74,10 +74,12 @@ void update_solution_and_direction(double alpha, double beta, const double* r,
   });
 }
 
-void start_direction(const double* r, const double* inverse_diagonal, double* p,
-                     std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    p[i] = inverse_diagonal ? inverse_diagonal[i] * r[i] : r[i];
+void update_solution(double alpha, const double* p, double* x, std::int64_t count) {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      elements<Elements>(x + i).value += alpha * elements<Elements>(p + i).value;
+    });
+  });
 }
 
 void add_product(const double* a, const double* b, std::int64_t count, BinnedSum& sum) {

@@ -40,9 +40,8 @@ void update_solution_and_direction(double alpha, double beta, const double* r,
                                    const double* inverse_diagonal, double* x, double* p,
                                    std::int64_t count);
 
-/// p = z: the first direction. Reads r, writes p.
-void start_direction(const double* r, const double* inverse_diagonal, double* p,
-                     std::int64_t count);
+/// x += alpha·p: the last step. Reads x, p, writes x.
+void update_solution(double alpha, const double* p, double* x, std::int64_t count);
 
 /// Adds a·b.
 void add_product(const double* a, const double* b, std::int64_t count, spmv::BinnedSum& sum);

@@ -10,6 +10,7 @@
 #include "solver/preconditioned_predict_recompute_cg.h"
 #include "solver/predict_recompute_cg.h"
 #include "solver/stencil_cg.h"
+#include "solver/two_pass_cg.h"
 #include "spmv/stencil_operator.h"
 
 namespace weft::solver {
@@ -77,6 +78,8 @@ std::unique_ptr<KrylovMethod> collective_make_krylov_method(KrylovVariant varian
   switch (variant) {
     case KrylovVariant::cg:
     case KrylovVariant::flexible:
+      if (grid && options.preconditioner == Preconditioner::none)
+        return std::make_unique<TwoPassCg>(*grid, options);
       return std::make_unique<ConjugateGradient>(op, options);
     case KrylovVariant::one_reduction:
       if (grid) return std::make_unique<StencilCg>(*grid, options);

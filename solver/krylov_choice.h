@@ -22,7 +22,7 @@ const char* name(KrylovVariant variant);
 std::vector<KrylovVariant> all_krylov_variants();
 
 /// A solver for `op`; where the operator offers it, one that applies A again instead of storing
-/// products (StencilCg). `flexible` is for a preconditioner that is not symmetric
+/// products (TwoPassCg, StencilCg). `flexible` is for a preconditioner that is not symmetric
 /// (`options.inverse`), without one it is `cg`; `gmres` is for any matrix and any preconditioner.
 /// Collective. Thread: the main thread, outside the team. `op` outlives it. Throws
 /// comm_thread::InputError where the preconditioner cannot be had.

@@ -21,22 +21,9 @@ StencilCg::StencilCg(spmv::StencilOperator& op, Options options)
       grid_(op),
       sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2),
       r_(collective_make_operand()),
+      slabs_(cut_into_slabs(op.layout().own(), op.layout().own(), op.team().thread_count())),
       surface_(spmv::shell(op.layout().own(), op.inner())) {
   p_ = make_array();
-  const GridBox& own = op.layout().own();
-  const int thread_count = op.team().thread_count();
-  for (int thread = 0; thread < thread_count; ++thread) {
-    const auto share = comm_thread::share_of(own.size(2), thread, thread_count);
-    Slab slab{.own = own, .edges = {}, .middle = {}};
-    slab.own.begin[2] = own.begin[2] + share.begin;
-    slab.own.end[2] = own.begin[2] + share.end;
-    slab.middle = slab.own;
-    if (slab.own.begin[2] > own.begin[2]) ++slab.middle.begin[2];
-    if (slab.own.end[2] < own.end[2]) --slab.middle.end[2];
-    slab.middle.end[2] = std::max(slab.middle.end[2], slab.middle.begin[2]);
-    if (!slab.own.is_empty()) slab.edges = spmv::shell(slab.own, slab.middle);
-    slabs_.push_back(std::move(slab));
-  }
 }
 
 void StencilCg::start(const TeamThread& thread, std::span<const double> b) {
@@ -131,7 +118,7 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
 
 void StencilCg::collective_advance(const TeamThread& thread, const State& state, const Step& step) {
   const double beta = state.has_direction ? step.beta : 0;
-  const Slab& mine = slab(thread);
+  const GridSlab& mine = slab(thread);
   double* const r = r_->values();
   CloseSum r_dot_r(step.r_square);
   CloseSum r_dot_ar(op().collective_norm() * step.r_square);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "solver/grid_slab.h"
 #include "solver/reduced_cg.h"
 #include "spmv/stencil_operator.h"
 #include "spmv/stencil_wavefront.h"
@@ -29,13 +30,6 @@ class StencilCg final : public ReducedCg {
   double vector_bytes() const override { return 48; }
 
  private:
-  /// What one thread does.
-  struct Slab {
-    spmv::GridBox own;
-    std::vector<spmv::GridBox> edges;  // planes next to another thread
-    spmv::GridBox middle;  // the others
-  };
-
   Spare spare() override { return {*r_, p_.data()}; }
   void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
   void collective_begin_again(const comm_thread::TeamThread& thread,
@@ -46,7 +40,7 @@ class StencilCg final : public ReducedCg {
   void begin(const comm_thread::TeamThread& thread);
   void exchange_while(const comm_thread::TeamThread& thread, spmv::CloseSum& r_dot_ar);
   void add_curvature(const spmv::GridBox& box, spmv::CloseSum& r_dot_ar);
-  const Slab& slab(const comm_thread::TeamThread& thread) const {
+  const GridSlab& slab(const comm_thread::TeamThread& thread) const {
     return slabs_[static_cast<std::size_t>(thread.index)];
   }
 
@@ -54,7 +48,7 @@ class StencilCg final : public ReducedCg {
   comm_thread::ReproducibleSum sums_;  // r·r, r·A·r
   std::unique_ptr<spmv::Operand> r_;
   Array p_;
-  std::vector<Slab> slabs_;
+  std::vector<GridSlab> slabs_;
   std::vector<spmv::GridBox> surface_;  // own points that wait for the halo
 };
 

@@ -32,4 +32,16 @@ inline GridBox intersection(const GridBox& a, const GridBox& b) {
   return both;
 }
 
+/// The least box with the points of both.
+inline GridBox hull(const GridBox& a, const GridBox& b) {
+  if (a.is_empty()) return b;
+  if (b.is_empty()) return a;
+  GridBox both;
+  for (std::size_t d = 0; d < 3; ++d) {
+    both.begin[d] = std::min(a.begin[d], b.begin[d]);
+    both.end[d] = std::max(a.end[d], b.end[d]);
+  }
+  return both;
+}
+
 }  // namespace weft::spmv

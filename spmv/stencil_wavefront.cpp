@@ -11,6 +11,14 @@ namespace {
   return z >= box.begin[2] && z < box.end[2] && y >= box.begin[1] && y < box.end[1];
 }
 
+/// Calls work(first element) for every row of `box`.
+template <class Work>
+[[gnu::always_inline]] inline void for_each_row(const GridLayout& layout, const GridBox& box,
+                                                const Work& work) {
+  for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+    for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
+}
+
 /// Everything about one row that does not change along it.
 template <class Shape>
 class RowWork {
@@ -39,6 +47,30 @@ class RowWork {
       const auto residual = elements<Elements>(r + i).value - alpha_ * product;
       elements<Elements>(r + i).value = residual;
       local.add(residual * residual);
+    });
+    local.carry();
+    r_dot_r = local;
+  }
+
+  /// x is the sum of steps along p, so that it takes the old p while it is there.
+  [[gnu::always_inline]] void solution_and_direction(const double* r, double* p, double* x,
+                                                     std::ptrdiff_t count) const {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      const auto old = elements<Elements>(p + i).value;
+      elements<Elements>(x + i).value += alpha_ * old;
+      elements<Elements>(p + i).value = elements<Elements>(r + i).value + beta_ * old;
+    });
+  }
+
+  [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
+                                       CloseSum& r_dot_r) const {
+    CloseSum local = r_dot_r;
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      decltype(Elements::value) product;
+      shape_.template at<Elements>(p + i, row_, plane_, product);
+      const auto value = elements<Elements>(r + i).value - alpha_ * product;
+      elements<Elements>(r + i).value = value;
+      local.add(value * value);
     });
     local.carry();
     r_dot_r = local;
@@ -104,20 +136,66 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
   });
 }
 
+void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
+                                 const DirectionStep& step, CloseSum& p_dot_ap,
+                                 const std::function<void()>& pause) {
+  const GridBox both = hull(step.direction, step.curvature);
+  if (both.is_empty()) return;
+  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+    const RowWork work(shape, layout, step.alpha, step.beta);
+    // Of p three planes, of r and x one are in use at a time.
+    for (const GridBox& strip : strips(both, layout, 5)) {
+      const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
+      for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 1; ++z) {
+        for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
+          if (has_row(step.direction, y, z)) {
+            const std::size_t i = layout.index(step.direction.begin[0], y, z);
+            work.solution_and_direction(step.r + i, step.p + i, step.x + i, step.direction.size(0));
+          }
+          if (has_row(step.curvature, y - 1, z - 1))
+            work.curvature(step.p + layout.index(step.curvature.begin[0], y - 1, z - 1),
+                           step.curvature.size(0), p_dot_ap);
+        }
+        if (pause) pause();
+      }
+    }
+  });
+}
+
+void update_residual(const GridStencil& stencil, const GridLayout& layout, double alpha,
+                     const double* p, double* r, const GridBox& box, CloseSum& r_dot_r) {
+  if (box.is_empty()) return;
+  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+    const RowWork work(shape, layout, alpha, 0);
+    for (const GridBox& strip : strips(box, layout, 4))
+      for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
+        work.residual(p + i, r + i, strip.size(0), r_dot_r);
+      });
+  });
+}
+
+void update_solution(const GridLayout& layout, double alpha, const double* p, double* x,
+                     const GridBox& box) {
+  if (box.is_empty()) return;
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    for_each_row(layout, box, [&](std::size_t first) __attribute__((always_inline)) {
+      for_lanes(box.size(0), [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        elements<Elements>(x + first + i).value += alpha * elements<Elements>(p + first + i).value;
+      });
+    });
+  });
+}
+
 void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,
                      const GridBox& box) {
   if (box.is_empty()) return;
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-      for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
-        const std::size_t first = layout.index(box.begin[0], y, z);
-        for_lanes(box.size(0),
-                  [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-                    elements<Elements>(p + first + i).value =
-                        elements<Elements>(r + first + i).value +
-                        beta * elements<Elements>(p + first + i).value;
-                  });
-      }
+    for_each_row(layout, box, [&](std::size_t first) __attribute__((always_inline)) {
+      for_lanes(box.size(0), [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        elements<Elements>(p + first + i).value = elements<Elements>(r + first + i).value +
+                                                  beta * elements<Elements>(p + first + i).value;
+      });
+    });
   });
 }
 
@@ -127,9 +205,9 @@ void add_curvature(const GridStencil& stencil, const GridLayout& layout, const d
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, 0, 0);
     for (const GridBox& strip : strips(box, layout, 3))
-      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
-        for (GlobalIndex y = strip.begin[1]; y < strip.end[1]; ++y)
-          work.curvature(r + layout.index(strip.begin[0], y, z), strip.size(0), r_dot_ar);
+      for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
+        work.curvature(r + i, strip.size(0), r_dot_ar);
+      });
   });
 }
 

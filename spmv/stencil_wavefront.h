@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "spmv/binned_sum.h"
 #include "spmv/grid_box.h"
 #include "spmv/grid_layout.h"
@@ -36,6 +38,35 @@ struct StencilStep {
 };
 void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
                          const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar);
+
+/// The first of two passes of textbook CG, without A·p:
+///
+///     x += alpha·p, p = r + beta·p     at the points of `direction`
+///     p·(A·p)                          at those of `curvature`, one plane and one row behind
+///
+/// Reads and writes x, p, reads r: 40 bytes a point. Calls `pause`, where there is one, now and
+/// then. Boxes and arrays as above; p beside `curvature` and outside of `direction` is there.
+struct DirectionStep {
+  double alpha;
+  double beta;
+  const double* r;
+  double* p;
+  double* x;
+  GridBox direction;
+  GridBox curvature;
+};
+void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
+                                 const DirectionStep& step, CloseSum& p_dot_ap,
+                                 const std::function<void()>& pause);
+
+/// The second: r -= alpha·(A·p) at the points of `box`, A·p computed again; adds r·r.
+/// Reads p, reads and writes r: 24 bytes a point.
+void update_residual(const GridStencil& stencil, const GridLayout& layout, double alpha,
+                     const double* p, double* r, const GridBox& box, CloseSum& r_dot_r);
+
+/// x += alpha·p at the points of `box`.
+void update_solution(const GridLayout& layout, double alpha, const double* p, double* x,
+                     const GridBox& box);
 
 /// p = r + beta·p at the points of `box`, which may be ghosts.
 void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,

@@ -168,6 +168,31 @@ std::vector<RooflineKernel> GridKernels::collective_kernels() {
     r_dot_ar.flush(total);
   }));
   all.back().memory = {24 * points_, 24 * points_, (2 * flops_of_product + 10) * points_};
+  all.push_back(kernel("grid-cg-direction", "CG without a matrix, first of two passes", 3,
+                       [this](Slab& slab) {
+                         CloseSum p_dot_ap(64 * points_);
+                         const GridBox& own = slab.layout.own();
+                         renew_direction_in_one_pass(op_.stencil(), slab.layout,
+                                                     {.alpha = 1e-12,
+                                                      .beta = 0.5,
+                                                      .r = slab.arrays[0].data(),
+                                                      .p = slab.arrays[1].data(),
+                                                      .x = slab.arrays[2].data(),
+                                                      .direction = own,
+                                                      .curvature = own},
+                                                     p_dot_ap, {});
+                         comm_thread::ExactAccumulator total;
+                         p_dot_ap.flush(total);
+                       }));
+  all.back().memory = {24 * points_, 16 * points_, (flops_of_product + 6) * points_};
+  all.push_back(kernel("grid-cg-residual", "second of two passes", 2, [this](Slab& slab) {
+    CloseSum r_dot_r(64 * points_);
+    update_residual(op_.stencil(), slab.layout, 1e-12, slab.arrays[0].data(), slab.arrays[1].data(),
+                    slab.layout.own(), r_dot_r);
+    comm_thread::ExactAccumulator total;
+    r_dot_r.flush(total);
+  }));
+  all.back().memory = {16 * points_, 8 * points_, (flops_of_product + 4) * points_};
   if (!has_sweeps_) return all;
 
   const auto sweep = [](Slab& slab) {

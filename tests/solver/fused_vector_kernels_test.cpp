@@ -104,16 +104,15 @@ TEST_CASE("the solution moves along the old direction, then the direction is ren
     }
 }
 
-TEST_CASE("the first direction is the preconditioned residual") {
-  const Vector r = make(50, 1);
-  const Vector d = make(50, 2);
-  Vector p(50);
-  start_direction(r.data(), nullptr, p.data(), 50);
-  CHECK(p == r);
-  start_direction(r.data(), d.data(), p.data(), 50);
-  Vector expected;
-  for (std::size_t i = 0; i < 50; ++i) expected.push_back(d[i] * r[i]);
-  CHECK(p == expected);
+TEST_CASE("the last step adds to the solution only") {
+  for (const std::int64_t count : {1, 8, 50}) {
+    Vector x = make(50, 1);
+    const Vector p = make(50, 2);
+    Vector expected = x;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) expected[i] += 0.7 * p[i];
+    update_solution(0.7, p.data(), x.data(), count);
+    CHECK(x == expected);
+  }
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_CASE("every kernel has its traffic by the model and a verdict") {
   for (const char* const name :
        {"crs-local", "stored-local", "dot", "norm", "cg-residual", "cg-direction",
         "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "grid-product", "grid-cg-pass",
-        "sweep", "sweep-residual"}) {
+        "grid-cg-direction", "grid-cg-residual", "sweep", "sweep-residual"}) {
     INFO(name);
     CHECK(kernels.contains(name));
     CHECK(kernels[name].value("model_bytes", 0.0) > 0);
