@@ -43,11 +43,14 @@ ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& t
                                                              double bound) {
   ResidualSums sums(bound, inverse_norm_ * bound);
   double* const p = p_->values();
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    std::fill_n(x_.data() + i, count, 0.0);
-    std::fill_n(p + i, count, 0.0);
-    start_residual(b.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
-  });
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      std::fill_n(x_.data() + i, count, 0.0);
+      std::fill_n(p + i, count, 0.0);
+      start_residual(b.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
+    });
+  }
   return collective_norms(thread, sums);
 }
 

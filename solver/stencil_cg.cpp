@@ -72,9 +72,13 @@ void StencilCg::exchange_while(const TeamThread& thread, CloseSum& r_dot_ar) {
       halo = options().mode == spmv::Mode::task ? exchange.post(op().comm_thread())
                                                 : exchange.start_here(op().comm_thread());
       if (options().mode == spmv::Mode::task) halo->let_begin();
-      if (options().mode == spmv::Mode::vector) halo->wait();
     }
   } else {
+    thread.barrier();
+  }
+  if (exchange.has_neighbours() && options().mode == spmv::Mode::vector) {
+    const PhaseScope scope(timer_, thread.index, Phase::halo_wait);
+    if (halo) halo->wait();
     thread.barrier();
   }
   {

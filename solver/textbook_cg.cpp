@@ -10,10 +10,10 @@ namespace weft::solver {
 SolveReport TextbookCg::solve_in_team(const comm_thread::TeamThread& thread,
                                       std::span<const double> b) {
   const double bound = collective_bound_square(thread, b);
+  timer_.start(thread.index);
   Norms norms = collective_start(thread, b, bound);
   Step last;
   const double first_norm = norms.r;
-  timer_.start(thread.index);
   SolveReport report = start_report(first_norm * first_norm, bound);
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
@@ -29,7 +29,7 @@ SolveReport TextbookCg::solve_in_team(const comm_thread::TeamThread& thread,
     }
     last.alpha = norms.r_dot_z / curvature;
     Norms next = collective_update_residual(thread, last.alpha, norms);
-    last.beta = next.r_dot_z / norms.r_dot_z;
+    last.beta = (is_flexible() ? -last.alpha * next.z_dot_q : next.r_dot_z) / norms.r_dot_z;
     next.p = norms.p;
     norms = next;
     ++report.iterations;

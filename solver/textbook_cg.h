@@ -10,8 +10,10 @@ namespace weft::solver {
 ///
 /// Step k ends with α and β. What they are for, x += α·p and p = z + β·p, waits until step k+1
 /// needs the new direction, so that one pass reads p for both, and a form may do more in that pass.
-/// z = D⁻¹·r, D = 1 without a preconditioner.
-/// Source: Hestenes and Stiefel 1952; Hoefler et al. 2006, listing 1.1.
+/// z = M·r, M = 1 without a preconditioner, which flexible forms allow to be neither symmetric nor
+/// the same in every step: β = z·(r − r_before)/(z·r)_before = −α·z·A·p/(z·r)_before. Source:
+/// Hestenes and Stiefel 1952; Hoefler et al. 2006, listing 1.1; Notay 2000, "Flexible conjugate
+/// gradients", FCG(1).
 class TextbookCg : public KrylovMethod {
  public:
   using KrylovMethod::KrylovMethod;
@@ -25,6 +27,7 @@ class TextbookCg : public KrylovMethod {
     double r = 0;  // ‖r‖
     double r_dot_z = 0;
     double p = 0;  // ‖p‖ at most
+    double z_dot_q = 0;  // q = A·p of the step that led here; of flexible forms
   };
   /// What the last step left to do.
   struct Step {
@@ -43,8 +46,9 @@ class TextbookCg : public KrylovMethod {
                                            const Norms& norms) = 0;
   /// x += α·p. Ends such that each thread may read its segments of x.
   virtual void finish(const comm_thread::TeamThread& thread, double alpha) = 0;
-  /// ‖D⁻¹‖ at most.
+  /// ‖M‖ at most.
   virtual double inverse_norm() const { return 1; }
+  virtual bool is_flexible() const { return false; }
 };
 
 }  // namespace weft::solver

@@ -39,11 +39,14 @@ TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, std::spa
                                               double bound) {
   ResidualSums sums(bound, 0);
   double* const p = p_->values();
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    std::fill_n(x_.data() + i, count, 0.0);
-    std::fill_n(p + i, count, 0.0);
-    start_residual(b.data() + i, nullptr, r_.data() + i, count, sums);
-  });
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      std::fill_n(x_.data() + i, count, 0.0);
+      std::fill_n(p + i, count, 0.0);
+      start_residual(b.data() + i, nullptr, r_.data() + i, count, sums);
+    });
+  }
   return collective_norms(thread, sums.r_dot_r);
 }
 
