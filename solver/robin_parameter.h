@@ -25,17 +25,4 @@ double strip_convergence_factor(const SchwarzProblem& problem, double frequency)
 /// converges.
 double optimized_alpha(const SchwarzProblem& problem);
 
-/// By what that alpha is better multiplied where subdomains take the newest values of others
-/// (SchwarzSubdomain::Options::takes_newest). Measured, sweeps of async on two ranks and, after the
-/// slash, of one of two that is 8 times slower:
-///
-///     subdomains, points       1         1.2        1.4        1.6
-///     8×8, 64×64            96 / 58   101 / 53    87 / 51   130 / 62
-///     12×12, 64×64         105 / 73   114 / 68    95 / 64   119 / 67
-///     12×12, 32×32         107 / 52   104 / 48   123 / 50   122 / 69
-///     16×16, 32×32          89 / 62    79 / 58   101 / 59   142 / 70
-///     24×24, 16×16         125 / 68    97 / 70   101 / 71   131 / 73
-///     24×24, 64×64, coarse  54         45         44
-inline constexpr double alpha_factor_of_newest_values = 1.2;
-
 }  // namespace weft::solver

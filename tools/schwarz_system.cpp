@@ -134,8 +134,7 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
                                    std::vector<AlphaTrial>& trials) {
   if (options.has_alpha()) return options.problem().alpha;
   const double by_theory = solver::optimized_alpha(slowest_problem(problem_, options));
-  const double factor = options.is_sync() ? 1 : solver::alpha_factor_of_newest_values;
-  if (options.alpha == "auto" || std::isinf(by_theory)) return factor * by_theory;
+  if (options.alpha == "auto" || std::isinf(by_theory)) return by_theory;
   SchwarzOptions in_lock_step = options;
   in_lock_step.variant = "sync";
   in_lock_step.fixed_seconds = 0;
@@ -151,7 +150,7 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
     fewest = std::min(fewest, trials.back().iterations);
     return trials.back().iterations;
   };
-  return factor * search_least(by_theory, try_alpha);
+  return search_least(by_theory, try_alpha);
 }
 
 SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
