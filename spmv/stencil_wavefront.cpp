@@ -19,7 +19,17 @@ template <class Work>
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
 }
 
-/// Everything about one row that does not change along it.
+/// Has elements that are wanted soon brought from memory to the second-level cache, a line for
+/// every eight that are worked on. The processor foresees what a loop reads next, but not while
+/// another stage works on what is in cache. Measured, 256³, ms per iteration, medians of six in
+/// turn: one pass 42.0, with it 36.9; two passes 49.4, with it in the first 44.0, in both 40.6.
+template <class... Arrays>
+[[gnu::always_inline]] inline void fetch([[maybe_unused]] std::ptrdiff_t i,
+                                         const Arrays*... arrays) {
+  (__builtin_prefetch(arrays + i, 1, 2), ...);
+}
+
+/// Everything about one row that does not change along it. `soon`: arrays to `fetch` from.
 template <class Shape>
 class RowWork {
  public:
@@ -30,17 +40,20 @@ class RowWork {
         alpha_(alpha),
         beta_(beta) {}
 
-  [[gnu::always_inline]] void direction(const double* r, double* p, std::ptrdiff_t count) const {
+  [[gnu::always_inline]] void direction(const double* r, double* p, std::ptrdiff_t count,
+                                        const double* soon) const {
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch(i, soon);
       elements<Elements>(p + i).value =
           elements<Elements>(r + i).value + beta_ * elements<Elements>(p + i).value;
     });
   }
 
   [[gnu::always_inline]] void update(const double* p, double* x, double* r, std::ptrdiff_t count,
-                                     CloseSum& r_dot_r) const {
+                                     CloseSum& r_dot_r, const double* soon) const {
     CloseSum local = r_dot_r;  // in registers
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch(i, soon);
       decltype(Elements::value) product;
       shape_.template at<Elements>(p + i, row_, plane_, product);
       elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
@@ -64,8 +77,10 @@ class RowWork {
 
   [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
                                        CloseSum& r_dot_r) const {
+    constexpr std::ptrdiff_t lead = 128;
     CloseSum local = r_dot_r;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch(i, p + plane_ + lead, r + lead);
       decltype(Elements::value) product;
       shape_.template at<Elements>(p + i, row_, plane_, product);
       const auto value = elements<Elements>(r + i).value - alpha_ * product;
@@ -76,10 +91,12 @@ class RowWork {
     r_dot_r = local;
   }
 
-  [[gnu::always_inline]] void curvature(const double* r, std::ptrdiff_t count,
-                                        CloseSum& r_dot_ar) const {
+  template <class... Arrays>
+  [[gnu::always_inline]] void curvature(const double* r, std::ptrdiff_t count, CloseSum& r_dot_ar,
+                                        const Arrays*... soon) const {
     CloseSum local = r_dot_ar;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch(i, soon...);
       decltype(Elements::value) product;
       shape_.template at<Elements>(r + i, row_, plane_, product);
       local.add(elements<Elements>(r + i).value * product);
@@ -107,17 +124,19 @@ template <class Shape>
   const GlobalIndex end = strip.end[1] + (is_last ? 2 : 0);
   for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 2; ++z)
     for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
+      const double* const next_x = step.x + layout.index(strip.begin[0], y, z - 1);
+      const std::size_t next = layout.index(strip.begin[0], y + 1, z);
       if (has_row(step.direction, y, z)) {
         const std::size_t i = layout.index(step.direction.begin[0], y, z);
-        work.direction(r + i, p + i, step.direction.size(0));
+        work.direction(r + i, p + i, step.direction.size(0), next_x);
       }
       if (has_row(step.update, y - 1, z - 1)) {
         const std::size_t i = layout.index(step.update.begin[0], y - 1, z - 1);
-        work.update(p + i, step.x + i, r + i, step.update.size(0), r_dot_r);
+        work.update(p + i, step.x + i, r + i, step.update.size(0), r_dot_r, p + next);
       }
       if (has_row(step.curvature, y - 2, z - 2)) {
         const std::size_t i = layout.index(step.curvature.begin[0], y - 2, z - 2);
-        work.curvature(r + i, step.curvature.size(0), r_dot_ar);
+        work.curvature(r + i, step.curvature.size(0), r_dot_ar, r + next);
       }
     }
 }
@@ -152,9 +171,11 @@ void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& l
             const std::size_t i = layout.index(step.direction.begin[0], y, z);
             work.solution_and_direction(step.r + i, step.p + i, step.x + i, step.direction.size(0));
           }
+          const std::size_t next = layout.index(both.begin[0], y + 1, z);
           if (has_row(step.curvature, y - 1, z - 1))
             work.curvature(step.p + layout.index(step.curvature.begin[0], y - 1, z - 1),
-                           step.curvature.size(0), p_dot_ap);
+                           step.curvature.size(0), p_dot_ap, step.p + next, step.r + next,
+                           step.x + next);
         }
         if (pause) pause();
       }
