@@ -90,7 +90,7 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
   const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
   const perfmodel::ModeTimes prediction = perfmodel::predict_modes(measured.costs);
-  ModeRace race(job, system.op(), modes);
+  ModeRace race(job, system.op(), modes, true);
   race.collective_run(options.repetitions);
   bits_are_equal = bits_are_equal && race.bits_are_equal();
 

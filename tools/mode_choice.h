@@ -13,11 +13,9 @@ struct ModeChoice {
   std::string why;
 };
 
-/// The mode whose product the model predicts to be quickest here (perfmodel::predict_modes). Where
-/// the communication thread has a core of its own: task mode, if it wins by more than the model can
-/// be wrong, else vector mode. Where it shares a core, overlap with tests does the same work
-/// without changing threads, and is taken unless it loses by more than that. The same on all ranks.
-/// Collective. Thread: the main thread.
+/// The mode that the model predicts to be the quickest here (perfmodel::predict_modes); where others
+/// come so close that the model cannot tell, all of those are timed in turn, and the quickest wins.
+/// The same on all ranks. Collective. Thread: the main thread.
 ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op);
 
 }  // namespace weft::tools

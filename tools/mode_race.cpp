@@ -18,16 +18,17 @@ constexpr std::uint64_t seed = 1;
 
 }  // namespace
 
-ModeRace::ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes)
+ModeRace::ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes,
+                   bool measures_bandwidth)
     : job_(job),
       op_(op),
       modes_(std::move(modes)),
       x_(op.collective_make_operand()),
       y_(op.element_count()),
       first_y_(op.element_count()),
-      probe_(job),
       seconds_(modes_.size()),
       phases_(modes_.size()) {
+  if (measures_bandwidth) probe_.emplace(job);
   op_.team().run([&](const TeamThread& thread) {
     for (const spmv::Segment& segment : op_.segments(thread.index))
       for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count);
@@ -37,15 +38,19 @@ ModeRace::ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::M
 }
 
 void ModeRace::collective_run(int repetitions) {
+  const std::size_t count = modes_.size();
   for (int i = -warm_up_repetitions; i < repetitions; ++i) {
     // The probe has filled the caches with its own array: no mode shall pay for that.
-    collective_time(0, false);
-    for (std::size_t m = 0; m < modes_.size(); ++m) {
+    if (probe_) collective_time(0, false);
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      // Another one begins each time: what comes first is slower where data fit into the caches.
+      const std::size_t m = (turn + static_cast<std::size_t>(i + warm_up_repetitions)) % count;
       const double seconds = collective_time(m, i >= 0);
       if (i >= 0) seconds_[m].push_back(seconds);
-      compare(i == -warm_up_repetitions && m == 0);
+      compare(i == -warm_up_repetitions && turn == 0);
     }
-    const double bandwidth = probe_.collective_load_bytes_per_second();
+    if (!probe_) continue;
+    const double bandwidth = probe_->collective_load_bytes_per_second();
     if (i >= 0) bandwidth_.push_back(bandwidth);
   }
   differences_ = job_.world().sum(differences_);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
@@ -15,12 +16,14 @@
 
 namespace weft::tools {
 
-/// Times y = A·x in several modes and the memory bandwidth between them, in turn, and counts the
-/// results that differ in any bit. Lifetime: inside that of `job` and `op`.
+/// Times y = A·x in several modes, in turn, and counts the results that differ in any bit. With
+/// `measures_bandwidth` the memory bandwidth as well, after each turn.
+/// Lifetime: inside that of `job` and `op`.
 class ModeRace {
  public:
   /// Collective. Thread: the main thread.
-  ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes);
+  ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes,
+           bool measures_bandwidth);
 
   /// Collective. Once.
   void collective_run(int repetitions);
@@ -29,6 +32,7 @@ class ModeRace {
   Statistics seconds(std::size_t mode) const { return summarise(seconds_[mode]); }
   /// Of this rank's primary thread, in one product on average.
   double phase_seconds(std::size_t mode, perfmodel::Phase phase) const;
+  /// With `measures_bandwidth`.
   Statistics bandwidth() const { return summarise(bandwidth_); }
   bool bits_are_equal() const { return differences_ == 0; }
 
@@ -42,7 +46,7 @@ class ModeRace {
   std::unique_ptr<spmv::Operand> x_;
   perfmodel::HugePageBuffer<double> y_;
   perfmodel::HugePageBuffer<double> first_y_;
-  BandwidthProbe probe_;
+  std::optional<BandwidthProbe> probe_;
   std::vector<std::vector<double>> seconds_;  // per mode
   std::vector<perfmodel::PhaseTimes> phases_;  // per mode, sums
   std::vector<double> bandwidth_;

@@ -134,7 +134,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
-  ModeRace race(job, op, modes);
+  ModeRace race(job, op, modes, true);
   timeline.collective_start();
   race.collective_run(options.repetitions);
   Json report = collective_spmv_report(job, op, options, problem, race);
