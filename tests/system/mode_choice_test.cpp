@@ -29,8 +29,8 @@ std::map<std::string, double> times_after(const std::string& title, const std::s
   if (begin == std::string::npos) return times;
   const std::string list = text.substr(begin, text.find(';', begin) - begin);
   const std::regex entry("(vector|overlap-test|overlap|task) ([0-9.]+)");
-  for (auto it = std::sregex_iterator(list.begin(), list.end(), entry); it != std::sregex_iterator();
-       ++it)
+  for (auto it = std::sregex_iterator(list.begin(), list.end(), entry);
+       it != std::sregex_iterator(); ++it)
     times[(*it)[1]] = std::stod((*it)[2]);
   return times;
 }
