@@ -153,14 +153,16 @@ void AsyncIteration::Run::exchange(const TeamThread& thread) {
 
 void AsyncIteration::Run::sweep(const TeamThread& thread) {
   const bool contributes = iteration_ >= next_contribution_;
+  const bool is_disturbed = thread.is_primary() && disturbance_.is_active();
+  const double cpu_before = is_disturbed ? thread_cpu_seconds() : 0;
   {
     const perfmodel::MarkedRegion region("sweep");
     subdomain_.sweep(thread, SweepPart::all,
                      contributes ? &own_square_.part(thread.index) : nullptr);
     timer_.lap(thread, &IterationTimes::sweep);
   }
-  if (thread.is_primary() && disturbance_.is_active()) {
-    disturbance_.after_sweep(timer_.times().sweep - times_before_.sweep);
+  if (is_disturbed) {
+    disturbance_.after_sweep(thread_cpu_seconds() - cpu_before);
     timer_.lap(thread, &IterationTimes::injected);
   }
   thread.barrier();

@@ -1,5 +1,7 @@
 #include "solver/disturbance.h"
 
+#include <time.h>
+
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -62,6 +64,12 @@ void pause(double seconds) {
 }
 
 }  // namespace
+
+double thread_cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 Fault Fault::parse(std::string_view text) {
   Fault fault;

@@ -11,7 +11,11 @@ namespace weft::solver {
 ///
 ///     slow:RANK:FACTOR    every sweep of RANK takes FACTOR times as long
 ///     jitter:FRACTION     every sweep of every rank takes up to FRACTION of its time longer, at
-///     random stall:RANK:SECONDS  RANK stops once for so long, after its tenth sweep
+///                         random
+///     stall:RANK:SECONDS  RANK stops once for so long, after its tenth sweep
+///
+/// Its time is processor time, so that ranks which share its core, and would not on a cluster, do
+/// not make its pauses longer.
 struct Fault {
   enum class Kind { slow, jitter, stall };
   Kind kind = Kind::slow;
@@ -24,6 +28,9 @@ struct Fault {
   bool concerns(int of_rank) const { return kind == Kind::jitter || rank == of_rank; }
 };
 
+/// Processor time of the calling thread so far.
+double thread_cpu_seconds();
+
 /// Lets one rank suffer the faults that concern it.
 /// Thread: the primary one of the team.
 class Disturbance {
@@ -34,7 +41,7 @@ class Disturbance {
   bool is_active() const { return !faults_.empty(); }
 
   /// Pauses as long as the faults say after a sweep, or several in one go, that took
-  /// `sweep_seconds`; returns the seconds it took.
+  /// `sweep_seconds` of the processor; returns the seconds it took.
   double after_sweep(double sweep_seconds, int sweep_count = 1);
 
  private:

@@ -65,7 +65,7 @@ void PlaneWorker::sweep(const Share& planes, ExactAccumulator* residual_square) 
 }
 
 void PlaneWorker::make_sweep(ExactAccumulator* residual_square) {
-  const double swept_before = times_.sweep;
+  const double cpu_before = disturbance_.is_active() ? thread_cpu_seconds() : 0;
   const auto [begin, end] = block_.planes();
   const std::int64_t lowest_end = begin + (link(Side::below).incoming ? 1 : 0);
   const std::int64_t highest_begin =
@@ -84,11 +84,10 @@ void PlaneWorker::make_sweep(ExactAccumulator* residual_square) {
 
   for (const Link& each : links_)
     if (each.incoming) count(traffic_.staleness, sweep_count_ - each.newest);
-  disturb(times_.sweep - swept_before);
+  if (disturbance_.is_active()) disturb(thread_cpu_seconds() - cpu_before);
 }
 
 void PlaneWorker::disturb(double swept_seconds) {
-  if (!disturbance_.is_active()) return;
   disturbance_.after_sweep(swept_seconds);
   lap(&IterationTimes::injected);
 }

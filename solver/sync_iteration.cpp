@@ -46,6 +46,29 @@ std::unique_ptr<HaloRefresh> collective_make_halo(const comm_thread::Communicato
 
 }  // namespace
 
+/// Around what is sweeping: marks and times it.
+class SyncIteration::SweepScope {
+ public:
+  SweepScope(SyncIteration& iteration, const TeamThread& thread)
+      : iteration_(iteration),
+        thread_(thread),
+        is_disturbed_(thread.is_primary() && iteration.disturbance_.is_active()),
+        cpu_before_(is_disturbed_ ? thread_cpu_seconds() : 0) {}
+  ~SweepScope() {
+    if (is_disturbed_) iteration_.swept_cpu_seconds_ += thread_cpu_seconds() - cpu_before_;
+    iteration_.timer_.lap(thread_, &IterationTimes::sweep);
+  }
+  SweepScope(const SweepScope&) = delete;
+  SweepScope& operator=(const SweepScope&) = delete;
+
+ private:
+  const perfmodel::MarkedRegion region_{"sweep"};
+  SyncIteration& iteration_;
+  const TeamThread& thread_;
+  const bool is_disturbed_;
+  const double cpu_before_;
+};
+
 SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
                              comm_thread::CommThread& comm_thread, Subdomain& subdomain,
                              Options options)
@@ -67,15 +90,13 @@ void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
       is_exchanging && halo_->has_neighbours() && options_.mode != spmv::Mode::vector;
   if (is_exchanging) halo_->start(thread, options_.mode, timer_);
   if (is_split) {
-    const perfmodel::MarkedRegion region("sweep");
+    const SweepScope scope(*this, thread);
     subdomain_.sweep(thread, SweepPart::interior, residual_square);
-    timer_.lap(thread, &IterationTimes::sweep);
   }
   if (is_exchanging) halo_->finish(thread, timer_);
   {
-    const perfmodel::MarkedRegion region("sweep");
+    const SweepScope scope(*this, thread);
     subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
-    timer_.lap(thread, &IterationTimes::sweep);
   }
   disturb(thread, 1);
 }
@@ -100,9 +121,8 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
   const std::int64_t most = has_neighbours ? subdomain_.sweeps_per_exchange() : end - iteration;
   const int count = static_cast<int>(std::min(most, end - iteration));
   {
-    const perfmodel::MarkedRegion region("sweep");
+    const SweepScope scope(*this, thread);
     subdomain_.advance(thread, count);
-    timer_.lap(thread, &IterationTimes::sweep);
   }
   disturb(thread, count);
   thread.barrier();
@@ -116,9 +136,7 @@ bool SyncIteration::is_exchange_due(std::int64_t iteration) const {
 
 void SyncIteration::disturb(const TeamThread& thread, int sweep_count) {
   if (!thread.is_primary() || !disturbance_.is_active()) return;
-  const double swept = timer_.times().sweep;
-  disturbance_.after_sweep(swept - disturbed_seconds_, sweep_count);
-  disturbed_seconds_ = swept;
+  disturbance_.after_sweep(std::exchange(swept_cpu_seconds_, 0), sweep_count);
   timer_.lap(thread, &IterationTimes::injected);
 }
 
@@ -197,7 +215,7 @@ IterationReport SyncIteration::run(double b_norm) {
   IterationReport report;
   report.history.reserve(1024);
   disturbance_ = options_.disturbance;
-  disturbed_seconds_ = 0;
+  swept_cpu_seconds_ = 0;
   own_squares_ = {};
   const double cpu_before = comm_thread_.cpu_seconds();
   timer_.start();

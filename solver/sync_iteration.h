@@ -76,6 +76,7 @@ class SyncIteration {
   int collective_advance(const comm_thread::TeamThread& thread, std::int64_t iteration,
                          std::int64_t end);
   void refresh_halo(const comm_thread::TeamThread& thread);
+  class SweepScope;
   void disturb(const comm_thread::TeamThread& thread, int sweep_count);
   bool is_exchange_due(std::int64_t iteration) const;
   /// The relative residual of the current values; by the way makes the new ones, unfinished.
@@ -104,7 +105,7 @@ class SyncIteration {
   // Of the current run, the primary thread's.
   IterationTimer timer_;
   Disturbance disturbance_;
-  double disturbed_seconds_ = 0;  // of sweeping, for which pauses have been made
+  double swept_cpu_seconds_ = 0;  // for which no pause has been made; of a run that is disturbed
   double own_square_ = 0;  // of this rank, in the residual summed up last
   comm_thread::ContributionHistory own_squares_;
 };

@@ -20,9 +20,10 @@ using spmv::Mode;
 
 /// By how much the model can be wrong about two modes (docs/compare.md).
 constexpr double model_error = 0.15;
-/// How long those that come so close are raced, in seconds and in turns.
+/// How long those that come so close are raced, in seconds and in turns. (What the model needs
+/// takes about 25 products by itself.)
 constexpr double race_seconds = 0.5;
-constexpr double least_turns = 7;
+constexpr double least_turns = 3;
 constexpr double most_turns = 100;
 
 struct Prediction {
