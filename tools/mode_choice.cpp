@@ -18,7 +18,8 @@ namespace {
 
 using spmv::Mode;
 
-/// By how much the model can be wrong about two modes (docs/compare.md).
+/// By how much the model can be wrong about two modes: up to 10 % in the products of
+/// docs/experiment.md, more where a product takes less than 2 ms.
 constexpr double model_error = 0.15;
 /// How long those that come so close are raced, in seconds and in turns. (What the model needs
 /// takes about 25 products by itself.)
@@ -38,8 +39,8 @@ std::array<Prediction, 4> by_mode(const perfmodel::ModeTimes& times) {
            {Mode::task, times.task}}};
 }
 
-/// Those that may be the quickest. Predictions are
-/// measured on every rank alike but for rounding of averages: rank 0 decides. Collective.
+/// Those that may be the quickest. Predictions are measured on every rank alike but for rounding of
+/// averages: rank 0 decides. Collective.
 std::vector<Mode> collective_candidates(const Job& job, std::span<const Prediction> predictions) {
   const auto best = std::ranges::min_element(predictions, {}, &Prediction::seconds);
   std::int64_t close = 0;  // a bit for each

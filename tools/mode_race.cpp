@@ -13,7 +13,7 @@ namespace {
 using comm_thread::TeamThread;
 using perfmodel::Phase;
 
-constexpr int most_warm_up_repetitions = 3;
+constexpr int warm_up_repetitions = 3;
 constexpr std::uint64_t seed = 1;
 
 }  // namespace
@@ -39,16 +39,15 @@ ModeRace::ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::M
 
 void ModeRace::collective_run(int repetitions) {
   const std::size_t count = modes_.size();
-  const int warm_ups = std::min(most_warm_up_repetitions, (repetitions + 1) / 2);
-  for (int i = -warm_ups; i < repetitions; ++i) {
+  for (int i = -warm_up_repetitions; i < repetitions; ++i) {
     // The probe has filled the caches with its own array: no mode shall pay for that.
     if (probe_) collective_time(0, false);
     for (std::size_t turn = 0; turn < count; ++turn) {
       // Another one begins each time: what comes first is slower where data fit into the caches.
-      const std::size_t m = (turn + static_cast<std::size_t>(i + warm_ups)) % count;
+      const std::size_t m = (turn + static_cast<std::size_t>(i + warm_up_repetitions)) % count;
       const double seconds = collective_time(m, i >= 0);
       if (i >= 0) seconds_[m].push_back(seconds);
-      compare(i == -warm_ups && turn == 0);
+      compare(i == -warm_up_repetitions && turn == 0);
     }
     if (!probe_) continue;
     const double bandwidth = probe_->collective_load_bytes_per_second();
