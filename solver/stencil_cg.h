@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "solver/grid_slab.h"
 #include "solver/reduced_cg.h"
+#include "spmv/local_rows.h"
 #include "spmv/stencil_operator.h"
 #include "spmv/stencil_wavefront.h"
 
@@ -15,12 +17,17 @@ namespace weft::solver {
 /// iteration; four vectors with b. Nothing but p·A·p is carried by a recurrence, and that has a
 /// guard.
 ///
-/// Ranks and threads own slabs that cannot all be passed through at once:
+/// What other ranks wait for comes first, so that r travels beside the pass as the mode wants it:
 ///
-///     every thread      p of the planes next to another thread; p of the ghost points
-///     barrier           the pass: p, x, r everywhere, r·A·r where no neighbour is missing
-///     barrier           r travels (task mode: meanwhile r·A·r next to other threads)
-///                       r·A·r next to other ranks, reduction
+///     own points of a rank with a neighbour on its left
+///       s e o o o o o     s  surface: p, x, r before the pass, because the neighbour reads r;
+///       s e o o o o o        r·A·r after it, when the halo is there
+///       s e o o o o o     e  p before the pass, because r of s needs it
+///
+///     every thread      p of the ghost points, of s and e, of planes next to another thread
+///     barrier           x, r of s; r begins to travel
+///                       the pass: p, x, r elsewhere, r·A·r where nothing is missing
+///     barrier           r·A·r next to other threads; the halo arrives; r·A·r of s, reduction
 ///
 /// Source: Chronopoulos and Gear 1989.
 class StencilCg final : public ReducedCg {
@@ -30,6 +37,24 @@ class StencilCg final : public ReducedCg {
   double vector_bytes() const override { return 48; }
 
  private:
+  /// The pass as rows to multiply, for the modes: r·A·r is all that is left of A·r.
+  class Pass final : public spmv::LocalRows {
+   public:
+    Pass(StencilCg& method, const Step& step, double beta, spmv::CloseSum& r_dot_r)
+        : method_(method), step_(step), beta_(beta), r_dot_r_(r_dot_r) {}
+    void multiply(spmv::RowSet set, const comm_thread::TeamThread& thread, const double* r,
+                  double* unused, spmv::RowSum r_dot_ar) const override;
+    void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
+                            const double* r, double* unused, spmv::RowSum r_dot_ar,
+                            const std::function<void()>& pause) const override;
+
+   private:
+    StencilCg& method_;
+    const Step& step_;
+    double beta_;
+    spmv::CloseSum& r_dot_r_;  // of this thread
+  };
+
   Spare spare() override { return {*r_, p_.data()}; }
   void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
   void collective_begin_again(const comm_thread::TeamThread& thread,
@@ -37,9 +62,7 @@ class StencilCg final : public ReducedCg {
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  void begin(const comm_thread::TeamThread& thread);
-  void exchange_while(const comm_thread::TeamThread& thread, spmv::CloseSum& r_dot_ar);
-  void add_curvature(const spmv::GridBox& box, spmv::CloseSum& r_dot_ar);
+  void forget_direction(const comm_thread::TeamThread& thread);
   const GridSlab& slab(const comm_thread::TeamThread& thread) const {
     return slabs_[static_cast<std::size_t>(thread.index)];
   }
@@ -48,8 +71,10 @@ class StencilCg final : public ReducedCg {
   comm_thread::ReproducibleSum sums_;  // r·r, r·A·r
   std::unique_ptr<spmv::Operand> r_;
   Array p_;
-  std::vector<GridSlab> slabs_;
-  std::vector<spmv::GridBox> surface_;  // own points that wait for the halo
+  std::vector<GridSlab> slabs_;  // of the points o and e
+  std::vector<spmv::GridBox> surface_;
+  spmv::GridBox deep_;  // points o
+  std::vector<spmv::GridBox> beside_;  // points s and e
 };
 
 }  // namespace weft::solver

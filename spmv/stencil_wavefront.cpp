@@ -118,11 +118,12 @@ template <class Shape>
 [[gnu::always_inline]] inline void advance_strip(const RowWork<Shape>& work,
                                                  const GridLayout& layout, const StencilStep& step,
                                                  const GridBox& strip, bool is_last,
-                                                 CloseSum& r_dot_r, CloseSum& r_dot_ar) {
+                                                 CloseSum& r_dot_r, CloseSum& r_dot_ar,
+                                                 const std::function<void()>& pause) {
   double* const r = step.r;
   double* const p = step.p;
   const GlobalIndex end = strip.end[1] + (is_last ? 2 : 0);
-  for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 2; ++z)
+  for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 2; ++z) {
     for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
       const double* const next_x = step.x + layout.index(strip.begin[0], y, z - 1);
       const std::size_t next = layout.index(strip.begin[0], y + 1, z);
@@ -139,19 +140,22 @@ template <class Shape>
         work.curvature(r + i, step.curvature.size(0), r_dot_ar, r + next);
       }
     }
+    if (pause) pause();
+  }
 }
 
 }  // namespace
 
 void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
-                         const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar) {
+                         const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar,
+                         const std::function<void()>& pause) {
   if (step.update.is_empty()) return;
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, step.alpha, step.beta);
     // Of r four planes, of p three, of x one are in use at a time.
     for (const GridBox& strip : strips(step.update, layout, 8))
       advance_strip(work, layout, step, strip, strip.end[1] == step.update.end[1], r_dot_r,
-                    r_dot_ar);
+                    r_dot_ar, pause);
   });
 }
 

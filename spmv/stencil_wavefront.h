@@ -24,8 +24,9 @@ namespace weft::spmv {
 /// Reads and writes x, r, p once: 48 bytes a point against 88 of the textbook in three passes; 26
 /// flops and those of the sums. Measured, 256³, two cores of a Cascade Lake Xeon: see
 /// docs/performance.md.
-/// All boxes are parts of the own points of `layout`; p beside `update`, and r beside `curvature`,
-/// hold what belongs there. Shape: r, p, x: arrays of `layout`.
+/// All boxes are parts of the own points of `layout`, `direction` and `curvature` of `update`; p
+/// beside `update`, and r beside `curvature`, hold what belongs there. Calls `pause`, where there
+/// is one, now and then. Shape: r, p, x: arrays of `layout`.
 struct StencilStep {
   double alpha;
   double beta;
@@ -37,15 +38,16 @@ struct StencilStep {
   GridBox curvature;
 };
 void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
-                         const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar);
+                         const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar,
+                         const std::function<void()>& pause);
 
 /// The first of two passes of textbook CG, without A·p:
 ///
 ///     x += alpha·p, p = r + beta·p     at the points of `direction`
 ///     p·(A·p)                          at those of `curvature`, one plane and one row behind
 ///
-/// Reads and writes x, p, reads r: 40 bytes a point. Calls `pause`, where there is one, now and
-/// then. Boxes and arrays as above; p beside `curvature` and outside of `direction` is there.
+/// Reads and writes x, p, reads r: 40 bytes a point. `pause`, boxes and arrays as above; p beside
+/// `curvature` and outside of `direction` is there.
 struct DirectionStep {
   double alpha;
   double beta;

@@ -162,7 +162,7 @@ std::vector<RooflineKernel> GridKernels::collective_kernels() {
                          .direction = own,
                          .update = own,
                          .curvature = own},
-                        r_dot_r, r_dot_ar);
+                        r_dot_r, r_dot_ar, {});
     comm_thread::ExactAccumulator total;
     r_dot_r.flush(total);
     r_dot_ar.flush(total);

@@ -154,7 +154,7 @@ TEST_CASE("one pass of CG on a grid does what its steps do one by one") {
                          .direction = middle,
                          .update = own,
                          .curvature = middle},
-                        r_dot_r, r_dot_ar);
+                        r_dot_r, r_dot_ar, {});
     for (const GridBox& point : tests::points(middle)) {
       const std::size_t i = expected.at(point);
       expected.p[i] = expected.r[i] + Step::beta * expected.p[i];
