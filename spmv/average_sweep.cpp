@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perfmodel/fetch.h"
 #include "perfmodel/simd.h"
 #include "spmv/binned_sum.h"
 
@@ -46,16 +47,21 @@ template <class Elements, class Action>
   action.template take<Elements>(u, to, sum);
 }
 
-template <class Action>
+/// `is_in_cache`: nothing is to be fetched.
+template <bool is_in_cache, class Action>
 [[gnu::always_inline]] inline void walk_row(const double* from, double* to, std::ptrdiff_t count,
                                             std::ptrdiff_t row, std::ptrdiff_t plane,
                                             const Action& action) {
   std::ptrdiff_t i = 0;
-  for (; i + 8 <= count; i += 8) step<Lanes>(from + i, to + i, row, plane, action);
+  for (; i + 8 <= count; i += 8) {
+    if constexpr (!is_in_cache)
+      perfmodel::fetch<Lanes>(i, from + plane + perfmodel::fetch_lead, to + perfmodel::fetch_lead);
+    step<Lanes>(from + i, to + i, row, plane, action);
+  }
   for (; i < count; ++i) step<SingleLane>(from + i, to + i, row, plane, action);
 }
 
-template <class Action>
+template <bool is_in_cache, class Action>
 [[gnu::always_inline]] inline void walk_rows(const GridLayout& layout, const double* from,
                                              double* to, const GridBox& box, const Action& action) {
   const std::ptrdiff_t row = layout.row_stride();
@@ -63,7 +69,7 @@ template <class Action>
   for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
       const std::size_t first = layout.index(box.begin[0], y, z);
-      walk_row(from + first, to + first, box.size(0), row, plane, action);
+      walk_row<is_in_cache>(from + first, to + first, box.size(0), row, plane, action);
     }
 }
 
@@ -77,7 +83,7 @@ void walk(const GridLayout& layout, const double* from, double* to, const GridBo
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; y += block) {
       rows.begin[1] = y;
       rows.end[1] = std::min(y + block, box.end[1]);
-      walk_rows(layout, from, to, rows, action);
+      walk_rows<false>(layout, from, to, rows, action);
     }
   });
 }
@@ -91,7 +97,7 @@ void sweep_average(const GridLayout& layout, const double* from, double* to, con
 void sweep_average_rows(const GridLayout& layout, const double* from, double* to,
                         const GridBox& rows) {
   perfmodel::on_widest_simd(
-      [&]() __attribute__((always_inline)) { walk_rows(layout, from, to, rows, Store{}); });
+      [&]() __attribute__((always_inline)) { walk_rows<true>(layout, from, to, rows, Store{}); });
 }
 
 void sweep_average_with_residual(const GridLayout& layout, const double* from, double* to,

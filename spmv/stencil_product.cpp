@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "perfmodel/fetch.h"
 #include "spmv/binned_sum.h"
 #include "spmv/grid_strips.h"
 #include "spmv/stencil_kernel.h"
 
 namespace weft::spmv {
 namespace {
+
+using perfmodel::fetch;
+using perfmodel::fetch_lead;
 
 /// Of one row. `sum`: none where null.
 template <class Shape>
@@ -18,6 +22,7 @@ template <class Shape>
   const std::ptrdiff_t plane = layout.plane_stride();
   if (!sum) {
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Elements>(i, x + plane + fetch_lead, y + fetch_lead);
       decltype(Elements::value) product;
       shape.template at<Elements>(x + i, row, plane, product);
       elements<Elements>(y + i).value = product;
@@ -26,6 +31,7 @@ template <class Shape>
   }
   CloseSum local = *sum;  // in registers
   for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    fetch<Elements>(i, x + plane + fetch_lead, y + fetch_lead);
     decltype(Elements::value) product;
     shape.template at<Elements>(x + i, row, plane, product);
     elements<Elements>(y + i).value = product;

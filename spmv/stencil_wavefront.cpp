@@ -1,10 +1,14 @@
 #include "spmv/stencil_wavefront.h"
 
+#include "perfmodel/fetch.h"
 #include "spmv/grid_strips.h"
 #include "spmv/stencil_kernel.h"
 
 namespace weft::spmv {
 namespace {
+
+using perfmodel::fetch;
+using perfmodel::fetch_lead;
 
 /// Whether row y of plane z of the whole grid is in `box`.
 [[gnu::always_inline]] inline bool has_row(const GridBox& box, GlobalIndex y, GlobalIndex z) {
@@ -19,15 +23,25 @@ template <class Work>
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
 }
 
-/// Has elements that are wanted soon brought from memory to the second-level cache, a line for
-/// every eight that are worked on. The processor foresees what a loop reads next, but not while
-/// another stage works on what is in cache. Measured, 256³, ms per iteration, medians of six in
-/// turn: one pass 42.0, with it 36.9; two passes 49.4, with it in the first 44.0, in both 40.6.
-template <class... Arrays>
-[[gnu::always_inline]] inline void fetch([[maybe_unused]] std::ptrdiff_t i,
-                                         const Arrays*... arrays) {
-  (__builtin_prefetch(arrays + i, 1, 2), ...);
-}
+/// Where the row is that is worked on `fetch_lead` elements or more after row y of the same plane,
+/// in elements from there. Rows [begin, end) are gone through in each plane.
+class RowsAhead {
+ public:
+  RowsAhead(const GridLayout& layout, GlobalIndex row_size, GlobalIndex begin, GlobalIndex end) {
+    const GlobalIndex rows = (fetch_lead + row_size - 1) / row_size;
+    last_ = end - rows;
+    in_plane_ = rows * layout.row_stride();
+    in_next_plane_ = in_plane_ + layout.plane_stride() - (end - begin) * layout.row_stride();
+  }
+  [[gnu::always_inline]] std::ptrdiff_t from(GlobalIndex y) const {
+    return y < last_ ? in_plane_ : in_next_plane_;
+  }
+
+ private:
+  GlobalIndex last_;
+  std::ptrdiff_t in_plane_;
+  std::ptrdiff_t in_next_plane_;
+};
 
 /// Everything about one row that does not change along it. `soon`: arrays to `fetch` from.
 template <class Shape>
@@ -43,7 +57,7 @@ class RowWork {
   [[gnu::always_inline]] void direction(const double* r, double* p, std::ptrdiff_t count,
                                         const double* soon) const {
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch(i, soon);
+      fetch<Elements>(i, soon);
       elements<Elements>(p + i).value =
           elements<Elements>(r + i).value + beta_ * elements<Elements>(p + i).value;
     });
@@ -53,7 +67,7 @@ class RowWork {
                                      CloseSum& r_dot_r, const double* soon) const {
     CloseSum local = r_dot_r;  // in registers
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch(i, soon);
+      fetch<Elements>(i, soon);
       decltype(Elements::value) product;
       shape_.template at<Elements>(p + i, row_, plane_, product);
       elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
@@ -77,10 +91,9 @@ class RowWork {
 
   [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
                                        CloseSum& r_dot_r) const {
-    constexpr std::ptrdiff_t lead = 128;
     CloseSum local = r_dot_r;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch(i, p + plane_ + lead, r + lead);
+      fetch<Elements>(i, p + plane_ + fetch_lead, r + fetch_lead);
       decltype(Elements::value) product;
       shape_.template at<Elements>(p + i, row_, plane_, product);
       const auto value = elements<Elements>(r + i).value - alpha_ * product;
@@ -96,7 +109,7 @@ class RowWork {
                                         const Arrays*... soon) const {
     CloseSum local = r_dot_ar;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch(i, soon...);
+      fetch<Elements>(i, soon...);
       decltype(Elements::value) product;
       shape_.template at<Elements>(r + i, row_, plane_, product);
       local.add(elements<Elements>(r + i).value * product);
@@ -123,10 +136,12 @@ template <class Shape>
   double* const r = step.r;
   double* const p = step.p;
   const GlobalIndex end = strip.end[1] + (is_last ? 2 : 0);
+  const RowsAhead ahead(layout, strip.size(0), strip.begin[1], end);
   for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 2; ++z) {
     for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
-      const double* const next_x = step.x + layout.index(strip.begin[0], y, z - 1);
-      const std::size_t next = layout.index(strip.begin[0], y + 1, z);
+      const std::ptrdiff_t next =
+          static_cast<std::ptrdiff_t>(layout.index(strip.begin[0], y, z)) + ahead.from(y);
+      const double* const next_x = step.x + next - layout.plane_stride() - layout.row_stride();
       if (has_row(step.direction, y, z)) {
         const std::size_t i = layout.index(step.direction.begin[0], y, z);
         work.direction(r + i, p + i, step.direction.size(0), next_x);
@@ -152,8 +167,8 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
   if (step.update.is_empty()) return;
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, step.alpha, step.beta);
-    // Of r four planes, of p three, of x one are in use at a time.
-    for (const GridBox& strip : strips(step.update, layout, 8))
+    // Of r four planes, of p three, of x one are in use at a time; the oldest need not stay.
+    for (const GridBox& strip : strips(step.update, layout, 6))
       advance_strip(work, layout, step, strip, strip.end[1] == step.update.end[1], r_dot_r,
                     r_dot_ar, pause);
   });
@@ -169,13 +184,15 @@ void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& l
     // Of p three planes, of r and x one are in use at a time.
     for (const GridBox& strip : strips(both, layout, 5)) {
       const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
+      const RowsAhead ahead(layout, strip.size(0), strip.begin[1], end);
       for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 1; ++z) {
         for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
           if (has_row(step.direction, y, z)) {
             const std::size_t i = layout.index(step.direction.begin[0], y, z);
             work.solution_and_direction(step.r + i, step.p + i, step.x + i, step.direction.size(0));
           }
-          const std::size_t next = layout.index(both.begin[0], y + 1, z);
+          const std::ptrdiff_t next =
+              static_cast<std::ptrdiff_t>(layout.index(both.begin[0], y, z)) + ahead.from(y);
           if (has_row(step.curvature, y - 1, z - 1))
             work.curvature(step.p + layout.index(step.curvature.begin[0], y - 1, z - 1),
                            step.curvature.size(0), p_dot_ap, step.p + next, step.r + next,
