@@ -4,9 +4,12 @@
 #include <bit>
 #include <unordered_map>
 
+#include "perfmodel/fetch.h"
+
 namespace weft::spmv {
 namespace {
 
+using perfmodel::fetch_lead;
 using perfmodel::Lane8;
 using perfmodel::lanes;
 
@@ -155,13 +158,16 @@ template <int SlotCount, bool HasMasks>
 [[gnu::always_inline]] inline void sweep(const StencilSlot* slots, std::int32_t count,
                                          std::int64_t chunks, const double* x, double* y) {
   const std::int32_t slot_count = SlotCount ? SlotCount : count;
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk, x += chunk_rows, y += chunk_rows) {
+  // The last is most often the foremost; of empty rows there is none.
+  const double* const last_x = slot_count > 0 ? x + slots[slot_count - 1].offset : x;
+  for (std::int64_t row = 0; row < chunks * chunk_rows; row += chunk_rows) {
+    perfmodel::fetch<perfmodel::Lanes>(row, last_x + fetch_lead, y + fetch_lead);
     Lane8 sum = {};
     for (std::int32_t slot = 0; slot < slot_count; ++slot) {
-      const Lane8 next = sum + slots[slot].values * lanes(x + slots[slot].offset).value;
+      const Lane8 next = sum + slots[slot].values * lanes(x + row + slots[slot].offset).value;
       sum = HasMasks ? (slots[slot].mask ? next : sum) : next;
     }
-    lanes(y).value = sum;
+    lanes(y + row).value = sum;
   }
 }
 
