@@ -91,11 +91,6 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
   return step_from(state, sums_.result(0), sums_.result(0), sums_.result(1));
 }
 
-void StencilCg::Pass::multiply(RowSet set, const TeamThread& thread, const double* r,
-                               double* unused, spmv::RowSum r_dot_ar) const {
-  multiply_in_pieces(set, thread, r, unused, r_dot_ar, {});
-}
-
 void StencilCg::Pass::multiply_in_pieces(RowSet set, const TeamThread& thread, const double* r,
                                          double* /*unused*/, spmv::RowSum r_dot_ar,
                                          const std::function<void()>& pause) const {

@@ -42,8 +42,6 @@ class StencilCg final : public ReducedCg {
    public:
     Pass(StencilCg& method, const Step& step, double beta, spmv::CloseSum& r_dot_r)
         : method_(method), step_(step), beta_(beta), r_dot_r_(r_dot_r) {}
-    void multiply(spmv::RowSet set, const comm_thread::TeamThread& thread, const double* r,
-                  double* unused, spmv::RowSum r_dot_ar) const override;
     void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
                             const double* r, double* unused, spmv::RowSum r_dot_ar,
                             const std::function<void()>& pause) const override;

@@ -50,11 +50,6 @@ TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, std::spa
   return collective_norms(thread, sums.r_dot_r);
 }
 
-void TwoPassCg::FirstPass::multiply(spmv::RowSet set, const TeamThread& thread, const double* p,
-                                    double* unused, spmv::RowSum p_dot_ap) const {
-  multiply_in_pieces(set, thread, p, unused, p_dot_ap, {});
-}
-
 void TwoPassCg::FirstPass::multiply_in_pieces(spmv::RowSet set, const TeamThread& thread,
                                               const double* p, double* /*unused*/,
                                               spmv::RowSum p_dot_ap,

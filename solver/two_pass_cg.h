@@ -35,8 +35,6 @@ class TwoPassCg final : public TextbookCg {
   class FirstPass final : public spmv::LocalRows {
    public:
     FirstPass(TwoPassCg& method, const Step& last) : method_(method), last_(last) {}
-    void multiply(spmv::RowSet set, const comm_thread::TeamThread& thread, const double* p,
-                  double* unused, spmv::RowSum p_dot_ap) const override;
     void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
                             const double* p, double* unused, spmv::RowSum p_dot_ap,
                             const std::function<void()>& pause) const override;

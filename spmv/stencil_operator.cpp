@@ -84,11 +84,6 @@ void StencilOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Op
   apply_in_mode(thread, mode, {*this, comm_thread_, x, y, timer, x_dot_y});
 }
 
-void StencilOperator::multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x,
-                               double* y, RowSum x_dot_y) const {
-  multiply_in_pieces(set, thread, x, y, x_dot_y, {});
-}
-
 void StencilOperator::multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,
                                          const double* x, double* y, RowSum x_dot_y,
                                          const std::function<void()>& pause) const {

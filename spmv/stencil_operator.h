@@ -61,8 +61,6 @@ class StencilOperator final : public LinearOperator, public LocalRows {
   void copy_diagonal(std::span<double> diagonal) const override;
   std::int64_t global_row(std::size_t element) const override;
 
-  void multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x, double* y,
-                RowSum x_dot_y) const override;
   void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread, const double* x,
                           double* y, RowSum x_dot_y,
                           const std::function<void()>& pause) const override;
