@@ -46,6 +46,28 @@ template <class Step>
 
 /// A selection of lanes: all bits set, or none.
 using Mask8 = long long __attribute__((vector_size(64)));
+/// The bits of eight doubles, as integers.
+using Words8 = unsigned long long __attribute__((vector_size(64)));
+
+/// Hands out the elements one before those that are worked on without loading what has just been
+/// stored: such a load would wait for two stores.
+class ElementBefore {
+ public:
+  explicit ElementBefore(double first) { last_[7] = first; }
+
+  /// `before`: one before `value`. To be called along the array, without gaps.
+  [[gnu::always_inline]] void step(const Lane8& value, Lane8& before) {
+    before = __builtin_shufflevector(last_, value, 7, 8, 9, 10, 11, 12, 13, 14);
+    last_ = value;
+  }
+  [[gnu::always_inline]] void step(double value, double& before) {
+    before = last_[7];
+    last_[7] = value;
+  }
+
+ private:
+  Lane8 last_{};
+};
 
 /// The widest instruction set that this processor has and the kernels are compiled for.
 enum class SimdLevel { baseline, avx2, avx512 };

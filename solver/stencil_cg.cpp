@@ -110,12 +110,12 @@ void StencilCg::Pass::multiply_in_pieces(RowSet set, const TeamThread& thread, c
                               r_dot_r_, sum, pause);
     thread.barrier();
     for (const GridBox& edge : mine.edges)
-      spmv::add_curvature(grid.stencil(), grid.layout(), r, edge, sum);
+      spmv::add_half_curvature(grid.stencil(), grid.layout(), r, edge, sum);
   }
   if (set != RowSet::interior)
     for (const GridBox& box : method_.surface_)
       for (const GridBox& part : spmv::share_of_rows(box, thread.index, thread.count))
-        spmv::add_curvature(grid.stencil(), grid.layout(), r, part, sum);
+        spmv::add_half_curvature(grid.stencil(), grid.layout(), r, part, sum);
   sum.flush(*r_dot_ar.part);
 }
 

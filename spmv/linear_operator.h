@@ -24,7 +24,7 @@ struct Segment {
 /// A sum over all rows, of which every thread of every rank adds a part.
 struct RowSum {
   comm_thread::ExactAccumulator* part = nullptr;  // this thread's, or none
-  /// At least Σ|terms|/2¹³ and not much more than that, the same on all ranks: from it the sum
+  /// At least Σ|terms|/2²⁵ and not much more than that, the same on all ranks: from it the sum
   /// knows to which bits it has to be exact.
   double bound = 0;
 };

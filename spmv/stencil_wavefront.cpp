@@ -1,5 +1,8 @@
 #include "spmv/stencil_wavefront.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "perfmodel/fetch.h"
 #include "spmv/grid_strips.h"
 #include "spmv/stencil_kernel.h"
@@ -10,9 +13,36 @@ namespace {
 using perfmodel::fetch;
 using perfmodel::fetch_lead;
 
-/// Whether row y of plane z of the whole grid is in `box`.
-[[gnu::always_inline]] inline bool has_row(const GridBox& box, GlobalIndex y, GlobalIndex z) {
-  return z >= box.begin[2] && z < box.end[2] && y >= box.begin[1] && y < box.end[1];
+/// Points [begin, end) of a row, in x.
+struct RowRange {
+  GlobalIndex begin = 0;
+  GlobalIndex end = 0;
+
+  bool is_empty() const { return begin >= end; }
+  GlobalIndex size() const { return end - begin; }
+};
+
+[[gnu::always_inline]] inline RowRange intersection(const RowRange& a, const RowRange& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+/// What of row y of plane z is in `box`.
+[[gnu::always_inline]] inline RowRange row_of(const GridBox& box, GlobalIndex y, GlobalIndex z) {
+  const bool is_there = z >= box.begin[2] && z < box.end[2] && y >= box.begin[1] && y < box.end[1];
+  return is_there ? RowRange{box.begin[0], box.end[0]} : RowRange{};
+}
+
+/// Calls one_by_one(range) for what is before and after `together`, and together(range) for that.
+/// In ascending order, because a sum asks for what comes before.
+template <class OneByOne, class Together>
+[[gnu::always_inline]] inline void work_along_row(const RowRange& range, const OneByOne& one_by_one,
+                                                  const Together& together) {
+  constexpr auto far = std::numeric_limits<GlobalIndex>::max();
+  if (range.is_empty()) return one_by_one(RowRange{-far, far});
+  for (const RowRange& side : {RowRange{-far, range.begin}, RowRange{range.end, far}}) {
+    one_by_one(side);
+    if (side.end == range.begin) together(range);
+  }
 }
 
 /// Calls work(first element) for every row of `box`.
@@ -43,7 +73,8 @@ class RowsAhead {
   std::ptrdiff_t in_next_plane_;
 };
 
-/// Everything about one row that does not change along it. `soon`: arrays to `fetch` from.
+/// Everything about one row that does not change along it. `soon`: where to `fetch` from, in
+/// elements from the place in an array that is worked on.
 template <class Shape>
 class RowWork {
  public:
@@ -54,71 +85,121 @@ class RowWork {
         alpha_(alpha),
         beta_(beta) {}
 
-  [[gnu::always_inline]] void direction(const double* r, double* p, std::ptrdiff_t count,
-                                        const double* soon) const {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, soon);
-      elements<Elements>(p + i).value =
-          elements<Elements>(r + i).value + beta_ * elements<Elements>(p + i).value;
-    });
+  /// p = r + beta·p.
+  [[gnu::always_inline]] void direction(const double* r, double* p, std::ptrdiff_t count) const {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i)
+                         __attribute__((always_inline)) { renew<Elements>(r + i, p + i); });
   }
 
-  [[gnu::always_inline]] void update(const double* p, double* x, double* r, std::ptrdiff_t count,
-                                     CloseSum& r_dot_r, const double* soon) const {
+  /// x += alpha·p, r -= alpha·(A·p); adds r·r. The direction is at `ahead` elements from here.
+  [[gnu::always_inline]] void update(const double* p, double* x, double* r, std::ptrdiff_t ahead,
+                                     std::ptrdiff_t soon, std::ptrdiff_t count,
+                                     CloseSum& r_dot_r) const {
     CloseSum local = r_dot_r;  // in registers
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, soon);
-      decltype(Elements::value) product;
-      shape_.template at<Elements>(p + i, row_, plane_, product);
+      fetch<Elements>(i, r + ahead + soon, p + ahead + soon, x + soon);
       elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
-      const auto residual = elements<Elements>(r + i).value - alpha_ * product;
-      elements<Elements>(r + i).value = residual;
-      local.add(residual * residual);
-    });
-    local.carry();
-    r_dot_r = local;
-  }
-
-  /// x is the sum of steps along p, so that it takes the old p while it is there.
-  [[gnu::always_inline]] void solution_and_direction(const double* r, double* p, double* x,
-                                                     std::ptrdiff_t count) const {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      const auto old = elements<Elements>(p + i).value;
-      elements<Elements>(x + i).value += alpha_ * old;
-      elements<Elements>(p + i).value = elements<Elements>(r + i).value + beta_ * old;
-    });
-  }
-
-  [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
-                                       CloseSum& r_dot_r) const {
-    CloseSum local = r_dot_r;
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, p + plane_ + fetch_lead, r + fetch_lead);
-      decltype(Elements::value) product;
-      shape_.template at<Elements>(p + i, row_, plane_, product);
-      const auto value = elements<Elements>(r + i).value - alpha_ * product;
-      elements<Elements>(r + i).value = value;
+      decltype(Elements::value) value;
+      reduce<Elements>(p + i, r + i, value);
       local.add(value * value);
     });
     local.carry();
     r_dot_r = local;
   }
 
+  /// Adds u·(A·u).
   template <class... Arrays>
-  [[gnu::always_inline]] void curvature(const double* r, std::ptrdiff_t count, CloseSum& r_dot_ar,
+  [[gnu::always_inline]] void curvature(const double* u, std::ptrdiff_t count, CloseSum& u_dot_au,
                                         const Arrays*... soon) const {
-    CloseSum local = r_dot_ar;
+    CloseSum local = u_dot_au;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
       fetch<Elements>(i, soon...);
       decltype(Elements::value) product;
-      shape_.template at<Elements>(r + i, row_, plane_, product);
-      local.add(elements<Elements>(r + i).value * product);
+      shape_.template at<Elements>(u + i, row_, plane_, product);
+      local.add(elements<Elements>(u + i).value * product);
     });
     local.carry();
-    r_dot_ar = local;
+    u_dot_au = local;
+  }
+
+  /// Adds u·(A·u) by halves.
+  [[gnu::always_inline]] void half_curvature(const double* u, std::ptrdiff_t count,
+                                             CloseSum& u_dot_au) const {
+    CloseSum local = u_dot_au;
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      decltype(Elements::value) half;
+      shape_.template half_at<Elements>(u + i, row_, plane_, elements<Elements>(u + i).value,
+                                        elements<Elements>(u + i - 1).value, half);
+      local.add(elements<Elements>(u + i).value * half);
+    });
+    local.carry();
+    u_dot_au = local;
+  }
+
+  /// All three at once; the direction at `ahead` elements from the others.
+  [[gnu::always_inline]] void step(double* r, double* p, double* x, std::ptrdiff_t ahead,
+                                   std::ptrdiff_t soon, std::ptrdiff_t count, CloseSum& r_dot_r,
+                                   CloseSum& r_dot_ar) const {
+    CloseSum squares = r_dot_r;
+    CloseSum halves = r_dot_ar;
+    perfmodel::ElementBefore last(r[-1]);
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Elements>(i, r + ahead + soon, p + ahead + soon, x + soon);
+      renew<Elements>(r + ahead + i, p + ahead + i);
+      elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
+      decltype(Elements::value) value, before, half;
+      reduce<Elements>(p + i, r + i, value);
+      squares.add(value * value);
+      last.step(value, before);
+      shape_.template half_at<Elements>(r + i, row_, plane_, value, before, half);
+      halves.add(value * half);
+    });
+    squares.carry();
+    halves.carry();
+    r_dot_r = squares;
+    r_dot_ar = halves;
+  }
+
+  /// x += alpha·p, p = r + beta·p: x is the sum of steps along p, so that it takes the old p while
+  /// it is there.
+  [[gnu::always_inline]] void solution_and_direction(const double* r, double* p, double* x,
+                                                     std::ptrdiff_t count) const {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
+      renew<Elements>(r + i, p + i);
+    });
+  }
+
+  /// r -= alpha·(A·p); adds r·r.
+  [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
+                                       CloseSum& r_dot_r) const {
+    CloseSum local = r_dot_r;
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Elements>(i, p + plane_ + fetch_lead, r + fetch_lead);
+      decltype(Elements::value) value;
+      reduce<Elements>(p + i, r + i, value);
+      local.add(value * value);
+    });
+    local.carry();
+    r_dot_r = local;
   }
 
  private:
+  template <class Elements>
+  [[gnu::always_inline]] void renew(const double* r, double* p) const {
+    elements<Elements>(p).value = elements<Elements>(r).value + beta_ * elements<Elements>(p).value;
+  }
+
+  /// `value`: the new r.
+  template <class Elements>
+  [[gnu::always_inline]] void reduce(const double* p, double* r,
+                                     decltype(Elements::value)& value) const {
+    decltype(Elements::value) product;
+    shape_.template at<Elements>(p, row_, plane_, product);
+    value = elements<Elements>(r).value - alpha_ * product;
+    elements<Elements>(r).value = value;
+  }
+
   const Shape shape_;
   std::ptrdiff_t row_;
   std::ptrdiff_t plane_;
@@ -126,7 +207,8 @@ class RowWork {
   double beta_;
 };
 
-/// Row by row, so that what one stage leaves in the first-level cache serves the next.
+/// Row by row, so that what one stage leaves in the first-level cache serves the next; where a row
+/// is all that the sums have to be behind, the stages of eight points at a time.
 template <class Shape>
 [[gnu::always_inline]] inline void advance_strip(const RowWork<Shape>& work,
                                                  const GridLayout& layout, const StencilStep& step,
@@ -135,25 +217,39 @@ template <class Shape>
                                                  const std::function<void()>& pause) {
   double* const r = step.r;
   double* const p = step.p;
-  const GlobalIndex end = strip.end[1] + (is_last ? 2 : 0);
-  const RowsAhead ahead(layout, strip.size(0), strip.begin[1], end);
-  for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 2; ++z) {
+  double* const x = step.x;
+  constexpr GlobalIndex rows_behind = 1 + Shape::rows_behind;
+  const std::ptrdiff_t ahead = layout.plane_stride() + layout.row_stride();
+  const GlobalIndex end = strip.end[1] + (is_last ? rows_behind : 0);
+  const RowsAhead rows_ahead(layout, strip.size(0), strip.begin[1], end);
+  for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 1; ++z) {
     for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
-      const std::ptrdiff_t next =
-          static_cast<std::ptrdiff_t>(layout.index(strip.begin[0], y, z)) + ahead.from(y);
-      const double* const next_x = step.x + next - layout.plane_stride() - layout.row_stride();
-      if (has_row(step.direction, y, z)) {
-        const std::size_t i = layout.index(step.direction.begin[0], y, z);
-        work.direction(r + i, p + i, step.direction.size(0), next_x);
-      }
-      if (has_row(step.update, y - 1, z - 1)) {
-        const std::size_t i = layout.index(step.update.begin[0], y - 1, z - 1);
-        work.update(p + i, step.x + i, r + i, step.update.size(0), r_dot_r, p + next);
-      }
-      if (has_row(step.curvature, y - 2, z - 2)) {
-        const std::size_t i = layout.index(step.curvature.begin[0], y - 2, z - 2);
-        work.curvature(r + i, step.curvature.size(0), r_dot_ar, r + next);
-      }
+      const RowRange renewed = row_of(step.direction, y, z);
+      const RowRange updated = row_of(step.update, y - 1, z - 1);
+      const RowRange summed = row_of(step.curvature, y - rows_behind, z - 1);
+      const RowRange together = Shape::rows_behind == 0
+                                    ? intersection(intersection(renewed, updated), summed)
+                                    : RowRange{};
+      work_along_row(
+          together,
+          [&](const RowRange& range) __attribute__((always_inline)) {
+            if (const RowRange mine = intersection(renewed, range); !mine.is_empty()) {
+              const std::size_t i = layout.index(mine.begin, y, z);
+              work.direction(r + i, p + i, mine.size());
+            }
+            if (const RowRange mine = intersection(updated, range); !mine.is_empty()) {
+              const std::size_t i = layout.index(mine.begin, y - 1, z - 1);
+              work.update(p + i, x + i, r + i, ahead, rows_ahead.from(y), mine.size(), r_dot_r);
+            }
+            if (const RowRange mine = intersection(summed, range); !mine.is_empty())
+              work.half_curvature(r + layout.index(mine.begin, y - rows_behind, z - 1), mine.size(),
+                                  r_dot_ar);
+          },
+          [&](const RowRange& mine) __attribute__((always_inline)) {
+            const std::size_t i = layout.index(mine.begin, y - 1, z - 1);
+            work.step(r + i, p + i, x + i, ahead, rows_ahead.from(y), mine.size(), r_dot_r,
+                      r_dot_ar);
+          });
     }
     if (pause) pause();
   }
@@ -182,21 +278,21 @@ void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& l
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, step.alpha, step.beta);
     // Of p three planes, of r and x one are in use at a time.
+    // Of p three planes, of r and x one are in use at a time.
     for (const GridBox& strip : strips(both, layout, 5)) {
       const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
       const RowsAhead ahead(layout, strip.size(0), strip.begin[1], end);
       for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 1; ++z) {
         for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
-          if (has_row(step.direction, y, z)) {
-            const std::size_t i = layout.index(step.direction.begin[0], y, z);
-            work.solution_and_direction(step.r + i, step.p + i, step.x + i, step.direction.size(0));
+          if (const RowRange renewed = row_of(step.direction, y, z); !renewed.is_empty()) {
+            const std::size_t i = layout.index(renewed.begin, y, z);
+            work.solution_and_direction(step.r + i, step.p + i, step.x + i, renewed.size());
           }
           const std::ptrdiff_t next =
               static_cast<std::ptrdiff_t>(layout.index(both.begin[0], y, z)) + ahead.from(y);
-          if (has_row(step.curvature, y - 1, z - 1))
-            work.curvature(step.p + layout.index(step.curvature.begin[0], y - 1, z - 1),
-                           step.curvature.size(0), p_dot_ap, step.p + next, step.r + next,
-                           step.x + next);
+          if (const RowRange summed = row_of(step.curvature, y - 1, z - 1); !summed.is_empty())
+            work.curvature(step.p + layout.index(summed.begin, y - 1, z - 1), summed.size(),
+                           p_dot_ap, step.p + next, step.r + next, step.x + next);
         }
         if (pause) pause();
       }
@@ -241,14 +337,26 @@ void renew_direction(const GridLayout& layout, double beta, const double* r, dou
   });
 }
 
-void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* r,
-                   const GridBox& box, CloseSum& r_dot_ar) {
+void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* u,
+                   const GridBox& box, CloseSum& u_dot_au) {
   if (box.is_empty()) return;
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, 0, 0);
     for (const GridBox& strip : strips(box, layout, 3))
       for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
-        work.curvature(r + i, strip.size(0), r_dot_ar);
+        work.curvature(u + i, strip.size(0), u_dot_au);
+      });
+  });
+}
+
+void add_half_curvature(const GridStencil& stencil, const GridLayout& layout, const double* u,
+                        const GridBox& box, CloseSum& u_dot_au) {
+  if (box.is_empty()) return;
+  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+    const RowWork work(shape, layout, 0, 0);
+    for (const GridBox& strip : strips(box, layout, 2))
+      for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
+        work.half_curvature(u + i, strip.size(0), u_dot_au);
       });
   });
 }

@@ -15,17 +15,20 @@ namespace weft::spmv {
 ///     p = r + beta·p          at the points of `direction`
 ///     x += alpha·p
 ///     r -= alpha·A·p          at those of `update`; adds r·r
-///     r·(A·r)                 at those of `curvature`
+///     r·(A·r) by halves       at those of `curvature`
 ///
-/// The three follow each other one plane and one row apart, in strips along y that stay in cache:
+/// By halves: A is symmetric, so that each pair of neighbours is counted once, twice, at the one
+/// that comes later (`half_at`); over all points of the grid that is r·(A·r). What it wants has
+/// been updated before, which lets all four go through memory eight points at a time, the last
+/// three one plane and one row behind the first, in strips along y that stay in cache:
 ///
-///     z →   direction at z, update at z-1, curvature at z-2      so that A finds its neighbours
+///     z →   direction at z, update and curvature at z-1      so that A finds its neighbours
 ///
-/// Reads and writes x, r, p once: 48 bytes a point against 88 of the textbook in three passes; 26
-/// flops and those of the sums. Measured, 256³, two cores of a Cascade Lake Xeon: see
-/// docs/performance.md.
+/// With 27 points the curvature is one more row behind, and stages follow each other row by row.
+/// Reads and writes x, r, p once: 48 bytes a point against 88 of the textbook in three passes; 20
+/// flops and those of the sums. Measured: docs/performance.md.
 /// All boxes are parts of the own points of `layout`, `direction` and `curvature` of `update`; p
-/// beside `update`, and r beside `curvature`, hold what belongs there. Calls `pause`, where there
+/// beside `update`, and r before `curvature`, hold what belongs there. Calls `pause`, where there
 /// is one, now and then. Shape: r, p, x: arrays of `layout`.
 struct StencilStep {
   double alpha;
@@ -74,8 +77,12 @@ void update_solution(const GridLayout& layout, double alpha, const double* p, do
 void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,
                      const GridBox& box);
 
-/// Adds r·(A·r) at the points of `box`.
-void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* r,
-                   const GridBox& box, CloseSum& r_dot_ar);
+/// Adds u·(A·u) at the points of `box`.
+void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* u,
+                   const GridBox& box, CloseSum& u_dot_au);
+
+/// The same by halves.
+void add_half_curvature(const GridStencil& stencil, const GridLayout& layout, const double* u,
+                        const GridBox& box, CloseSum& u_dot_au);
 
 }  // namespace weft::spmv

@@ -167,7 +167,7 @@ std::vector<RooflineKernel> GridKernels::collective_kernels() {
     r_dot_r.flush(total);
     r_dot_ar.flush(total);
   }));
-  all.back().memory = {24 * points_, 24 * points_, (2 * flops_of_product + 10) * points_};
+  all.back().memory = {24 * points_, 24 * points_, (1.5 * flops_of_product + 8) * points_};
   all.push_back(kernel("grid-cg-direction", "CG without a matrix, first of two passes", 3,
                        [this](Slab& slab) {
                          CloseSum p_dot_ap(64 * points_);

@@ -100,6 +100,54 @@ TEST_CASE("the largest addends allowed are summed exactly, thousands of them") {
   CHECK(sum_up(values, 0, 1000000) == tests::exact_sum(values));
 }
 
+TEST_CASE("addends far above the bound are summed exactly, further above as well as elsewhere") {
+  const double allowed = std::ldexp(bound, 25);
+  CHECK(sum_up({allowed, -1.0, -allowed}, 0, 100) == -1.0);
+  CHECK(sum_up({-allowed, 3.0}, 0, 100) == 3.0 - allowed);
+  for (int power = 26; power < 300; ++power) {
+    std::vector<double> values(100, std::ldexp(bound, power) / 3);
+    values.push_back(1);
+    const double exact = tests::exact_sum(values);
+    CHECK(std::abs(sum_up(values, 3, 1000) - exact) <= 1e-12 * exact);
+  }
+}
+
+TEST_CASE("bounds at the ends of the range of doubles") {
+  const double smallest = std::numeric_limits<double>::denorm_min();
+  const double largest = std::numeric_limits<double>::max();
+  const auto sum_below = [](double limit, const std::vector<double>& values) {
+    CloseSum sum(limit);
+    ExactAccumulator total;
+    for (const double value : values) sum.add(value);
+    sum.flush(total);
+    return total.rounded();
+  };
+  CHECK(sum_below(0, {0.0, 0.0}) == 0);
+  CHECK(sum_below(smallest, {smallest, 2 * smallest}) == 3 * smallest);
+  CHECK(sum_below(1e-310, std::vector<double>(1000, 1e-313)) == 1000 * 1e-313);
+  CHECK(sum_below(largest, {largest / 4, largest / 2}) == 0.75 * largest);
+  CHECK(sum_below(std::numeric_limits<double>::infinity(), {0.25}) == 0.25);
+}
+
+TEST_CASE("thousands of additions between two carries, and any number with them") {
+  for (const std::size_t carries : {0U, 1U, 300U}) {
+    CloseSum sum(bound);
+    std::vector<double> all;
+    for (std::size_t carry = 0; carry <= carries; ++carry) {
+      if (carry > 0) sum.carry();
+      for (int i = 0; i < 8000; ++i) {
+        // The largest rest that the first bin leaves, downwards and upwards.
+        const double value = (i % 2 == 0 ? 1 : 3) * std::ldexp(1.0, 1 - 26) + std::ldexp(1.0, -70);
+        sum.add(value);
+        all.push_back(value);
+      }
+    }
+    ExactAccumulator total;
+    sum.flush(total);
+    CHECK(total.rounded() == tests::exact_sum(all));
+  }
+}
+
 TEST_CASE("what is not finite shows in the sum") {
   for (const double value :
        {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {

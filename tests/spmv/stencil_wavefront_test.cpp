@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -53,6 +54,29 @@ struct Step {
     for (const GridBox& point : tests::points(box))
       terms.push_back(u[at(point)] * product[at(point)]);
     return terms;
+  }
+  /// The same where every pair of neighbours adds once, at the later point.
+  std::vector<double> half_curvature(const Array& u, const GridBox& box) const {
+    std::vector<double> terms;
+    for (const GridBox& point : tests::points(box)) {
+      const std::size_t i = at(point);
+      double before = 0;
+      for (const auto& [offset, weight] : neighbours_before()) before += weight * u[i - offset];
+      terms.push_back(u[i] * (stencil.centre * u[i] - 2 * before));
+    }
+    return terms;
+  }
+  /// How far back they are, and their weights.
+  std::vector<std::pair<std::size_t, double>> neighbours_before() const {
+    const auto row = static_cast<std::size_t>(layout.row_stride());
+    const auto plane = static_cast<std::size_t>(layout.plane_stride());
+    if (!stencil.has_corners)
+      return {{1, stencil.weights[0]}, {row, stencil.weights[1]}, {plane, stencil.weights[2]}};
+    std::vector<std::pair<std::size_t, double>> all;
+    for (const std::size_t middle : {row, plane - row, plane, plane + row})
+      for (const std::size_t offset : {middle - 1, middle, middle + 1}) all.emplace_back(offset, 1);
+    all.emplace_back(1, 1);
+    return all;
   }
   /// r -= α·(A·p), and the squares.
   std::vector<double> update(const GridBox& box) {
@@ -127,6 +151,9 @@ TEST_CASE("the passes of CG on a grid do what its steps do one by one, in any bo
       CloseSum alone(1e5);
       add_curvature(found.stencil, found.layout, found.r.data(), box, alone);
       check_sum(alone, expected.curvature(expected.r, box));
+      CloseSum by_halves(1e5);
+      add_half_curvature(found.stencil, found.layout, found.r.data(), box, by_halves);
+      check_sum(by_halves, expected.half_curvature(expected.r, box));
 
       update_solution(found.layout, Step::alpha, found.p.data(), found.x.data(), box);
       renew_direction(found.layout, Step::beta, found.r.data(), found.p.data(), box);
@@ -136,39 +163,56 @@ TEST_CASE("the passes of CG on a grid do what its steps do one by one, in any bo
     }
 }
 
+TEST_CASE("over a whole grid, with zeros around it, the halves are u·(A·u)") {
+  for (const std::string word : {"poisson3d:20", "anisotropic3d:20,1,0.5,2", "poisson3d27:20"}) {
+    CAPTURE(word);
+    const GridBox grid{{0, 0, 0}, {20, 20, 20}};
+    Step step(word, grid);
+    Array u(step.layout.element_count());
+    for (const GridBox& point : tests::points(grid)) u[step.at(point)] = step.r[step.at(point)];
+    CloseSum sum(1e5);
+    add_half_curvature(step.stencil, step.layout, u.data(), grid, sum);
+    check_sum(sum, step.curvature(u, grid));
+  }
+}
+
 TEST_CASE("one pass of CG on a grid does what its steps do one by one") {
   const GridBox own{{2, 0, 5}, {21, 11, 14}};
-  const GridBox middle{{2, 0, 6}, {21, 11, 13}};
-  for (const std::string word : {"poisson3d:30", "anisotropic3d:30,1,0.5,2", "poisson3d27:30"}) {
-    CAPTURE(word);
-    Step expected(word, own);
-    Step found(word, own);
-    CloseSum r_dot_r(1e5);
-    CloseSum r_dot_ar(1e5);
-    advance_in_one_pass(found.stencil, found.layout,
-                        {.alpha = Step::alpha,
-                         .beta = Step::beta,
-                         .r = found.r.data(),
-                         .p = found.p.data(),
-                         .x = found.x.data(),
-                         .direction = middle,
-                         .update = own,
-                         .curvature = middle},
-                        r_dot_r, r_dot_ar, {});
-    for (const GridBox& point : tests::points(middle)) {
-      const std::size_t i = expected.at(point);
-      expected.p[i] = expected.r[i] + Step::beta * expected.p[i];
+  const GridBox planes{{2, 0, 6}, {21, 11, 13}};
+  const GridBox inside{{3, 1, 6}, {20, 10, 13}};
+  const GridBox deep{{4, 2, 7}, {19, 9, 12}};
+  for (const auto& [direction, middle] :
+       {std::pair{planes, planes}, std::pair{deep, inside}, std::pair{planes, inside}})
+    for (const std::string word : {"poisson3d:30", "anisotropic3d:30,1,0.5,2", "poisson3d27:30"}) {
+      CAPTURE(word, direction.begin[0], middle.begin[0]);
+      Step expected(word, own);
+      Step found(word, own);
+      CloseSum r_dot_r(1e5);
+      CloseSum r_dot_ar(1e5);
+      advance_in_one_pass(found.stencil, found.layout,
+                          {.alpha = Step::alpha,
+                           .beta = Step::beta,
+                           .r = found.r.data(),
+                           .p = found.p.data(),
+                           .x = found.x.data(),
+                           .direction = direction,
+                           .update = own,
+                           .curvature = middle},
+                          r_dot_r, r_dot_ar, {});
+      for (const GridBox& point : tests::points(direction)) {
+        const std::size_t i = expected.at(point);
+        expected.p[i] = expected.r[i] + Step::beta * expected.p[i];
+      }
+      for (const GridBox& point : tests::points(own)) {
+        const std::size_t i = expected.at(point);
+        expected.x[i] += Step::alpha * expected.p[i];
+      }
+      check_sum(r_dot_r, expected.update(own));
+      CHECK(is_same(found.p, expected.p));
+      CHECK(is_same(found.x, expected.x));
+      CHECK(is_same(found.r, expected.r));
+      check_sum(r_dot_ar, expected.half_curvature(expected.r, middle));
     }
-    for (const GridBox& point : tests::points(own)) {
-      const std::size_t i = expected.at(point);
-      expected.x[i] += Step::alpha * expected.p[i];
-    }
-    check_sum(r_dot_r, expected.update(own));
-    CHECK(is_same(found.p, expected.p));
-    CHECK(is_same(found.x, expected.x));
-    CHECK(is_same(found.r, expected.r));
-    check_sum(r_dot_ar, expected.curvature(expected.r, middle));
-  }
 }
 
 }  // namespace
