@@ -127,10 +127,12 @@ class RowWork {
                                              CloseSum& u_dot_au) const {
     CloseSum local = u_dot_au;
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      // Copies: a reference to part of a packed struct would be taken to be aligned.
+      const auto value = elements<Elements>(u + i).value;
+      const auto before = elements<Elements>(u + i - 1).value;
       decltype(Elements::value) half;
-      shape_.template half_at<Elements>(u + i, row_, plane_, elements<Elements>(u + i).value,
-                                        elements<Elements>(u + i - 1).value, half);
-      local.add(elements<Elements>(u + i).value * half);
+      shape_.template half_at<Elements>(u + i, row_, plane_, value, before, half);
+      local.add(value * half);
     });
     local.carry();
     u_dot_au = local;
