@@ -13,6 +13,10 @@ namespace {
 using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
+/// Of the largest change that a tile saw, the part by which its input has to change before it is
+/// solved again. See docs/schwarz.md.
+constexpr double least_change = 0.4;
+
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -52,11 +56,14 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
       tile_numbers_(deal_tiles(partition, rank)),
       halo_(partition, layout_, rank, tile_numbers_),
       tiles_(tile_numbers_.size()),
-      solved_in_(tile_numbers_.size()) {
+      current_(tile_numbers_.size()),
+      newest_(tile_numbers_.size()) {
   const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
   source_stride_ = (box_side * box_side + 7) / 8 * 8;
   source_ = Array(tiles_.size() * source_stride_);
   for (Array& array : arrays_) array = Array(tiles_.size() * layout_.element_count());
+  input_count_ = 4 * box_side;
+  if (options.takes_newest) inputs_ = Array(tiles_.size() * input_count_);
   make_solvers();
   team_.run([this](const TeamThread& thread) { set_up(thread); });
 }
@@ -104,6 +111,7 @@ void SchwarzSubdomain::make_solvers() {
 void SchwarzSubdomain::set_up(const TeamThread& thread) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   state.residual.resize(source_stride_);
+  state.inputs.resize(input_count_);
   const int points = problem_.points_per_side;
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
     Tile& tile = tiles_[slot];
@@ -115,8 +123,10 @@ void SchwarzSubdomain::set_up(const TeamThread& thread) {
     for (int y = area.y_begin; y < area.y_end; ++y)
       for (int x = area.x_begin; x < area.x_end; ++x)
         *out++ = problem_.source(x_own + x, y_own + y);
-    for (Array& array : arrays_) std::fill_n(values_of(slot, array), layout_.element_count(), 0.0);
-    form_residual(state, slot, arrays_[current_]);  // at x = 0 it is b
+    for (const std::size_t array : {0U, 1U})
+      std::fill_n(values_of(slot, array), layout_.element_count(), 0.0);
+    if (options_.takes_newest) std::ranges::fill(inputs_of(slot), 0.0);
+    form_residual(state, slot);  // at x = 0 it is b
     tile.source_square = tile.residual_square;
   }
   for (const auto& solver : solvers_) {
@@ -133,21 +143,25 @@ int SchwarzSubdomain::solver_count() const {
       std::ranges::count_if(solvers_, [](const auto& solver) { return solver != nullptr; }));
 }
 
-/// Where the newest values of a tile of this rank are, while a sweep is in progress.
-const SchwarzSubdomain::Array& SchwarzSubdomain::newest_array(int slot) const {
-  const auto solved_in = solved_in_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
-  return arrays_[solved_in == sweep_ ? 1 - current_ : current_];
+double* SchwarzSubdomain::values_of(std::size_t slot, Values which) {
+  if (which == Values::recorded) return recorded_.data() + slot * layout_.element_count();
+  return values_of(
+      slot, std::size_t{which == Values::current ? current_[slot]
+                                                 : newest_[slot].load(std::memory_order_acquire)});
 }
 
-void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Array& array,
-                                            bool takes_newest) const {
+void SchwarzSubdomain::finish_sweep() {
+  for (std::size_t slot = 0; slot < current_.size(); ++slot)
+    current_[slot] = newest_[slot].load(std::memory_order_relaxed);
+  ++sweep_;
+}
+
+void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Values which) {
+  double* const values = values_of(slot, which);
   for (const TileHalo::LocalStrip& strip : halo_.local_strips(static_cast<int>(slot))) {
-    const Array& source = takes_newest ? newest_array(strip.source_slot) : array;
-    const double* const from =
-        source.data() + static_cast<std::size_t>(strip.source_slot) * layout_.element_count() +
-        layout_.index(strip.source_area.x_begin, strip.source_area.y_begin);
-    double* const to =
-        values_of(slot, array) + layout_.index(strip.area.x_begin, strip.area.y_begin);
+    const double* const from = values_of(static_cast<std::size_t>(strip.source_slot), which) +
+                               layout_.index(strip.source_area.x_begin, strip.source_area.y_begin);
+    double* const to = values + layout_.index(strip.area.x_begin, strip.area.y_begin);
     for (std::ptrdiff_t y = 0; y < strip.area.height(); ++y)
       std::copy_n(from + y * layout_.row_stride(), strip.area.width(),
                   to + y * layout_.row_stride());
@@ -161,44 +175,65 @@ bool SchwarzSubdomain::is_converged(const Tile& tile) const {
 }
 
 std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_t slot,
-                                                  Array& array, bool takes_newest) {
-  refresh_local_ghosts(slot, array, takes_newest);
+                                                  Values which) {
+  refresh_local_ghosts(slot, which);
   Tile& tile = tiles_[slot];
   const std::span<const double> source = source_of(slot);
   const std::span<double> residual = std::span(state.residual).first(source.size());
   tile.residual_square =
-      solver::form_residual(layout_, tile.box, values_of(slot, array), source, residual);
+      solver::form_residual(layout_, tile.box, values_of(slot, which), source, residual);
   return residual;
 }
 
-void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, bool takes_newest,
+/// Whether it is worth while to solve the tile, whose ghosts are the newest; if so, it is about to
+/// be.
+bool SchwarzSubdomain::has_news(ThreadState& state, std::size_t slot) {
+  read_inputs(layout_, tiles_[slot].box, problem_.beta(), values_of(slot), state.inputs);
+  const std::span<double> inputs = inputs_of(slot);
+  double change = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    change += (state.inputs[i] - inputs[i]) * (state.inputs[i] - inputs[i]);
+  state.next_largest_change = std::max(state.next_largest_change, change);
+  if (options_.relaxation == 1 && change < least_change * least_change * state.largest_change)
+    return false;
+  std::ranges::copy(state.inputs, inputs.begin());
+  return true;
+}
+
+void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Values from,
                                   ExactAccumulator* residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   const Tile& tile = tiles_[slot];
-  const std::span<double> residual = form_residual(state, slot, arrays_[current_], takes_newest);
+  const std::span<double> residual = form_residual(state, slot, from);
   if (residual_square) residual_square->add(tile.residual_square);
+  if (from == Values::newest && !has_news(state, slot)) return;
   const double solve_begin = seconds_now();
   const std::span<const double> correction = tile.solver->solve(thread.index, residual);
   state.solve_seconds += seconds_now() - solve_begin;
+  ++state.solve_count;
+  const auto next = static_cast<std::uint8_t>(1 - current_[slot]);
   add_correction(layout_, tile.box, values_of(slot), options_.relaxation, correction,
-                 values_of(slot, arrays_[1 - current_]));
-  if (takes_newest) solved_in_[slot].store(sweep_, std::memory_order_release);
+                 values_of(slot, std::size_t{next}));
+  newest_[slot].store(next, std::memory_order_release);
 }
 
 void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
                              ExactAccumulator* residual_square) {
-  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   if (options_.takes_newest) {
     const std::size_t count = state.in_rows.size();
     const bool is_forward = sweep_ % 2 == 1;
+    state.next_largest_change = 0;
     for (std::size_t i = 0; i < count; ++i)
-      solve_tile(thread, state.in_rows[is_forward ? i : count - 1 - i], true, residual_square);
+      solve_tile(thread, state.in_rows[is_forward ? i : count - 1 - i], Values::newest,
+                 residual_square);
+    state.largest_change = state.next_largest_change;
     return;
   }
   const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
   const std::size_t end = part == SweepPart::boundary ? state.surrounded : state.end;
   for (std::size_t slot = begin; slot < end; ++slot)
-    solve_tile(thread, slot, false, residual_square);
+    solve_tile(thread, slot, Values::current, residual_square);
 }
 
 void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,
@@ -206,7 +241,7 @@ void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearC
   constexpr std::size_t count = LinearCoarseSpace::shares_per_tile;
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    const std::span<const double> residual = form_residual(state, slot, arrays_[current_]);
+    const std::span<const double> residual = form_residual(state, slot);
     const int tile = tile_numbers_[slot];
     space.restrict_to_corners(tile, tiles_[slot].box, residual,
                               shares.subspan(count * static_cast<std::size_t>(tile), count));
@@ -235,7 +270,7 @@ void SchwarzSubdomain::add(const TeamThread& thread, const LinearCoarseSpace& sp
                            std::span<const double> c) {
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot)
-    space.add(tile_numbers_[slot], layout_.own(), layout_, c, values_of(slot, arrays_[current_]));
+    space.add(tile_numbers_[slot], layout_.own(), layout_, c, values_of(slot));
   for (std::size_t i = 0; i < halo_.neighbours().size(); ++i) add_to_ghosts(thread, i, space, c);
 }
 
@@ -243,22 +278,22 @@ void SchwarzSubdomain::add_to_ghosts(const TeamThread& thread, std::size_t neigh
                                      const LinearCoarseSpace& space, std::span<const double> c) {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
     const auto slot = static_cast<std::size_t>(strip.slot);
-    for (Array& array : arrays_)
+    for (const std::size_t array : {0U, 1U})
       space.add(tile_numbers_[slot], strip.area, layout_, c, values_of(slot, array));
   }
 }
 
-void SchwarzSubdomain::add_residuals(const TeamThread& thread, Array& array,
+void SchwarzSubdomain::add_residuals(const TeamThread& thread, Values which,
                                      ExactAccumulator& residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    form_residual(state, slot, array);
+    form_residual(state, slot, which);
     residual_square.add(tiles_[slot].residual_square);
   }
 }
 
 void SchwarzSubdomain::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
-  add_residuals(thread, arrays_[current_], residual_square);
+  add_residuals(thread, Values::current, residual_square);
 }
 
 void SchwarzSubdomain::advance(const TeamThread& thread, int count) {
@@ -278,6 +313,12 @@ std::int64_t SchwarzSubdomain::unconverged_count(int thread) const {
   return count;
 }
 
+std::int64_t SchwarzSubdomain::solve_count() const {
+  std::int64_t count = 0;
+  for (const ThreadState& state : threads_) count += state.solve_count;
+  return count;
+}
+
 double SchwarzSubdomain::worst_tile_residual() const {
   double worst = 0;
   for (const Tile& tile : tiles_)
@@ -285,11 +326,10 @@ double SchwarzSubdomain::worst_tile_residual() const {
   return worst;
 }
 
-void SchwarzSubdomain::copy_out(const TeamThread& thread, const Array& array, std::size_t neighbour,
+void SchwarzSubdomain::copy_out(const TeamThread& thread, Values which, std::size_t neighbour,
                                 std::span<double> out) const {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).sent, thread)) {
-    const double* const values =
-        array.data() + static_cast<std::size_t>(strip.slot) * layout_.element_count();
+    const double* const values = values_of(static_cast<std::size_t>(strip.slot), which);
     double* const to = out.data() + strip.begin;
     for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, std::size_t width) {
       std::copy_n(values + first, width, to + place);
@@ -300,7 +340,8 @@ void SchwarzSubdomain::copy_out(const TeamThread& thread, const Array& array, st
 void SchwarzSubdomain::copy_in(const TeamThread& thread, Array& array, std::size_t neighbour,
                                std::span<const double> in) const {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
-    double* const values = values_of(static_cast<std::size_t>(strip.slot), array);
+    double* const values =
+        array.data() + static_cast<std::size_t>(strip.slot) * layout_.element_count();
     const double* const from = in.data() + strip.begin;
     for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, std::size_t width) {
       std::copy_n(from + place, width, values + first);
@@ -310,7 +351,7 @@ void SchwarzSubdomain::copy_in(const TeamThread& thread, Array& array, std::size
 
 void SchwarzSubdomain::pack(const TeamThread& thread, std::size_t neighbour,
                             std::span<double> out) const {
-  copy_out(thread, arrays_[current_], neighbour, out);
+  copy_out(thread, Values::current, neighbour, out);
 }
 
 void SchwarzSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
@@ -327,12 +368,12 @@ void SchwarzSubdomain::record(const TeamThread& thread) {
   }
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot)
-    std::copy_n(values_of(slot), layout_.element_count(), values_of(slot, recorded_));
+    std::copy_n(values_of(slot), layout_.element_count(), values_of(slot, Values::recorded));
 }
 
 void SchwarzSubdomain::pack_record(const TeamThread& thread, std::size_t neighbour,
                                    std::span<double> out) const {
-  copy_out(thread, recorded_, neighbour, out);
+  copy_out(thread, Values::recorded, neighbour, out);
 }
 
 void SchwarzSubdomain::add_residual_of_record(const TeamThread& thread,
@@ -344,7 +385,7 @@ void SchwarzSubdomain::add_residual_of_record(const TeamThread& thread,
             halo.subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
                          static_cast<std::size_t>(neighbours[i].receive_count)));
   thread.barrier();
-  add_residuals(thread, recorded_, residual_square);
+  add_residuals(thread, Values::recorded, residual_square);
 }
 
 }  // namespace weft::solver

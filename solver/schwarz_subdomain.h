@@ -53,7 +53,9 @@ class SchwarzSubdomain final : public Subdomain {
     /// Solve every tile from the newest values of this rank's other tiles, forwards and backwards
     /// in turn (multiplicative, as far as tiles are not solved at the same time), not from those
     /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
-    /// threads. Only whole sweeps, each finished.
+    /// threads. Only whole sweeps, each finished. Tiles that have little to gain are left as they
+    /// are: those whose neighbours' values have changed, since the tile was solved, by less than
+    /// 0.4 of the most that a tile of the thread saw in the sweep before (with `relaxation` 1).
     bool takes_newest = false;
     /// By what a tile's correction is multiplied: TwoLevelSchwarz::relaxation with a coarse space.
     double relaxation = 1;
@@ -80,6 +82,8 @@ class SchwarzSubdomain final : public Subdomain {
   double solve_seconds(int thread) const {
     return threads_[static_cast<std::size_t>(thread)].solve_seconds;
   }
+  /// How often tiles of this rank have been solved in sweeps. Thread: outside the team.
+  std::int64_t solve_count() const;
   /// The largest ‖b − A·x‖/‖b‖ of a tile of this rank, as last computed. Thread: any, with a team
   /// barrier after the residuals.
   double worst_tile_residual() const;
@@ -112,10 +116,7 @@ class SchwarzSubdomain final : public Subdomain {
               std::span<const double> in) override;
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
-  void finish_sweep() override {
-    current_ = 1 - current_;
-    ++sweep_;
-  }
+  void finish_sweep() override;
   void add_residual(const comm_thread::TeamThread& thread,
                     comm_thread::ExactAccumulator& residual_square) override;
   void advance(const comm_thread::TeamThread& thread, int count) override;
@@ -129,6 +130,8 @@ class SchwarzSubdomain final : public Subdomain {
 
  private:
   using Array = perfmodel::HugePageBuffer<double>;
+  /// Which values of a tile: those before the sweep in progress; the newest; the last `record`.
+  enum class Values { current, newest, recorded };
 
   /// What a thread has for itself: its slots, [begin, surrounded) need other ranks, and
   /// [surrounded, end) do not.
@@ -136,7 +139,11 @@ class SchwarzSubdomain final : public Subdomain {
     std::size_t begin = 0, surrounded = 0, end = 0;
     std::vector<std::size_t> in_rows;  // its slots by the place of their tiles, with takes_newest
     std::vector<double> residual;  // on one box
+    std::vector<double> inputs;  // of one tile
+    double largest_change = 0;  // of the inputs of a tile, squared, in the last sweep
+    double next_largest_change = 0;  // in the one in progress
     double solve_seconds = 0;
+    std::int64_t solve_count = 0;
   };
   struct Tile {
     TileBox box;
@@ -148,28 +155,32 @@ class SchwarzSubdomain final : public Subdomain {
   std::vector<int> deal_tiles(const TilePartition& partition, int rank);
   void make_solvers();
   void set_up(const comm_thread::TeamThread& thread);
-  double* values_of(std::size_t slot, Array& array) const {
-    return array.data() + slot * layout_.element_count();
+  double* values_of(std::size_t slot, Values which = Values::current);
+  const double* values_of(std::size_t slot, Values which = Values::current) const {
+    return const_cast<SchwarzSubdomain*>(this)->values_of(slot, which);
   }
-  const double* values_of(std::size_t slot) const {
-    return arrays_[current_].data() + slot * layout_.element_count();
+  double* values_of(std::size_t slot, std::size_t array) {
+    return arrays_[array].data() + slot * layout_.element_count();
   }
   std::span<double> source_of(std::size_t slot) {
     return source_.span().subspan(slot * source_stride_, tiles_[slot].box.matrix(0).point_count());
   }
-  void refresh_local_ghosts(std::size_t slot, Array& array, bool takes_newest) const;
-  const Array& newest_array(int slot) const;
-  void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, bool takes_newest,
+  std::span<double> inputs_of(std::size_t slot) {
+    return inputs_.span().subspan(slot * input_count_, input_count_);
+  }
+  void refresh_local_ghosts(std::size_t slot, Values which);
+  bool has_news(ThreadState& state, std::size_t slot);
+  void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, Values from,
                   comm_thread::ExactAccumulator* residual_square);
-  void copy_out(const comm_thread::TeamThread& thread, const Array& array, std::size_t neighbour,
+  void copy_out(const comm_thread::TeamThread& thread, Values which, std::size_t neighbour,
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
                std::span<const double> in) const;
   /// Brings the ghosts of a tile up to date, as far as they are on this rank, and forms its
   /// residual.
-  std::span<double> form_residual(ThreadState& state, std::size_t slot, Array& array,
-                                  bool takes_newest = false);
-  void add_residuals(const comm_thread::TeamThread& thread, Array& array,
+  std::span<double> form_residual(ThreadState& state, std::size_t slot,
+                                  Values which = Values::current);
+  void add_residuals(const comm_thread::TeamThread& thread, Values which,
                      comm_thread::ExactAccumulator& residual_square);
   bool is_converged(const Tile& tile) const;
 
@@ -184,12 +195,14 @@ class SchwarzSubdomain final : public Subdomain {
   std::array<std::unique_ptr<BoxSolver>, 16> solvers_;  // by TileBox::kind
   std::size_t source_stride_;
   Array source_;  // b on the box of each tile
+  std::size_t input_count_;  // of a tile
+  Array inputs_;  // TileBox inputs of each tile when it was solved last, with takes_newest
   std::array<Array, 2> arrays_;
-  std::size_t current_ = 0;
   std::uint64_t sweep_ = 1;  // the one in progress, or the next
-  /// By slot: the last sweep that made its new values. Release after they are written, acquire
-  /// before another thread reads them in the same sweep.
-  std::vector<std::atomic<std::uint64_t>> solved_in_;
+  std::vector<std::uint8_t> current_;  // by slot: in which array
+  /// By slot: where the newest values are. Release after they are written, acquire before another
+  /// thread reads them in the same sweep, in which they change once at most.
+  std::vector<std::atomic<std::uint8_t>> newest_;
   Array recorded_;
 };
 

@@ -1,5 +1,6 @@
 #include "solver/tile_box.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "perfmodel/simd.h"
@@ -76,6 +77,24 @@ double form_residual(const TileLayout& layout, const TileBox& box, const double*
     }
   });
   return sum;
+}
+
+void read_inputs(const TileLayout& layout, const TileBox& box, double beta, const double* values,
+                 std::span<double> inputs) {
+  const TileArea& area = box.area;
+  const std::size_t side = inputs.size() / 4;
+  std::ranges::fill(inputs, 0.0);
+  const auto read = [&](std::size_t number, int x, int y, std::ptrdiff_t outwards, int count,
+                        std::ptrdiff_t along) {
+    const double* place = values + layout.index(x, y);
+    double* to = inputs.data() + number * side;
+    for (int i = 0; i < count; ++i, place += along) to[i] = place[outwards] - beta * *place;
+  };
+  const std::ptrdiff_t row = layout.row_stride();
+  if (box.west) read(0, area.x_begin, area.y_begin, -1, area.height(), row);
+  if (box.east) read(1, area.x_end - 1, area.y_begin, 1, area.height(), row);
+  if (box.south) read(2, area.x_begin, area.y_begin, -row, area.width(), 1);
+  if (box.north) read(3, area.x_begin, area.y_end - 1, row, area.width(), 1);
 }
 
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,

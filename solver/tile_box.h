@@ -41,6 +41,12 @@ struct TileBox {
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
                      std::span<const double> source, std::span<double> r);
 
+/// What else decides how the tile is solved, besides b: on each side where there is another tile,
+/// the neighbour's x one point further out − beta·x at the point itself; 0 elsewhere.
+/// Shape: inputs: [4·longest side of a box]. Source: as form_residual.
+void read_inputs(const TileLayout& layout, const TileBox& box, double beta, const double* values,
+                 std::span<double> inputs);
+
 /// next = values + relaxation·correction on the tile's own points. Shape: correction: [box].
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
                     double relaxation, std::span<const double> correction, double* next);

@@ -1,5 +1,6 @@
 #include "tools/schwarz_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -73,6 +74,9 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["status"] = solver::name(report.status);
   if (!report.explanation.empty()) result["explanation"] = report.explanation;
   result["iterations"] = collective_iterations(job, {report.iterations});
+  result["solves_per_subdomain"] =
+      collective_spread(job, static_cast<double>(run.solve_count) /
+                                 static_cast<double>(std::max<std::int64_t>(run.tile_count, 1)));
   result["relative_residual"] = report.relative_residual;
   result["worst_subdomain_residual"] = job.world().max(run.worst_tile_residual);
   result["tolerance"] = options.tolerance;
@@ -122,6 +126,11 @@ void print_schwarz_run(const Json& run) {
                run["coarse_unknowns"].get<std::int64_t>(), run["corrections"]["max"].get<double>());
   fmt::print("result       {} after {} iterations\n", text(run["status"]),
              iteration_range(run["iterations"]));
+  if (run.contains("asynchrony")) {
+    const Json& solves = run["solves_per_subdomain"];
+    fmt::print("solves       {:.1f} to {:.1f} a subdomain\n", solves["min"].get<double>(),
+               solves["max"].get<double>());
+  }
   if (run.contains("explanation")) fmt::print("             {}\n", text(run["explanation"]));
   fmt::print("residual     {:.3e} true, at most {:.3e} on a subdomain, tolerance {:g}\n",
              run["relative_residual"].get<double>(), run["worst_subdomain_residual"].get<double>(),

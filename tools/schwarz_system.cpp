@@ -174,6 +174,7 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   const double before = subdomain.solve_seconds(0);
   run_on(subdomain, options, progress, run);
   run.solve_seconds = subdomain.solve_seconds(0) - before;
+  run.solve_count = subdomain.solve_count();
   run.worst_tile_residual = subdomain.worst_tile_residual();
   return run;
 }

@@ -34,6 +34,7 @@ struct SchwarzRun {
   double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
   double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a subdomain
   std::int64_t tile_count = 0;
+  std::int64_t solve_count = 0;  // of all of them
   std::int64_t coarse_unknowns = 0;  // 0: one level
   std::int64_t corrections = 0;  // that this rank has added
 };

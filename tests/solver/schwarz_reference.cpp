@@ -1,7 +1,7 @@
 #include "tests/solver/schwarz_reference.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "spmv/random_numbers.h"
 #include "spmv/right_hand_side.h"
@@ -85,23 +85,32 @@ std::vector<std::vector<double>> SchwarzReference::factored_matrix(const Subdoma
   return a;
 }
 
-std::vector<double> SchwarzReference::solve(const Subdomain& part,
-                                            const std::vector<double>& seen) const {
+std::vector<std::pair<std::size_t, double>> SchwarzReference::inputs(
+    const Subdomain& part, const std::vector<double>& seen) const {
   const double beta = 1 / (1 + problem_.alpha);
-  std::vector<double> y;
+  std::vector<std::pair<std::size_t, double>> all;
+  std::size_t number = 0;
   for (int row = part.y_begin; row < part.y_end; ++row)
-    for (int column = part.x_begin; column < part.x_end; ++column) {
-      double value_here = b(column, row);
+    for (int column = part.x_begin; column < part.x_end; ++column, ++number) {
       const auto add = [&](bool is_on_side, int x_outside, int y_outside) {
         if (is_on_side)
-          value_here += value_in(seen, x_outside, y_outside) - beta * value_in(seen, column, row);
+          all.emplace_back(
+              number, value_in(seen, x_outside, y_outside) - beta * value_in(seen, column, row));
       };
       add(part.west && column == part.x_begin, column - 1, row);
       add(part.east && column == part.x_end - 1, column + 1, row);
       add(part.south && row == part.y_begin, column, row - 1);
       add(part.north && row == part.y_end - 1, column, row + 1);
-      y.push_back(value_here);
     }
+  return all;
+}
+
+std::vector<double> SchwarzReference::solve(const Subdomain& part,
+                                            const std::vector<double>& seen) const {
+  std::vector<double> y;
+  for (int row = part.y_begin; row < part.y_end; ++row)
+    for (int column = part.x_begin; column < part.x_end; ++column) y.push_back(b(column, row));
+  for (const auto& [number, input] : inputs(part, seen)) y[number] += input;
   const auto& a = part.factors;
   for (std::size_t row = 0; row < y.size(); ++row)
     for (std::size_t column = 0; column < row; ++column) y[row] -= a[row][column] * y[column];
@@ -122,11 +131,24 @@ void SchwarzReference::keep_own(const Subdomain& part, const std::vector<double>
           (y - part.y_begin) * (part.x_end - part.x_begin) + x - part.x_begin)];
 }
 
-void SchwarzReference::sweep_in_turn(bool is_forward) {
+int SchwarzReference::sweep_in_turn(bool is_forward) {
+  const double limit = 0.4 * largest_change_;
+  largest_change_ = 0;
+  int solved = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const Subdomain& part = parts_[is_forward ? i : parts_.size() - 1 - i];
+    Subdomain& part = parts_[is_forward ? i : parts_.size() - 1 - i];
+    const auto now = inputs(part, x_);
+    part.inputs.resize(now.size());
+    double square = 0;
+    for (std::size_t k = 0; k < now.size(); ++k)
+      square += (now[k].second - part.inputs[k]) * (now[k].second - part.inputs[k]);
+    largest_change_ = std::max(largest_change_, std::sqrt(square));
+    if (std::sqrt(square) < limit) continue;
+    for (std::size_t k = 0; k < now.size(); ++k) part.inputs[k] = now[k].second;
     keep_own(part, solve(part, x_), x_);
+    ++solved;
   }
+  return solved;
 }
 
 void SchwarzReference::sweep() {

@@ -291,14 +291,29 @@ TEST_CASE("with the newest values one thread solves one subdomain after the othe
     CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
     System system(Communicator::self(), problem, 1e-7, 1, BoxSolverKind::cholmod, true);
     SchwarzReference reference(problem);
-    for (int i = 0; i < 5; ++i) {
+    int solved = 0;
+    for (int i = 0; i < 12; ++i) {
       system.sweep(true);
-      reference.sweep_in_turn(i % 2 == 0);
+      solved += reference.sweep_in_turn(i % 2 == 0);
       CHECK(system.largest_difference(reference) < 1e-10);
+      CHECK(system.subdomain().solve_count() == solved);
     }
     CHECK(std::abs(system.residual_square() - reference.residual_square()) <
           1e-9 * system.source_square());
   }
+}
+
+TEST_CASE("subdomains that have little to gain are not solved again") {
+  const SchwarzProblem problem = problem_of(6, 6, 1, 0.1);
+  System system(Communicator::self(), problem, 1e-7, 2, BoxSolverKind::cholmod, true);
+  int sweeps = 0;
+  do {
+    system.sweep(true);
+    system.residual_square();
+  } while (++sweeps < most_sweeps && system.unconverged_count() > 0);
+  CHECK(system.unconverged_count() == 0);
+  CHECK(system.subdomain().solve_count() < 36 * sweeps * 9 / 10);
+  CHECK(system.subdomain().solve_count() > 36 * sweeps / 10);
 }
 
 TEST_CASE("with the newest values threads converge to the same solution in fewer sweeps") {
