@@ -55,7 +55,7 @@ class SchwarzSubdomain final : public Subdomain {
     /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
     /// threads. Only whole sweeps, each finished. Tiles that have little to gain are left as they
     /// are: those whose neighbours' values have changed, since the tile was solved, by less than
-    /// 0.4 of the most that a tile of the thread saw in the sweep before (with `relaxation` 1).
+    /// 0.3 of the most that a tile of the thread saw in the sweep before (with `relaxation` 1).
     bool takes_newest = false;
     /// By what a tile's correction is multiplied: TwoLevelSchwarz::relaxation with a coarse space.
     double relaxation = 1;

@@ -132,7 +132,7 @@ void SchwarzReference::keep_own(const Subdomain& part, const std::vector<double>
 }
 
 int SchwarzReference::sweep_in_turn(bool is_forward) {
-  const double limit = 0.4 * largest_change_;
+  const double limit = 0.3 * largest_change_;
   largest_change_ = 0;
   int solved = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {

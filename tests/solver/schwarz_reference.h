@@ -20,7 +20,7 @@ class SchwarzReference {
   /// All subdomains solve from the same values.
   void sweep();
   /// One subdomain after the other solves from what is there then; or the last first. Those stay
-  /// as they are whose inputs have changed since they solved by less than 0.4 of the most that one
+  /// as they are whose inputs have changed since they solved by less than 0.3 of the most that one
   /// saw in the sweep before. Returns how many solved.
   int sweep_in_turn(bool is_forward);
   /// Subdomains of other ranks are seen as they were before the last `sweep`.
