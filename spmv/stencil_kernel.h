@@ -4,6 +4,7 @@
 
 #include "perfmodel/simd.h"
 #include "spmv/grid_stencil.h"
+#include "spmv/index.h"
 
 /// The product of a stencil with one point or eight, for the kernels that fuse it with other work.
 ///

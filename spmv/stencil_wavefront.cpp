@@ -209,8 +209,8 @@ class RowWork {
   double beta_;
 };
 
-/// Row by row, so that what one stage leaves in the first-level cache serves the next; where a row
-/// is all that the sums have to be behind, the stages of eight points at a time.
+/// Row by row, so that what one stage leaves in the first-level cache serves the next; where the
+/// curvature need not be behind the update, all stages at once along a row.
 template <class Shape>
 [[gnu::always_inline]] inline void advance_strip(const RowWork<Shape>& work,
                                                  const GridLayout& layout, const StencilStep& step,
@@ -265,7 +265,7 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
   if (step.update.is_empty()) return;
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, step.alpha, step.beta);
-    // Of r four planes, of p three, of x one are in use at a time; the oldest need not stay.
+    // Of r and p three planes, of x one are in use at a time; the oldest need not stay.
     for (const GridBox& strip : strips(step.update, layout, 6))
       advance_strip(work, layout, step, strip, strip.end[1] == step.update.end[1], r_dot_r,
                     r_dot_ar, pause);
@@ -279,7 +279,6 @@ void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& l
   if (both.is_empty()) return;
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     const RowWork work(shape, layout, step.alpha, step.beta);
-    // Of p three planes, of r and x one are in use at a time.
     // Of p three planes, of r and x one are in use at a time.
     for (const GridBox& strip : strips(both, layout, 5)) {
       const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
