@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "solver/relative_residual.h"
 
@@ -13,9 +14,13 @@ namespace {
 using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
-/// Of the largest change that a tile saw, the part by which its input has to change before it is
-/// solved again. See docs/schwarz.md.
-constexpr double least_change = 0.3;
+/// The part of the most news of a tile that another must have if it is to be solved, too. See
+/// docs/schwarz.md.
+constexpr double least_news = 0.5;
+/// In how many sweeps relaxed tiles are solved. Corrections of a coarse space come as soon as they
+/// have travelled for one sweep and rested for another: 24×24 tiles of 64×64 points take 46 solves
+/// each with 1 or 39, 34, 34, 33 and 34 with 2, 3, 4, 6 and 8 (medians of three on two ranks).
+constexpr std::size_t relaxed_sweeps = 4;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,6 +39,29 @@ void for_each_row(const TileLayout& layout, const TileArea& area, const Work& wo
   std::size_t place = 0;
   for (int y = area.y_begin; y < area.y_end; ++y, place += width)
     work(layout.index(area.x_begin, y), place, width);
+}
+
+/// Not a corner.
+bool is_edge(TileSide side) { return side.x == 0 || side.y == 0; }
+
+/// How much what a tile is solved from changes along its edge with the tile on `side`: the norm of
+/// the change of the neighbour's x one point further out − beta·x at the end of the overlap.
+/// `change` of a value at x, y: in coordinates of the tile that is solved.
+template <class Change>
+double input_change(const SchwarzProblem& problem, TileSide side, const Change& change) {
+  const int points = problem.points_per_side;
+  const bool is_behind = side.x + side.y > 0;
+  const auto depth = [&](int layer) { return is_behind ? points + layer : -1 - layer; };
+  const auto at = [&](int layer, int along) {
+    return side.x != 0 ? change(depth(layer), along) : change(along, depth(layer));
+  };
+  double square = 0;
+  for (int i = 0; i < points; ++i) {
+    double sum = at(problem.overlap, i);
+    if (problem.overlap > 0) sum -= problem.beta() * at(problem.overlap - 1, i);
+    square += sum * sum;
+  }
+  return std::sqrt(square);
 }
 
 std::span<const TileHalo::Strip> share_of_strips(const std::vector<TileHalo::Strip>& strips,
@@ -57,13 +85,12 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
       halo_(partition, layout_, rank, tile_numbers_),
       tiles_(tile_numbers_.size()),
       current_(tile_numbers_.size()),
-      newest_(tile_numbers_.size()) {
+      newest_(tile_numbers_.size()),
+      news_(tile_numbers_.size()) {
   const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
   source_stride_ = (box_side * box_side + 7) / 8 * 8;
   source_ = Array(tiles_.size() * source_stride_);
   for (Array& array : arrays_) array = Array(tiles_.size() * layout_.element_count());
-  input_count_ = 4 * box_side;
-  if (options.takes_newest) inputs_ = Array(tiles_.size() * input_count_);
   make_solvers();
   team_.run([this](const TeamThread& thread) { set_up(thread); });
 }
@@ -111,7 +138,6 @@ void SchwarzSubdomain::make_solvers() {
 void SchwarzSubdomain::set_up(const TeamThread& thread) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   state.residual.resize(source_stride_);
-  state.inputs.resize(input_count_);
   const int points = problem_.points_per_side;
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
     Tile& tile = tiles_[slot];
@@ -125,7 +151,7 @@ void SchwarzSubdomain::set_up(const TeamThread& thread) {
         *out++ = problem_.source(x_own + x, y_own + y);
     for (const std::size_t array : {0U, 1U})
       std::fill_n(values_of(slot, array), layout_.element_count(), 0.0);
-    if (options_.takes_newest) std::ranges::fill(inputs_of(slot), 0.0);
+    news_[slot].store(std::numeric_limits<double>::infinity(), std::memory_order_relaxed);
     form_residual(state, slot);  // at x = 0 it is b
     tile.source_square = tile.residual_square;
   }
@@ -185,28 +211,10 @@ std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_
   return residual;
 }
 
-/// Whether it is worth while to solve the tile, whose ghosts are the newest; if so, it is about to
-/// be.
-bool SchwarzSubdomain::has_news(ThreadState& state, std::size_t slot) {
-  if (options_.relaxation != 1) return true;
-  read_inputs(layout_, tiles_[slot].box, problem_.beta(), values_of(slot), state.inputs);
-  const std::span<double> inputs = inputs_of(slot);
-  double change = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    change += (state.inputs[i] - inputs[i]) * (state.inputs[i] - inputs[i]);
-  state.next_largest_change = std::max(state.next_largest_change, change);
-  if (change < least_change * least_change * state.largest_change) return false;
-  std::ranges::copy(state.inputs, inputs.begin());
-  return true;
-}
-
-void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Values from,
-                                  ExactAccumulator* residual_square) {
+void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Values from) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   const Tile& tile = tiles_[slot];
   const std::span<double> residual = form_residual(state, slot, from);
-  if (residual_square) residual_square->add(tile.residual_square);
-  if (from == Values::newest && !has_news(state, slot)) return;
   const double solve_begin = seconds_now();
   const std::span<const double> correction = tile.solver->solve(thread.index, residual);
   state.solve_seconds += seconds_now() - solve_begin;
@@ -215,25 +223,66 @@ void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Va
   add_correction(layout_, tile.box, values_of(slot), options_.relaxation, correction,
                  values_of(slot, std::size_t{next}));
   newest_[slot].store(next, std::memory_order_release);
+  if (options_.takes_newest) tell_neighbours(slot, correction);
+}
+
+/// After the values of the tile have changed by `correction`.
+void SchwarzSubdomain::tell_neighbours(std::size_t slot, std::span<const double> correction) {
+  const TileBox& box = tiles_[slot].box;
+  const int points = layout_.points_per_side();
+  for (const TileHalo::LocalStrip& strip : halo_.local_strips(static_cast<int>(slot))) {
+    const TileSide side = layout_.side_of_ghosts(strip.area);
+    if (!is_edge(side)) continue;
+    const double change = input_change(problem_, {-side.x, -side.y}, [&](int x, int y) {
+      return correction[box.place(x + side.x * points, y + side.y * points)];
+    });
+    news_[static_cast<std::size_t>(strip.source_slot)].fetch_add(change, std::memory_order_release);
+  }
 }
 
 void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
                              ExactAccumulator* residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  if (options_.takes_newest) {
-    const std::size_t count = state.in_rows.size();
-    const bool is_forward = sweep_ % 2 == 1;
-    state.next_largest_change = 0;
-    for (std::size_t i = 0; i < count; ++i)
-      solve_tile(thread, state.in_rows[is_forward ? i : count - 1 - i], Values::newest,
-                 residual_square);
-    state.largest_change = state.next_largest_change;
-    return;
-  }
+  if (options_.takes_newest) return sweep_in_turn(thread, residual_square);
   const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
   const std::size_t end = part == SweepPart::boundary ? state.surrounded : state.end;
-  for (std::size_t slot = begin; slot < end; ++slot)
-    solve_tile(thread, slot, Values::current, residual_square);
+  for (std::size_t slot = begin; slot < end; ++slot) {
+    solve_tile(thread, slot, Values::current);
+    if (residual_square) residual_square->add(tiles_[slot].residual_square);
+  }
+}
+
+void SchwarzSubdomain::sweep_in_turn(const TeamThread& thread, ExactAccumulator* residual_square) {
+  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  const std::size_t count = state.in_rows.size();
+  const bool is_relaxed = options_.relaxation != 1;
+  const std::uint64_t part_count =
+      is_relaxed ? std::clamp<std::size_t>(count, 1, relaxed_sweeps) : 1;
+  const std::uint64_t part = (sweep_ - 1) % part_count;
+  const bool is_forward = (sweep_ - 1) / part_count % 2 == 0;
+  const double enough = least_news * most_news(state);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t slot = state.in_rows[is_forward ? i : count - 1 - i];
+    Tile& tile = tiles_[slot];
+    const double news = news_[slot].load(std::memory_order_relaxed);
+    if (is_relaxed ? i * part_count / count == part : news > 0 && news >= enough) {
+      // Before the values are read, so that nothing that changes from now on is forgotten.
+      news_[slot].exchange(0, std::memory_order_acquire);
+      solve_tile(thread, slot, Values::newest);
+      tile.is_judged = true;
+    }
+    if (!residual_square) continue;
+    if (!tile.is_judged) form_residual(state, slot, Values::newest);
+    residual_square->add(tile.residual_square);
+    tile.is_judged = false;
+  }
+}
+
+double SchwarzSubdomain::most_news(const ThreadState& state) const {
+  double most = 0;
+  for (const std::size_t slot : state.in_rows)
+    most = std::max(most, news_[slot].load(std::memory_order_relaxed));
+  return most;
 }
 
 void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,
@@ -357,7 +406,24 @@ void SchwarzSubdomain::pack(const TeamThread& thread, std::size_t neighbour,
 void SchwarzSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
                               std::span<const double> in) {
   // The other array's ghosts, too: a sweep without news reads them after the arrays changed places.
+  if (options_.takes_newest) tell_of(thread, neighbour, in);
   for (Array& array : arrays_) copy_in(thread, array, neighbour, in);
+}
+
+/// Before what another rank has sent replaces what was there.
+void SchwarzSubdomain::tell_of(const TeamThread& thread, std::size_t neighbour,
+                               std::span<const double> in) {
+  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
+    const TileSide side = layout_.side_of_ghosts(strip.area);
+    if (!is_edge(side)) continue;
+    const auto slot = static_cast<std::size_t>(strip.slot);
+    const double* const from = in.data() + strip.begin;
+    const double change = input_change(problem_, side, [&](int x, int y) {
+      const std::ptrdiff_t row = std::ptrdiff_t{y - strip.area.y_begin} * strip.area.width();
+      return from[row + x - strip.area.x_begin] - value(slot, x, y);
+    });
+    news_[slot].fetch_add(change, std::memory_order_release);
+  }
 }
 
 void SchwarzSubdomain::record(const TeamThread& thread) {

@@ -50,12 +50,12 @@ class SchwarzSubdomain final : public Subdomain {
   struct Options {
     double tolerance = 1e-7;  // of each tile
     BoxSolverKind local_solver = BoxSolverKind::cholmod;
-    /// Solve every tile from the newest values of this rank's other tiles, forwards and backwards
-    /// in turn (multiplicative, as far as tiles are not solved at the same time), not from those
+    /// Solve tiles from the newest values of this rank's other tiles, forwards and backwards in
+    /// turn (multiplicative, as far as tiles are not solved at the same time), not from those
     /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
-    /// threads. Only whole sweeps, each finished. Tiles that have little to gain are left as they
-    /// are: those whose neighbours' values have changed, since the tile was solved, by less than
-    /// 0.3 of the most that a tile of the thread saw in the sweep before (with `relaxation` 1).
+    /// threads. Only whole sweeps, each finished. A sweep solves the tiles that have most to gain:
+    /// at least half as much news (`news_`) as any other of the thread when the sweep begins. With
+    /// another `relaxation` than 1 it solves a quarter of the tiles, whatever they have to gain.
     bool takes_newest = false;
     /// By what a tile's correction is multiplied: TwoLevelSchwarz::relaxation with a coarse space.
     double relaxation = 1;
@@ -139,9 +139,6 @@ class SchwarzSubdomain final : public Subdomain {
     std::size_t begin = 0, surrounded = 0, end = 0;
     std::vector<std::size_t> in_rows;  // its slots by the place of their tiles, with takes_newest
     std::vector<double> residual;  // on one box
-    std::vector<double> inputs;  // of one tile
-    double largest_change = 0;  // of the inputs of a tile, squared, in the last sweep
-    double next_largest_change = 0;  // in the one in progress
     double solve_seconds = 0;
     std::int64_t solve_count = 0;
   };
@@ -150,6 +147,7 @@ class SchwarzSubdomain final : public Subdomain {
     BoxSolver* solver = nullptr;
     double source_square = 0;  // of b on its own points
     double residual_square = 0;  // as last computed
+    bool is_judged = false;  // since residuals were asked for last, with takes_newest
   };
 
   std::vector<int> deal_tiles(const TilePartition& partition, int rank);
@@ -165,13 +163,14 @@ class SchwarzSubdomain final : public Subdomain {
   std::span<double> source_of(std::size_t slot) {
     return source_.span().subspan(slot * source_stride_, tiles_[slot].box.matrix(0).point_count());
   }
-  std::span<double> inputs_of(std::size_t slot) {
-    return inputs_.span().subspan(slot * input_count_, input_count_);
-  }
   void refresh_local_ghosts(std::size_t slot, Values which);
-  bool has_news(ThreadState& state, std::size_t slot);
-  void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, Values from,
-                  comm_thread::ExactAccumulator* residual_square);
+  void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, Values from);
+  void tell_neighbours(std::size_t slot, std::span<const double> correction);
+  void tell_of(const comm_thread::TeamThread& thread, std::size_t neighbour,
+               std::span<const double> in);
+  void sweep_in_turn(const comm_thread::TeamThread& thread,
+                     comm_thread::ExactAccumulator* residual_square);
+  double most_news(const ThreadState& state) const;
   void copy_out(const comm_thread::TeamThread& thread, Values which, std::size_t neighbour,
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
@@ -195,14 +194,16 @@ class SchwarzSubdomain final : public Subdomain {
   std::array<std::unique_ptr<BoxSolver>, 16> solvers_;  // by TileBox::kind
   std::size_t source_stride_;
   Array source_;  // b on the box of each tile
-  std::size_t input_count_;  // of a tile
-  Array inputs_;  // TileBox inputs of each tile when it was solved last, with takes_newest
   std::array<Array, 2> arrays_;
   std::uint64_t sweep_ = 1;  // the one in progress, or the next
   std::vector<std::uint8_t> current_;  // by slot: in which array
   /// By slot: where the newest values are. Release after they are written, acquire before another
   /// thread reads them in the same sweep, in which they change once at most.
   std::vector<std::atomic<std::uint8_t>> newest_;
+  /// By slot, with takes_newest: by how much what the tile is solved from has changed since it was,
+  /// at most (each change by itself counts). Infinite before the first time. Release after the
+  /// values that changed, acquire before they are read.
+  std::vector<std::atomic<double>> news_;
   Array recorded_;
 };
 

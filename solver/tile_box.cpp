@@ -11,13 +11,6 @@ namespace {
 using perfmodel::Lane8;
 using perfmodel::lanes;
 
-/// Where point (x, y) of the tile is in an array over the box.
-std::size_t place(const TileBox& box, int x, int y) {
-  return static_cast<std::size_t>(y - box.area.y_begin) *
-             static_cast<std::size_t>(box.area.width()) +
-         static_cast<std::size_t>(x - box.area.x_begin);
-}
-
 [[gnu::always_inline]] inline void form_row(const double* x, const double* b, std::ptrdiff_t stride,
                                             std::ptrdiff_t count, double* r) {
   std::ptrdiff_t i = 0;
@@ -70,31 +63,13 @@ double form_residual(const TileLayout& layout, const TileBox& box, const double*
   const int points = layout.points_per_side();
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
     for (int y = area.y_begin; y < area.y_end; ++y) {
-      const std::size_t row = place(box, area.x_begin, y);
+      const std::size_t row = box.place(area.x_begin, y);
       form_row(values + layout.index(area.x_begin, y), source.data() + row, layout.row_stride(),
                area.width(), r.data() + row);
-      if (y >= 0 && y < points) sum += square_of_row(r.data() + place(box, 0, y), points);
+      if (y >= 0 && y < points) sum += square_of_row(r.data() + box.place(0, y), points);
     }
   });
   return sum;
-}
-
-void read_inputs(const TileLayout& layout, const TileBox& box, double beta, const double* values,
-                 std::span<double> inputs) {
-  const TileArea& area = box.area;
-  const std::size_t side = inputs.size() / 4;
-  std::ranges::fill(inputs, 0.0);
-  const auto read = [&](std::size_t number, int x, int y, std::ptrdiff_t outwards, int count,
-                        std::ptrdiff_t along) {
-    const double* place = values + layout.index(x, y);
-    double* to = inputs.data() + number * side;
-    for (int i = 0; i < count; ++i, place += along) to[i] = place[outwards] - beta * *place;
-  };
-  const std::ptrdiff_t row = layout.row_stride();
-  if (box.west) read(0, area.x_begin, area.y_begin, -1, area.height(), row);
-  if (box.east) read(1, area.x_end - 1, area.y_begin, 1, area.height(), row);
-  if (box.south) read(2, area.x_begin, area.y_begin, -row, area.width(), 1);
-  if (box.north) read(3, area.x_begin, area.y_end - 1, row, area.width(), 1);
 }
 
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
@@ -102,7 +77,7 @@ void add_correction(const TileLayout& layout, const TileBox& box, const double* 
   const int points = layout.points_per_side();
   for (int y = 0; y < points; ++y) {
     const double* const x = values + layout.index(0, y);
-    const double* const d = correction.data() + place(box, 0, y);
+    const double* const d = correction.data() + box.place(0, y);
     double* const to = next + layout.index(0, y);
     for (int i = 0; i < points; ++i) to[i] = x[i] + relaxation * d[i];
   }

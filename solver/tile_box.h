@@ -24,6 +24,11 @@ struct TileBox {
   static TileBox of_tile(int tiles_per_side, int points_per_side, int overlap, int column, int row);
 
   RobinBox matrix(double beta) const;
+  /// Where point (x, y) of the tile is in an array over the box.
+  std::size_t place(int x, int y) const {
+    return static_cast<std::size_t>(y - area.y_begin) * static_cast<std::size_t>(area.width()) +
+           static_cast<std::size_t>(x - area.x_begin);
+  }
   /// Equal for tiles with equal matrices: 0 to 15.
   int kind() const { return west + 2 * east + 4 * south + 8 * north; }
 };
@@ -40,12 +45,6 @@ struct TileBox {
 /// a correction, "ORAS").
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
                      std::span<const double> source, std::span<double> r);
-
-/// What else decides how the tile is solved, besides b: on each side where there is another tile,
-/// the neighbour's x one point further out − beta·x at the point itself; 0 elsewhere.
-/// Shape: inputs: [4·longest side of a box]. Source: as form_residual.
-void read_inputs(const TileLayout& layout, const TileBox& box, double beta, const double* values,
-                 std::span<double> inputs);
 
 /// next = values + relaxation·correction on the tile's own points. Shape: correction: [box].
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,

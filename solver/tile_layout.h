@@ -52,6 +52,15 @@ class TileLayout {
   TileArea ghosts(TileSide side) const {
     return {ghost_begin(side.x), ghost_end(side.x), ghost_begin(side.y), ghost_end(side.y)};
   }
+  /// On which side `area` of ghost points is.
+  TileSide side_of_ghosts(const TileArea& area) const {
+    return {area.x_begin < 0          ? -1
+            : area.x_begin >= points_ ? 1
+                                      : 0,
+            area.y_begin < 0          ? -1
+            : area.y_begin >= points_ ? 1
+                                      : 0};
+  }
   /// The same points as own points of the tile on `side`.
   TileArea source_of_ghosts(TileSide side) const {
     TileArea area = ghosts(side);

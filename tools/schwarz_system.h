@@ -66,6 +66,7 @@ class SchwarzSystem {
               ProgressLine& progress, SchwarzRun& run);
   solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
                                   ProgressLine& progress);
+  int contribution_period() const;
 
   Job& job_;
   solver::SchwarzProblem problem_;

@@ -85,32 +85,24 @@ std::vector<std::vector<double>> SchwarzReference::factored_matrix(const Subdoma
   return a;
 }
 
-std::vector<std::pair<std::size_t, double>> SchwarzReference::inputs(
-    const Subdomain& part, const std::vector<double>& seen) const {
+std::vector<double> SchwarzReference::solve(const Subdomain& part,
+                                            const std::vector<double>& seen) const {
   const double beta = 1 / (1 + problem_.alpha);
-  std::vector<std::pair<std::size_t, double>> all;
-  std::size_t number = 0;
+  std::vector<double> y;
   for (int row = part.y_begin; row < part.y_end; ++row)
-    for (int column = part.x_begin; column < part.x_end; ++column, ++number) {
+    for (int column = part.x_begin; column < part.x_end; ++column) {
+      double right_hand_side = b(column, row);
       const auto add = [&](bool is_on_side, int x_outside, int y_outside) {
         if (is_on_side)
-          all.emplace_back(
-              number, value_in(seen, x_outside, y_outside) - beta * value_in(seen, column, row));
+          right_hand_side +=
+              value_in(seen, x_outside, y_outside) - beta * value_in(seen, column, row);
       };
       add(part.west && column == part.x_begin, column - 1, row);
       add(part.east && column == part.x_end - 1, column + 1, row);
       add(part.south && row == part.y_begin, column, row - 1);
       add(part.north && row == part.y_end - 1, column, row + 1);
+      y.push_back(right_hand_side);
     }
-  return all;
-}
-
-std::vector<double> SchwarzReference::solve(const Subdomain& part,
-                                            const std::vector<double>& seen) const {
-  std::vector<double> y;
-  for (int row = part.y_begin; row < part.y_end; ++row)
-    for (int column = part.x_begin; column < part.x_end; ++column) y.push_back(b(column, row));
-  for (const auto& [number, input] : inputs(part, seen)) y[number] += input;
   const auto& a = part.factors;
   for (std::size_t row = 0; row < y.size(); ++row)
     for (std::size_t column = 0; column < row; ++column) y[row] -= a[row][column] * y[column];
@@ -131,21 +123,38 @@ void SchwarzReference::keep_own(const Subdomain& part, const std::vector<double>
           (y - part.y_begin) * (part.x_end - part.x_begin) + x - part.x_begin)];
 }
 
+double SchwarzReference::news_of(const Subdomain& part, const std::vector<double>& change) const {
+  const double beta = 1 / (1 + problem_.alpha);
+  const int m = problem_.points_per_side;
+  const auto edge = [&](bool is_there, int x, int y, int x_outwards, int y_outwards) {
+    double square = 0;
+    for (int i = 0; is_there && i < m; ++i) {
+      const int column = x + (x_outwards == 0 ? i : 0);
+      const int row = y + (y_outwards == 0 ? i : 0);
+      const double outside = value_in(change, column + x_outwards, row + y_outwards);
+      const bool is_own = problem_.overlap == 0;
+      const double difference = outside - (is_own ? 0 : beta * value_in(change, column, row));
+      square += difference * difference;
+    }
+    return std::sqrt(square);
+  };
+  return edge(part.west, part.x_begin, part.y_own, -1, 0) +
+         edge(part.east, part.x_end - 1, part.y_own, 1, 0) +
+         edge(part.south, part.x_own, part.y_begin, 0, -1) +
+         edge(part.north, part.x_own, part.y_end - 1, 0, 1);
+}
+
 int SchwarzReference::sweep_in_turn(bool is_forward) {
-  const double limit = 0.3 * largest_change_;
-  largest_change_ = 0;
+  const double enough = 0.5 * std::ranges::max_element(parts_, {}, &Subdomain::news)->news;
   int solved = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Subdomain& part = parts_[is_forward ? i : parts_.size() - 1 - i];
-    const auto now = inputs(part, x_);
-    part.inputs.resize(now.size());
-    double square = 0;
-    for (std::size_t k = 0; k < now.size(); ++k)
-      square += (now[k].second - part.inputs[k]) * (now[k].second - part.inputs[k]);
-    largest_change_ = std::max(largest_change_, std::sqrt(square));
-    if (std::sqrt(square) < limit) continue;
-    for (std::size_t k = 0; k < now.size(); ++k) part.inputs[k] = now[k].second;
+    if (part.news == 0 || part.news < enough) continue;
+    std::vector<double> change = x_;
     keep_own(part, solve(part, x_), x_);
+    for (std::size_t k = 0; k < change.size(); ++k) change[k] = x_[k] - change[k];
+    for (Subdomain& other : parts_) other.news += news_of(other, change);
+    part.news = 0;
     ++solved;
   }
   return solved;

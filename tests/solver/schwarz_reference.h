@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
+#include <limits>
 #include <vector>
 
 #include "solver/schwarz_problem.h"
@@ -19,9 +19,10 @@ class SchwarzReference {
   double value(int x, int y) const;
   /// All subdomains solve from the same values.
   void sweep();
-  /// One subdomain after the other solves from what is there then; or the last first. Those stay
-  /// as they are whose inputs have changed since they solved by less than 0.3 of the most that one
-  /// saw in the sweep before. Returns how many solved.
+  /// One subdomain after the other solves from what is there then; or the last first. Only those
+  /// with at least half as much news as any other at the beginning: a subdomain has no end of news
+  /// before it solves first; then it adds up the norm of every change along each edge in what it
+  /// solves from. Returns how many solved.
   int sweep_in_turn(bool is_forward);
   /// Subdomains of other ranks are seen as they were before the last `sweep`.
   void sweep_without_exchange(const solver::TilePartition& partition);
@@ -38,16 +39,15 @@ class SchwarzReference {
     int x_begin = 0, x_end = 0, y_begin = 0, y_end = 0;  // with the overlap
     bool west = false, east = false, south = false, north = false;  // is there another one
     std::vector<std::vector<double>> factors;  // dense L·U of its matrix
-    std::vector<double> inputs;  // when it solved last in `sweep_in_turn`
+    double news = std::numeric_limits<double>::infinity();  // in `sweep_in_turn`
   };
 
   double b(int x, int y) const;
   double residual(int x, int y) const;
   std::vector<std::vector<double>> factored_matrix(const Subdomain& part) const;
-  /// What it solves for besides b, from the values of the whole grid as it sees them: one value
-  /// for each point and side that its right-hand side takes from a neighbour, and where.
-  std::vector<std::pair<std::size_t, double>> inputs(const Subdomain& part,
-                                                     const std::vector<double>& seen) const;
+  /// By how much `change` of the values of the whole grid changes what subdomain `part` solves from
+  /// along its edges, but for the overlap's corners.
+  double news_of(const Subdomain& part, const std::vector<double>& change) const;
   /// Values of the whole grid as this subdomain sees them → its solution.
   std::vector<double> solve(const Subdomain& part, const std::vector<double>& seen) const;
   /// Writes the own points of a subdomain.
@@ -61,7 +61,6 @@ class SchwarzReference {
   std::vector<Subdomain> parts_;
   std::vector<double> x_;
   std::vector<double> exchanged_;  // before the last `sweep`
-  double largest_change_ = 0;  // of inputs, in the last `sweep_in_turn`
 };
 
 }  // namespace weft::tests
