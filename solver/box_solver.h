@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "solver/robin_box.h"
+
 namespace weft::solver {
 
 /// Solves systems with the matrix of one RobinBox, again and again.
@@ -9,11 +11,12 @@ class BoxSolver {
  public:
   virtual ~BoxSolver() = default;
 
-  /// The solution for `right_hand_side`, valid until the next call by the same thread; the
-  /// right-hand side may be overwritten. Shape: both [height × width]. `thread`: the index of the
-  /// calling thread; threads may call at the same time. Allocates at the first call of a thread
-  /// only.
-  virtual std::span<const double> solve(int thread, std::span<double> right_hand_side) = 0;
+  /// The solution for `right_hand_side`, which is 0 outside of `frame`, valid until the next call
+  /// by the same thread; the right-hand side may be overwritten. Shape: both [height × width].
+  /// `thread`: the index of the calling thread; threads may call at the same time. Allocates at the
+  /// first call of a thread only.
+  virtual std::span<const double> solve(int thread, std::span<double> right_hand_side,
+                                        const BoxFrame& frame) = 0;
 };
 
 }  // namespace weft::solver

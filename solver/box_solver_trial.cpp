@@ -12,14 +12,14 @@ namespace {
 
 constexpr int samples = 7;
 
-double seconds_of_solve(BoxSolverKind kind, const RobinBox& box) {
+double seconds_of_solve(BoxSolverKind kind, const RobinBox& box, const BoxFrame& frame) {
   using Clock = std::chrono::steady_clock;
   const auto solver = make_box_solver(kind, box, 1);
   double least = std::numeric_limits<double>::infinity();
   for (int sample = 0; sample < samples; ++sample) {
     std::vector<double> right_hand_side(box.point_count(), 1.0);
     const auto begin = Clock::now();
-    solver->solve(0, right_hand_side);
+    solver->solve(0, right_hand_side, frame);
     least = std::min(least, std::chrono::duration<double>(Clock::now() - begin).count());
   }
   return least;
@@ -28,11 +28,11 @@ double seconds_of_solve(BoxSolverKind kind, const RobinBox& box) {
 }  // namespace
 
 BoxSolverTrial collective_try_box_solvers(const comm_thread::Communicator& communicator,
-                                          const RobinBox& box) {
+                                          const RobinBox& box, const BoxFrame& frame) {
   BoxSolverTrial own;
   comm_thread::collective_attempt(communicator, [&] {
-    own.cholmod_seconds = seconds_of_solve(BoxSolverKind::cholmod, box);
-    own.tensor_seconds = seconds_of_solve(BoxSolverKind::tensor, box);
+    own.cholmod_seconds = seconds_of_solve(BoxSolverKind::cholmod, box, frame);
+    own.tensor_seconds = seconds_of_solve(BoxSolverKind::tensor, box, frame);
   });
   return {communicator.sum(own.cholmod_seconds) / communicator.size(),
           communicator.sum(own.tensor_seconds) / communicator.size()};

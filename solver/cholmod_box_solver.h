@@ -14,7 +14,8 @@ class CholmodBoxSolver final : public BoxSolver {
   /// Throws comm_thread::InputError where the matrix is not positive definite to working precision.
   CholmodBoxSolver(const RobinBox& box, int thread_count);
 
-  std::span<const double> solve(int thread, std::span<double> right_hand_side) override {
+  std::span<const double> solve(int thread, std::span<double> right_hand_side,
+                                const BoxFrame& /*frame*/) override {
     return factor_.solve(thread, right_hand_side);
   }
 

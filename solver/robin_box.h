@@ -22,4 +22,11 @@ struct RobinBox {
   bool operator==(const RobinBox&) const = default;
 };
 
+/// The points of a box that are within so many of each side.
+struct BoxFrame {
+  int west = 0, east = 0, south = 0, north = 0;
+
+  static BoxFrame whole(const RobinBox& box) { return {.south = box.height}; }
+};
+
 }  // namespace weft::solver

@@ -42,9 +42,11 @@ namespace weft::solver {
 /// tile is solved alone, and its squares are summed in one order. Tiles with equal matrices share
 /// one solver. Threads have fixed tiles, dealt in turn, those that need other ranks first.
 ///
-/// Bytes a point and sweep besides the solver: 16 from memory for the residual, which is also what
-/// to solve for; 24 for the new values. Memory: 3 values a point; a fourth from the first `record`
-/// on. Source: Yamazaki et al. 2019, section 4.
+/// The residual is also what to solve for. After the first solution of a tile, which is not
+/// relaxed, it is 0 to rounding but for a frame (TileBox::frame), and only that is formed, 3 times
+/// of 4. Bytes a point and sweep besides the solver: 16 from memory for a whole residual; 24 for
+/// the new values. Memory: 3 values a point; a fourth from the first `record` on. Source: Yamazaki
+/// et al. 2019, section 4.
 class SchwarzSubdomain final : public Subdomain {
  public:
   struct Options {
@@ -57,7 +59,8 @@ class SchwarzSubdomain final : public Subdomain {
     /// at least half as much news (`news_`) as any other of the thread when the sweep begins. With
     /// another `relaxation` than 1 it solves a quarter of the tiles, whatever they have to gain.
     bool takes_newest = false;
-    /// By what a tile's correction is multiplied: TwoLevelSchwarz::relaxation with a coarse space.
+    /// By what a tile's corrections after the first are multiplied: TwoLevelSchwarz::relaxation
+    /// with a coarse space.
     double relaxation = 1;
   };
 
@@ -140,13 +143,13 @@ class SchwarzSubdomain final : public Subdomain {
     std::vector<std::size_t> in_rows;  // its slots by the place of their tiles, with takes_newest
     std::vector<double> residual;  // on one box
     double solve_seconds = 0;
-    std::int64_t solve_count = 0;
   };
   struct Tile {
     TileBox box;
     BoxSolver* solver = nullptr;
     double source_square = 0;  // of b on its own points
     double residual_square = 0;  // as last computed
+    std::int64_t solve_count = 0;
     bool is_judged = false;  // since residuals were asked for last, with takes_newest
   };
 
@@ -175,10 +178,11 @@ class SchwarzSubdomain final : public Subdomain {
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
                std::span<const double> in) const;
+  BoxFrame frame_of(const Tile& tile) const;
   /// Brings the ghosts of a tile up to date, as far as they are on this rank, and forms its
   /// residual.
-  std::span<double> form_residual(ThreadState& state, std::size_t slot,
-                                  Values which = Values::current);
+  std::span<double> form_residual(ThreadState& state, std::size_t slot, Values which,
+                                  const BoxFrame& frame);
   void add_residuals(const comm_thread::TeamThread& thread, Values which,
                      comm_thread::ExactAccumulator& residual_square);
   bool is_converged(const Tile& tile) const;

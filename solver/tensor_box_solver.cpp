@@ -14,29 +14,38 @@ namespace {
 using perfmodel::Lane8;
 using perfmodel::lanes;
 
-/// Rows × Columns vectors of C = A·B, kept in registers.
-template <int Rows, int Columns>
+/// Which columns of A are not 0: [0, left) and [right, end).
+struct Columns {
+  std::size_t left, right, end;
+};
+
+/// Rows × Vectors vectors of C = A·B, kept in registers.
+template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void multiply_block(const double* a, std::size_t a_stride,
                                                   const double* b, std::size_t b_stride,
-                                                  std::size_t inner, double* c) {
-  Lane8 sums[Rows][Columns] = {};
-  for (std::size_t i = 0; i < inner; ++i) {
-    const double* const b_row = b + i * b_stride;
-    for (int row = 0; row < Rows; ++row) {
-      const double factor = a[static_cast<std::size_t>(row) * a_stride + i];
-      for (int column = 0; column < Columns; ++column)
-        sums[row][column] += factor * lanes(b_row + 8 * column).value;
+                                                  const Columns& inner, double* c) {
+  Lane8 sums[Rows][Vectors] = {};
+  const auto add = [&](std::size_t begin, std::size_t end) __attribute__((always_inline)) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const double* const b_row = b + i * b_stride;
+      for (int row = 0; row < Rows; ++row) {
+        const double factor = a[static_cast<std::size_t>(row) * a_stride + i];
+        for (int vector = 0; vector < Vectors; ++vector)
+          sums[row][vector] += factor * lanes(b_row + 8 * vector).value;
+      }
     }
-  }
+  };
+  add(0, inner.left);
+  add(inner.right, inner.end);
   for (int row = 0; row < Rows; ++row)
-    for (int column = 0; column < Columns; ++column)
-      lanes(c + static_cast<std::size_t>(row) * b_stride + 8 * column).value = sums[row][column];
+    for (int vector = 0; vector < Vectors; ++vector)
+      lanes(c + static_cast<std::size_t>(row) * b_stride + 8 * vector).value = sums[row][vector];
 }
 
 template <int Rows>
 [[gnu::always_inline]] inline void multiply_rows(const double* a, std::size_t a_stride,
                                                  const double* b, std::size_t b_stride,
-                                                 std::size_t inner, double* c) {
+                                                 const Columns& inner, double* c) {
   std::size_t column = 0;
   for (; column + 24 <= b_stride; column += 24)
     multiply_block<Rows, 3>(a, a_stride, b + column, b_stride, inner, c + column);
@@ -47,7 +56,7 @@ template <int Rows>
 /// C = A·B; B and C have whole vectors a row.
 [[gnu::always_inline]] inline void multiply(const double* a, std::size_t rows, std::size_t a_stride,
                                             const double* b, std::size_t b_stride,
-                                            std::size_t inner, double* c) {
+                                            const Columns& inner, double* c) {
   std::size_t row = 0;
   for (; row + 6 <= rows; row += 6)
     multiply_rows<6>(a + row * a_stride, a_stride, b, b_stride, inner, c + row * b_stride);
@@ -116,20 +125,41 @@ void TensorBoxSolver::eliminate(std::vector<double>& columns) const {
   });
 }
 
-std::span<const double> TensorBoxSolver::solve(int thread, std::span<double> right_hand_side) {
+/// û = u·V, row by row.
+void TensorBoxSolver::transform(const double* right_hand_side, const BoxFrame& frame,
+                                double* transformed) const {
+  const auto width = static_cast<std::size_t>(box_.width);
+  const auto height = static_cast<std::size_t>(box_.height);
+  const std::size_t left = std::min(static_cast<std::size_t>(frame.west), width);
+  const std::size_t right =
+      std::max(left, width - std::min(static_cast<std::size_t>(frame.east), width));
+  const std::size_t south = std::min(static_cast<std::size_t>(frame.south), height);
+  const std::size_t north =
+      std::max(south, height - std::min(static_cast<std::size_t>(frame.north), height));
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    const auto rows = [&](std::size_t begin, std::size_t end,
+                          const Columns& columns) __attribute__((always_inline)) {
+      multiply(right_hand_side + begin * width, end - begin, width, vectors_.data(), padded_,
+               columns, transformed + begin * padded_);
+    };
+    rows(0, south, {width, width, width});
+    rows(south, north, {left, right, width});
+    rows(north, height, {width, width, width});
+  });
+}
+
+std::span<const double> TensorBoxSolver::solve(int thread, std::span<double> right_hand_side,
+                                               const BoxFrame& frame) {
   Workspace& workspace = workspaces_[static_cast<std::size_t>(thread)];
   const auto width = static_cast<std::size_t>(box_.width);
   const auto height = static_cast<std::size_t>(box_.height);
   workspace.transformed.resize(height * padded_);
   workspace.solution.resize(height * padded_);
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    multiply(right_hand_side.data(), height, width, vectors_.data(), padded_, width,
-             workspace.transformed.data());
-  });
+  transform(right_hand_side.data(), frame, workspace.transformed.data());
   eliminate(workspace.transformed);
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    multiply(workspace.transformed.data(), height, padded_, transposed_.data(), padded_, width,
-             workspace.solution.data());
+    multiply(workspace.transformed.data(), height, padded_, transposed_.data(), padded_,
+             {width, width, width}, workspace.solution.data());
   });
   double* const solution = workspace.solution.data();
   for (std::size_t y = 1; y < height && padded_ != width; ++y)

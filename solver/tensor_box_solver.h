@@ -16,16 +16,17 @@ namespace weft::solver {
 ///                                         (T_y + λ_k)·ŵ_k = û_k     every column by itself
 ///                                         w = ŵ·Vᵀ
 ///
-/// 4·w²·h flops for the two products, 4·w·h for the tridiagonal systems; everything but the
-/// right-hand side stays in the second-level cache. Solutions do not depend on the processor.
-/// Source: Lynch, Rice, Thomas 1964 (fast diagonalisation); Buzbee, Golub, Nielson 1970 (in one
-/// direction only).
+/// 4·w²·h flops for the two products, 2·w²·h for the second where the frame is thin, 4·w·h for the
+/// tridiagonal systems; everything but the right-hand side stays in the second-level cache.
+/// Solutions do not depend on the processor. Source: Lynch, Rice, Thomas 1964 (fast
+/// diagonalisation); Buzbee, Golub, Nielson 1970 (in one direction only).
 class TensorBoxSolver final : public BoxSolver {
  public:
   /// Throws comm_thread::InputError where the matrix is not positive definite to working precision.
   TensorBoxSolver(const RobinBox& box, int thread_count);
 
-  std::span<const double> solve(int thread, std::span<double> right_hand_side) override;
+  std::span<const double> solve(int thread, std::span<double> right_hand_side,
+                                const BoxFrame& frame) override;
 
  private:
   /// A thread's own, on cache lines of its own.
@@ -34,6 +35,7 @@ class TensorBoxSolver final : public BoxSolver {
     std::vector<double> solution;  // [height × padded width], then [height × width]
   };
 
+  void transform(const double* right_hand_side, const BoxFrame& frame, double* transformed) const;
   void eliminate(std::vector<double>& columns) const;
 
   RobinBox box_;

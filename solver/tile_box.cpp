@@ -56,17 +56,36 @@ RobinBox TileBox::matrix(double beta) const {
           .north = north ? beta : 0};
 }
 
+BoxFrame TileBox::frame(int overlap) const {
+  const int layers = overlap + 1;
+  return {west ? layers : 0, east ? layers : 0, south ? layers : 0, north ? layers : 0};
+}
+
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
-                     std::span<const double> source, std::span<double> r) {
+                     std::span<const double> source, const BoxFrame& frame, std::span<double> r) {
   double sum = 0;
   const TileArea& area = box.area;
   const int points = layout.points_per_side();
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    const auto form = [&](int y, int begin, int end) __attribute__((always_inline)) {
+      const std::size_t place = box.place(begin, y);
+      form_row(values + layout.index(begin, y), source.data() + place, layout.row_stride(),
+               end - begin, r.data() + place);
+      const int own_begin = std::max(begin, 0);
+      const int own_end = std::min(end, points);
+      if (y >= 0 && y < points && own_begin < own_end)
+        sum += square_of_row(r.data() + box.place(own_begin, y), own_end - own_begin);
+    };
     for (int y = area.y_begin; y < area.y_end; ++y) {
-      const std::size_t row = box.place(area.x_begin, y);
-      form_row(values + layout.index(area.x_begin, y), source.data() + row, layout.row_stride(),
-               area.width(), r.data() + row);
-      if (y >= 0 && y < points) sum += square_of_row(r.data() + box.place(0, y), points);
+      const int left = area.x_begin + frame.west;
+      const int right = area.x_end - frame.east;
+      if (y < area.y_begin + frame.south || y >= area.y_end - frame.north || left >= right) {
+        form(y, area.x_begin, area.x_end);
+        continue;
+      }
+      form(y, area.x_begin, left);
+      std::fill_n(r.data() + box.place(left, y), right - left, 0.0);
+      form(y, right, area.x_end);
     }
   });
   return sum;

@@ -24,6 +24,10 @@ struct TileBox {
   static TileBox of_tile(int tiles_per_side, int points_per_side, int overlap, int column, int row);
 
   RobinBox matrix(double beta) const;
+  /// Where r = b − A·x differs from 0 if every tile's values satisfy its equations at the points
+  /// whose neighbours are its own, too.
+  BoxFrame frame(int overlap) const;
+  BoxFrame whole() const { return BoxFrame::whole(matrix(0)); }
   /// Where point (x, y) of the tile is in an array over the box.
   std::size_t place(int x, int y) const {
     return static_cast<std::size_t>(y - area.y_begin) * static_cast<std::size_t>(area.width()) +
@@ -34,17 +38,17 @@ struct TileBox {
 };
 
 /// What the tile has to solve for: r = b − A·x on the box, from the current values there and around
-/// it. Returns the sum of its squares on the tile's own points.
+/// it, taken to be 0 outside of `frame`. Returns the sum of its squares on the tile's own points.
 ///
 /// The tile's system is (A_p)·y = b + (on each side where there is another tile, the neighbour's x
 /// one point further out − beta·x at the point itself). With y = x + d that is A_p·d = r: beta
 /// cancels out of the right-hand side, d falls with the error, and so does its rounding.
 /// Solving for y instead, 2688² points come no further than a residual of 8e-8.
-/// 8 flops and 24 bytes a point. `values`: as `layout` says. Shape: source (b), r: [box].
-/// Source: Yamazaki et al. 2019, section 4, equation (2); St-Cyr, Gander, Thomas 2007 (the same as
-/// a correction, "ORAS").
+/// 8 flops and 24 bytes a point of the frame. `values`: as `layout` says. Shape: source (b), r:
+/// [box]. Source: Yamazaki et al. 2019, section 4, equation (2); St-Cyr, Gander, Thomas 2007 (the
+/// same as a correction, "ORAS").
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
-                     std::span<const double> source, std::span<double> r);
+                     std::span<const double> source, const BoxFrame& frame, std::span<double> r);
 
 /// next = values + relaxation·correction on the tile's own points. Shape: correction: [box].
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,

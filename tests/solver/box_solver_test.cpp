@@ -56,7 +56,7 @@ TEST_CASE("what is solved for is the matrix times the solution, again and again"
         for (std::size_t point = 0; point < box.point_count(); ++point)
           x.push_back(std::sin(static_cast<double>(i + 1) * static_cast<double>(point) + 0.3));
         Vector b = multiply(box, x);
-        const auto solution = solver->solve(i % 2, b);
+        const auto solution = solver->solve(i % 2, b, BoxFrame::whole(box));
         CHECK(solution.size() == x.size());
         double error = 0;
         for (std::size_t point = 0; point < x.size(); ++point)
@@ -64,6 +64,30 @@ TEST_CASE("what is solved for is the matrix times the solution, again and again"
         CHECK(error < 1e-10);
       }
     }
+}
+
+TEST_CASE("what is 0 outside of a frame is solved for as what is not") {
+  for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor})
+    for (const RobinBox& box : boxes())
+      for (const BoxFrame& frame : {BoxFrame{}, BoxFrame{2, 0, 1, 3}, BoxFrame{0, 1, 2, 0},
+                                    BoxFrame{1, 1, 0, 0}, BoxFrame{40, 40, 40, 40}}) {
+        CAPTURE(name(kind), box.width, box.height, frame.west, frame.south);
+        const auto solver = make_box_solver(kind, box, 1);
+        Vector b;
+        for (int y = 0; y < box.height; ++y)
+          for (int x = 0; x < box.width; ++x) {
+            const bool is_within = x < frame.west || x >= box.width - frame.east ||
+                                   y < frame.south || y >= box.height - frame.north;
+            b.push_back(is_within ? std::sin(7.0 * x + y + 0.2) : 0);
+          }
+        Vector right_hand_side = b;
+        const auto solution = solver->solve(0, right_hand_side, frame);
+        const Vector product = multiply(box, Vector(solution.begin(), solution.end()));
+        double error = 0;
+        for (std::size_t point = 0; point < b.size(); ++point)
+          error = std::max(error, std::abs(product[point] - b[point]));
+        CHECK(error < 1e-10);
+      }
 }
 
 TEST_CASE("a matrix that is not positive definite is refused") {
