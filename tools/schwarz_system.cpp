@@ -160,7 +160,8 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   run.problem = options.problem();
   run.problem.alpha = alpha;
   choose_local_solver(options, run);
-  const double relaxation = options.has_coarse() ? solver::TwoLevelSchwarz::relaxation : 1;
+  const double relaxation =
+      options.has_coarse() ? solver::TwoLevelSchwarz::relaxation(options.is_sync()) : 1;
   std::unique_ptr<solver::SchwarzSubdomain> made;
   comm_thread::collective_attempt(job_.world(), [&] {
     made = std::make_unique<solver::SchwarzSubdomain>(

@@ -39,7 +39,8 @@ class System {
         team_(threads, comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
         tiles_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
-               communicator.rank(), {.relaxation = TwoLevelSchwarz::relaxation}),
+               communicator.rank(),
+               {.takes_newest = !waits, .relaxation = TwoLevelSchwarz::relaxation(waits)}),
         both_(communicator_, comm_thread_, tiles_, waits) {}
 
   SchwarzSubdomain& tiles() { return tiles_; }
