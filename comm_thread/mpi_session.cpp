@@ -45,6 +45,10 @@ std::string name(ThreadLevel level) {
 }
 
 MpiSession::MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted) {
+#ifdef OPEN_MPI
+  // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
+  setenv("OMPI_MCA_osc", "^rdma", 0);
+#endif
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(&argument_count, &arguments, to_mpi(wanted), &provided),
             "initialise the library");
