@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "solver/relative_residual.h"
 
@@ -46,29 +45,6 @@ void for_each_row(const TileLayout& layout, const TileArea& area, const Work& wo
     work(layout.index(area.x_begin, y), place, width);
 }
 
-/// Not a corner.
-bool is_edge(TileSide side) { return side.x == 0 || side.y == 0; }
-
-/// How much what a tile is solved from changes along its edge with the tile on `side`: the norm of
-/// the change of the neighbour's x one point further out − beta·x at the end of the overlap.
-/// `change` of a value at x, y: in coordinates of the tile that is solved.
-template <class Change>
-double input_change(const SchwarzProblem& problem, TileSide side, const Change& change) {
-  const int points = problem.points_per_side;
-  const bool is_behind = side.x + side.y > 0;
-  const auto depth = [&](int layer) { return is_behind ? points + layer : -1 - layer; };
-  const auto at = [&](int layer, int along) {
-    return side.x != 0 ? change(depth(layer), along) : change(along, depth(layer));
-  };
-  double square = 0;
-  for (int i = 0; i < points; ++i) {
-    double sum = at(problem.overlap, i);
-    if (problem.overlap > 0) sum -= problem.beta() * at(problem.overlap - 1, i);
-    square += sum * sum;
-  }
-  return std::sqrt(square);
-}
-
 std::span<const TileHalo::Strip> share_of_strips(const std::vector<TileHalo::Strip>& strips,
                                                  const TeamThread& thread) {
   const auto [begin, end] = comm_thread::share_of(std::ssize(strips), thread.index, thread.count);
@@ -91,7 +67,7 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
       tiles_(tile_numbers_.size()),
       current_(tile_numbers_.size()),
       newest_(tile_numbers_.size()),
-      news_(tile_numbers_.size()) {
+      news_(problem, layout_, tile_numbers_.size()) {
   const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
   source_stride_ = (box_side * box_side + 7) / 8 * 8;
   source_ = Array(tiles_.size() * source_stride_);
@@ -156,7 +132,6 @@ void SchwarzSubdomain::set_up(const TeamThread& thread) {
         *out++ = problem_.source(x_own + x, y_own + y);
     for (const std::size_t array : {0U, 1U})
       std::fill_n(values_of(slot, array), layout_.element_count(), 0.0);
-    news_[slot].store(std::numeric_limits<double>::infinity(), std::memory_order_relaxed);
     form_residual(state, slot, Values::current, tile.box.whole());  // at x = 0 it is b
     tile.source_square = tile.residual_square;
   }
@@ -238,21 +213,8 @@ void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Va
   add_correction(layout_, tile.box, values_of(slot), relaxation, correction,
                  values_of(slot, std::size_t{next}));
   newest_[slot].store(next, std::memory_order_release);
-  if (options_.takes_newest) tell_neighbours(slot, correction);
-}
-
-/// After the values of the tile have changed by `correction`.
-void SchwarzSubdomain::tell_neighbours(std::size_t slot, std::span<const double> correction) {
-  const TileBox& box = tiles_[slot].box;
-  const int points = layout_.points_per_side();
-  for (const TileHalo::LocalStrip& strip : halo_.local_strips(static_cast<int>(slot))) {
-    const TileSide side = layout_.side_of_ghosts(strip.area);
-    if (!is_edge(side)) continue;
-    const double change = input_change(problem_, {-side.x, -side.y}, [&](int x, int y) {
-      return correction[box.place(x + side.x * points, y + side.y * points)];
-    });
-    news_[static_cast<std::size_t>(strip.source_slot)].fetch_add(change, std::memory_order_release);
-  }
+  if (chooses_by_news())
+    news_.tell(tile.box, correction, halo_.local_strips(static_cast<int>(slot)));
 }
 
 void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
@@ -270,19 +232,17 @@ void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
 void SchwarzSubdomain::sweep_in_turn(const TeamThread& thread, ExactAccumulator* residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   const std::size_t count = state.in_rows.size();
-  const bool is_relaxed = options_.relaxation != 1;
   const std::uint64_t part_count =
-      is_relaxed ? std::clamp<std::size_t>(count, 1, relaxed_sweeps) : 1;
+      chooses_by_news() ? 1 : std::clamp<std::size_t>(count, 1, relaxed_sweeps);
   const std::uint64_t part = (sweep_ - 1) % part_count;
   const bool is_forward = (sweep_ - 1) / part_count % 2 == 0;
-  const double enough = least_news * most_news(state);
+  const double enough = chooses_by_news() ? least_news * news_.most_of(state.in_rows) : 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t slot = state.in_rows[is_forward ? i : count - 1 - i];
     Tile& tile = tiles_[slot];
-    const double news = news_[slot].load(std::memory_order_relaxed);
-    if (is_relaxed ? i * part_count / count == part : news > 0 && news >= enough) {
-      // Before the values are read, so that nothing that changes from now on is forgotten.
-      news_[slot].exchange(0, std::memory_order_acquire);
+    const double news = news_.of(slot);
+    if (chooses_by_news() ? news > 0 && news >= enough : i * part_count / count == part) {
+      news_.forget(slot);
       solve_tile(thread, slot, Values::newest);
       tile.is_judged = true;
     }
@@ -291,13 +251,6 @@ void SchwarzSubdomain::sweep_in_turn(const TeamThread& thread, ExactAccumulator*
     residual_square->add(tile.residual_square);
     tile.is_judged = false;
   }
-}
-
-double SchwarzSubdomain::most_news(const ThreadState& state) const {
-  double most = 0;
-  for (const std::size_t slot : state.in_rows)
-    most = std::max(most, news_[slot].load(std::memory_order_relaxed));
-  return most;
 }
 
 void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,
@@ -421,25 +374,11 @@ void SchwarzSubdomain::pack(const TeamThread& thread, std::size_t neighbour,
 
 void SchwarzSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
                               std::span<const double> in) {
+  if (chooses_by_news())
+    for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread))
+      news_.tell(strip, values_of(static_cast<std::size_t>(strip.slot)), in);
   // The other array's ghosts, too: a sweep without news reads them after the arrays changed places.
-  if (options_.takes_newest) tell_of(thread, neighbour, in);
   for (Array& array : arrays_) copy_in(thread, array, neighbour, in);
-}
-
-/// Before what another rank has sent replaces what was there.
-void SchwarzSubdomain::tell_of(const TeamThread& thread, std::size_t neighbour,
-                               std::span<const double> in) {
-  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
-    const TileSide side = layout_.side_of_ghosts(strip.area);
-    if (!is_edge(side)) continue;
-    const auto slot = static_cast<std::size_t>(strip.slot);
-    const double* const from = in.data() + strip.begin;
-    const double change = input_change(problem_, side, [&](int x, int y) {
-      const std::ptrdiff_t row = std::ptrdiff_t{y - strip.area.y_begin} * strip.area.width();
-      return from[row + x - strip.area.x_begin] - value(slot, x, y);
-    });
-    news_[slot].fetch_add(change, std::memory_order_release);
-  }
 }
 
 void SchwarzSubdomain::record(const TeamThread& thread) {

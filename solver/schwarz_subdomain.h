@@ -20,6 +20,7 @@
 #include "solver/tile_box.h"
 #include "solver/tile_halo.h"
 #include "solver/tile_layout.h"
+#include "solver/tile_news.h"
 #include "solver/tile_partition.h"
 
 namespace weft::solver {
@@ -56,7 +57,7 @@ class SchwarzSubdomain final : public Subdomain {
     /// turn (multiplicative, as far as tiles are not solved at the same time), not from those
     /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
     /// threads. Only whole sweeps, each finished. A sweep solves the tiles that have most to gain:
-    /// at least half as much news (`news_`) as any other of the thread when the sweep begins. With
+    /// at least half as much news (TileNews) as any other of the thread when the sweep begins. With
     /// another `relaxation` than 1 it solves a quarter of the tiles, whatever they have to gain.
     bool takes_newest = false;
     /// By what a tile's corrections after the first are multiplied: TwoLevelSchwarz::relaxation
@@ -168,12 +169,10 @@ class SchwarzSubdomain final : public Subdomain {
   }
   void refresh_local_ghosts(std::size_t slot, Values which);
   void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, Values from);
-  void tell_neighbours(std::size_t slot, std::span<const double> correction);
-  void tell_of(const comm_thread::TeamThread& thread, std::size_t neighbour,
-               std::span<const double> in);
   void sweep_in_turn(const comm_thread::TeamThread& thread,
                      comm_thread::ExactAccumulator* residual_square);
-  double most_news(const ThreadState& state) const;
+  /// Which tiles a sweep in turn solves; otherwise a part of them after the other.
+  bool chooses_by_news() const { return options_.takes_newest && options_.relaxation == 1; }
   void copy_out(const comm_thread::TeamThread& thread, Values which, std::size_t neighbour,
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
@@ -204,10 +203,7 @@ class SchwarzSubdomain final : public Subdomain {
   /// By slot: where the newest values are. Release after they are written, acquire before another
   /// thread reads them in the same sweep, in which they change once at most.
   std::vector<std::atomic<std::uint8_t>> newest_;
-  /// By slot, with takes_newest: by how much what the tile is solved from has changed since it was,
-  /// at most (each change by itself counts). Infinite before the first time. Release after the
-  /// values that changed, acquire before they are read.
-  std::vector<std::atomic<double>> news_;
+  TileNews news_;
   Array recorded_;
 };
 
