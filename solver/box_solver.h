@@ -11,12 +11,15 @@ class BoxSolver {
  public:
   virtual ~BoxSolver() = default;
 
-  /// The solution for `right_hand_side`, which is 0 outside of `frame`, valid until the next call
-  /// by the same thread; the right-hand side may be overwritten. Shape: both [height × width].
-  /// `thread`: the index of the calling thread; threads may call at the same time. Allocates at the
-  /// first call of a thread only.
+  /// The solution for `right_hand_side`, taken to be 0 outside of `given`. It is valid on `wanted`
+  /// until the next call by the same thread; the right-hand side may be overwritten.
+  /// Shape: both [height × width]. `thread`: the index of the calling thread; threads may call at
+  /// the same time. Allocates at the first call of a thread only.
   virtual std::span<const double> solve(int thread, std::span<double> right_hand_side,
-                                        const BoxFrame& frame) = 0;
+                                        const BoxFrame& given, const BoxFrame& wanted) = 0;
+
+  /// Whether a solution takes less time where little of it is wanted.
+  virtual bool gains_by_frames() const = 0;
 };
 
 }  // namespace weft::solver

@@ -17,9 +17,10 @@ struct BoxSolverTrial {
 };
 
 /// Solves with the matrix of `box`, which is the same on all ranks, some times each way, for what
-/// is 0 outside of `frame`.
+/// is 0 outside of `given` and wanted on `wanted`.
 /// Collective; the same on every rank. Throws comm_thread::InputError as `make_box_solver` does.
 BoxSolverTrial collective_try_box_solvers(const comm_thread::Communicator& communicator,
-                                          const RobinBox& box, const BoxFrame& frame);
+                                          const RobinBox& box, const BoxFrame& given,
+                                          const BoxFrame& wanted);
 
 }  // namespace weft::solver

@@ -1,5 +1,7 @@
 #include "solver/cholmod_box_solver.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace weft::solver {
@@ -26,9 +28,20 @@ LowerTriangle matrix_of(const RobinBox& box) {
 }  // namespace
 
 CholmodBoxSolver::CholmodBoxSolver(const RobinBox& box, int thread_count)
-    : factor_(matrix_of(box), thread_count,
+    : box_(box),
+      factor_(matrix_of(box), thread_count,
               fmt::format("a subdomain of {} x {} points: found a matrix that is not positive "
                           "definite to working precision; expected a larger alpha",
                           box.width, box.height)) {}
+
+std::span<const double> CholmodBoxSolver::solve(int thread, std::span<double> right_hand_side,
+                                                const BoxFrame& given, const BoxFrame& /*wanted*/) {
+  given.for_each_run(
+      box_.width, box_.height, [](int, int, int) {},
+      [&](int x, int y, int count) {
+        std::fill_n(right_hand_side.begin() + std::ptrdiff_t{y} * box_.width + x, count, 0.0);
+      });
+  return factor_.solve(thread, right_hand_side);
+}
 
 }  // namespace weft::solver

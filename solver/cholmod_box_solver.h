@@ -15,11 +15,11 @@ class CholmodBoxSolver final : public BoxSolver {
   CholmodBoxSolver(const RobinBox& box, int thread_count);
 
   std::span<const double> solve(int thread, std::span<double> right_hand_side,
-                                const BoxFrame& /*frame*/) override {
-    return factor_.solve(thread, right_hand_side);
-  }
+                                const BoxFrame& given, const BoxFrame& wanted) override;
+  bool gains_by_frames() const override { return false; }
 
  private:
+  RobinBox box_;
   CholmodFactor factor_;
 };
 

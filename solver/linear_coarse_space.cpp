@@ -89,17 +89,21 @@ LowerTriangle LinearCoarseSpace::matrix() const {
   return result;
 }
 
-void LinearCoarseSpace::restrict_to_corners(int tile, const TileBox& box, std::span<const double> r,
+void LinearCoarseSpace::restrict_to_corners(int tile, const TileBox& box, const BoxFrame& frame,
+                                            std::span<const double> r,
                                             std::span<double> share) const {
   const int x_own = tile % tiles_per_side_ * points_per_side_;
   const int y_own = tile / tiles_per_side_ * points_per_side_;
   std::fill_n(share.begin(), shares_per_tile, 0.0);
-  for (int y = 0; y < points_per_side_; ++y) {
-    const double* const row =
-        r.data() + (y - box.area.y_begin) * box.area.width() - box.area.x_begin;
+  const auto add = [&](int box_column, int box_row, int count) {
+    const int y = box.area.y_begin + box_row;
+    const int begin = std::max(0, box.area.x_begin + box_column);
+    const int end = std::min(points_per_side_, box.area.x_begin + box_column + count);
+    if (y < 0 || y >= points_per_side_) return;
+    const double* const row = r.data() + box.place(0, y);
     double left = 0;
     double right = 0;
-    for (int x = 0; x < points_per_side_; ++x) {
+    for (int x = begin; x < end; ++x) {
       right += right_weight(x_own + x) * row[x];
       left += (1 - right_weight(x_own + x)) * row[x];
     }
@@ -108,7 +112,8 @@ void LinearCoarseSpace::restrict_to_corners(int tile, const TileBox& box, std::s
     share[1] += (1 - up) * right;
     share[2] += up * left;
     share[3] += up * right;
-  }
+  };
+  frame.for_each_run(box.area.width(), box.area.height(), add, [](int, int, int) {});
 }
 
 void LinearCoarseSpace::add_share(int tile, std::span<const double> share,
@@ -169,18 +174,23 @@ void LinearCoarseSpace::solve(std::span<const double> nodes, std::span<double> c
     for (int x = 1; x <= count; ++x) c[node(x, y)] = solution[unknown++];
 }
 
+LinearCoarseSpace::Corners LinearCoarseSpace::corners_around(int tile, const TileArea& area,
+                                                             std::span<const double> c) const {
+  const int x = tile % tiles_per_side_ * points_per_side_ + area.x_begin;
+  const int y = tile / tiles_per_side_ * points_per_side_ + area.y_begin;
+  const double* const below = c.data() + node(x / points_per_side_, y / points_per_side_);
+  const double* const above = below + node(0, 1);
+  return {below[0], below[1], above[0], above[1]};
+}
+
 void LinearCoarseSpace::add(int tile, const TileArea& area, const TileLayout& layout,
-                            std::span<const double> c, double* values) const {
+                            const Corners& c, double* values) const {
   const int x_own = tile % tiles_per_side_ * points_per_side_;
   const int y_own = tile / tiles_per_side_ * points_per_side_;
-  const int column = (x_own + area.x_begin) / points_per_side_;
-  const int row = (y_own + area.y_begin) / points_per_side_;
-  const double* const below = c.data() + node(column, row);
-  const double* const above = c.data() + node(column, row + 1);
   for (int y = area.y_begin; y < area.y_end; ++y) {
     const double up = right_weight(y_own + y);
-    const double left = (1 - up) * below[0] + up * above[0];
-    const double right = (1 - up) * below[1] + up * above[1];
+    const double left = (1 - up) * c[0] + up * c[2];
+    const double right = (1 - up) * c[1] + up * c[3];
     double* const to = values + layout.index(area.x_begin, y);
     for (int x = 0; x < area.width(); ++x)
       to[x] += left + right_weight(x_own + area.x_begin + x) * (right - left);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -49,9 +50,10 @@ class LinearCoarseSpace {
            static_cast<std::size_t>(tiles_per_side_ + 1);
   }
 
-  /// The share of `tile` in Pᵀ·r, from r on its box. Shape: r: [box]; share: [shares_per_tile].
-  void restrict_to_corners(int tile, const TileBox& box, std::span<const double> r,
-                           std::span<double> share) const;
+  /// The share of `tile` in Pᵀ·r, r taken to be 0 outside of `frame`. Shape: r: [box];
+  /// share: [shares_per_tile].
+  void restrict_to_corners(int tile, const TileBox& box, const BoxFrame& frame,
+                           std::span<const double> r, std::span<double> share) const;
 
   /// nodes = Pᵀ·r. Shape: shares: [share_count], tile by tile; nodes: [node_count].
   void sum_shares(std::span<const double> shares, std::span<double> nodes) const;
@@ -67,9 +69,13 @@ class LinearCoarseSpace {
   /// Solves for c from Pᵀ·r. Shape: both [node_count]. Thread: one at a time.
   void solve(std::span<const double> nodes, std::span<double> c);
 
-  /// values += P·c on `area` of `tile`, all of which lies in one tile. Shape: c: [node_count];
-  /// values: as `layout` says.
-  void add(int tile, const TileArea& area, const TileLayout& layout, std::span<const double> c,
+  /// c where P·c on one tile comes from: below on the left and on the right, then above.
+  using Corners = std::array<double, 4>;
+  /// Those for `area` of `tile`, all of which lies in one tile. Shape: c: [node_count].
+  Corners corners_around(int tile, const TileArea& area, std::span<const double> c) const;
+  /// values += P·c on `area` of `tile`, all of which lies in one tile. Shape: values: as `layout`
+  /// says.
+  void add(int tile, const TileArea& area, const TileLayout& layout, const Corners& c,
            double* values) const;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace weft::solver {
@@ -27,6 +28,25 @@ struct BoxFrame {
   int west = 0, east = 0, south = 0, north = 0;
 
   static BoxFrame whole(const RobinBox& box) { return {.south = box.height}; }
+  bool operator==(const BoxFrame&) const = default;
+
+  /// Calls work(x, y, count) for the points of the frame, row by row, and rest(x, y, count) for the
+  /// others of a box of `width` × `height` points.
+  template <class Work, class Rest>
+  [[gnu::always_inline]] void for_each_run(int width, int height, const Work& work,
+                                           const Rest& rest) const {
+    const int left = std::min(west, width);
+    const int right = std::max(left, width - east);
+    for (int y = 0; y < height; ++y) {
+      if (y < south || y >= height - north || left == right) {
+        work(0, y, width);
+        continue;
+      }
+      if (left > 0) work(0, y, left);
+      rest(left, y, right - left);
+      if (right < width) work(right, y, width - right);
+    }
+  }
 };
 
 }  // namespace weft::solver

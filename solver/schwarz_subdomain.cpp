@@ -21,10 +21,10 @@ constexpr double least_news = 0.5;
 /// each with 1 or 39, 34, 34, 33 and 34 with 2, 3, 4, 6 and 8 (medians of three on two ranks).
 constexpr std::size_t relaxed_sweeps = 4;
 /// Of so many solves of a tile one is for the residual on all points, not only for that of the
-/// frame: rounding errors of the others stay where they arise. 42×42 tiles of 64×64 points take 426
-/// iterations with 1, 2, 4 or 8 and 425 with 16, because the residual is 2 % smaller; an iteration
-/// takes 1, 0.86, 0.77, 0.71 and about 0.7 of the time.
-constexpr std::int64_t solves_per_whole = 4;
+/// frame: rounding errors of the others stay where they arise. 42×42 tiles of 64×64 points on two
+/// ranks: 426 iterations in 12.7 s with 4, 426 in 10.6 s with 8, 425 in 9.8 s with 16, because the
+/// residual is 1 % smaller; 426 in 9.4 s with 32, 425 in 8.4 s with one in 1000.
+constexpr std::int64_t solves_per_whole = 8;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -39,10 +39,11 @@ const SchwarzProblem& checked(const SchwarzProblem& problem) {
 /// strip.
 template <class Work>
 void for_each_row(const TileLayout& layout, const TileArea& area, const Work& work) {
-  const auto width = static_cast<std::size_t>(area.width());
   std::size_t place = 0;
-  for (int y = area.y_begin; y < area.y_end; ++y, place += width)
-    work(layout.index(area.x_begin, y), place, width);
+  for (int y = area.y_begin; y < area.y_end; ++y) {
+    work(layout.index(area.x_begin, y), place, area.width());
+    place += static_cast<std::size_t>(area.width());
+  }
 }
 
 std::span<const TileHalo::Strip> share_of_strips(const std::vector<TileHalo::Strip>& strips,
@@ -67,6 +68,7 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
       tiles_(tile_numbers_.size()),
       current_(tile_numbers_.size()),
       newest_(tile_numbers_.size()),
+      inside_(problem, layout_, tiles_.size()),
       news_(problem, layout_, tile_numbers_.size()) {
   const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
   source_stride_ = (box_side * box_side + 7) / 8 * 8;
@@ -107,6 +109,7 @@ void SchwarzSubdomain::make_solvers() {
     const int number = tile_numbers_[slot];
     tile.box = TileBox::of_tile(per_side, problem_.points_per_side, problem_.overlap,
                                 number % per_side, number / per_side);
+    inside_.set_tile(slot, number, tile.box);
     std::unique_ptr<BoxSolver>& solver = solvers_[static_cast<std::size_t>(tile.box.kind())];
     if (!solver)
       solver = make_box_solver(options_.local_solver, tile.box.matrix(problem_.beta()),
@@ -140,7 +143,8 @@ void SchwarzSubdomain::set_up(const TeamThread& thread) {
     const auto tile = std::ranges::find(tiles_, solver.get(), &Tile::solver);
     const std::size_t size = tile->box.matrix(0).point_count();
     std::fill_n(state.residual.begin(), size, 0.0);
-    solver->solve(thread.index, std::span(state.residual).first(size), tile->box.whole());
+    solver->solve(thread.index, std::span(state.residual).first(size), tile->box.whole(),
+                  tile->box.whole());
   }
 }
 
@@ -149,11 +153,13 @@ int SchwarzSubdomain::solver_count() const {
       std::ranges::count_if(solvers_, [](const auto& solver) { return solver != nullptr; }));
 }
 
+std::uint8_t SchwarzSubdomain::array_of(std::size_t slot, Values which) const {
+  return which == Values::current ? current_[slot] : newest_[slot].load(std::memory_order_acquire);
+}
+
 double* SchwarzSubdomain::values_of(std::size_t slot, Values which) {
   if (which == Values::recorded) return recorded_.data() + slot * layout_.element_count();
-  return values_of(
-      slot, std::size_t{which == Values::current ? current_[slot]
-                                                 : newest_[slot].load(std::memory_order_acquire)});
+  return values_of(slot, std::size_t{array_of(slot, which)});
 }
 
 void SchwarzSubdomain::finish_sweep() {
@@ -169,8 +175,7 @@ void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Values which) {
                                layout_.index(strip.source_area.x_begin, strip.source_area.y_begin);
     double* const to = values + layout_.index(strip.area.x_begin, strip.area.y_begin);
     for (std::ptrdiff_t y = 0; y < strip.area.height(); ++y)
-      std::copy_n(from + y * layout_.row_stride(), strip.area.width(),
-                  to + y * layout_.row_stride());
+      copy_row(from + y * layout_.row_stride(), strip.area.width(), to + y * layout_.row_stride());
   }
 }
 
@@ -194,24 +199,55 @@ std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_
 /// Where the residual of a tile is formed: once it has been solved, what it and its neighbours
 /// disagree about is all that is left.
 BoxFrame SchwarzSubdomain::frame_of(const Tile& tile) const {
-  return tile.solve_count % solves_per_whole == 0 ? tile.box.whole()
-                                                  : tile.box.frame(problem_.overlap);
+  return tile.solve_count == 0 ? tile.box.whole() : tile.box.frame(problem_.overlap);
+}
+
+std::span<const double> SchwarzSubdomain::solve(int thread, const Tile& tile,
+                                                std::span<double> residual, const BoxFrame& given,
+                                                const BoxFrame& wanted) {
+  const double begin = seconds_now();
+  const std::span<const double> solution = tile.solver->solve(thread, residual, given, wanted);
+  threads_[static_cast<std::size_t>(thread)].solve_seconds += seconds_now() - begin;
+  return solution;
+}
+
+void SchwarzSubdomain::complete(const TeamThread& thread, std::size_t slot, Values which) {
+  const Tile& tile = tiles_[slot];
+  const std::span<double> room =
+      std::span(threads_[static_cast<std::size_t>(thread.index)].residual)
+          .first(source_of(slot).size());
+  inside_.complete(slot, sweep_, {values_of(slot, 0U), values_of(slot, 1U)}, array_of(slot, which),
+                   room, [&](std::span<double> r) {
+                     return solve(thread.index, tile, r, tile.box.frame(problem_.overlap),
+                                  tile.box.whole());
+                   });
+}
+
+void SchwarzSubdomain::complete(const TeamThread& thread) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    complete(thread, slot, Values::current);
 }
 
 void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Values from) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   Tile& tile = tiles_[slot];
-  const BoxFrame frame = frame_of(tile);
-  const std::span<double> residual = form_residual(state, slot, from, frame);
+  const bool is_whole = tile.solve_count % solves_per_whole == 0;
+  const bool is_deferred =
+      !is_whole && inside_.area(slot).point_count() > 0 && tile.solver->gains_by_frames();
+  const BoxFrame given = is_whole ? tile.box.whole() : tile.box.frame(problem_.overlap);
+  const BoxFrame wanted = is_deferred ? tile.box.edges(problem_.overlap) : tile.box.whole();
+  if (!is_deferred) complete(thread, slot, from);
+  const std::span<double> residual = form_residual(state, slot, from, given);
   // The first solution is not relaxed, or its equations would not be satisfied.
   const double relaxation = tile.solve_count == 0 ? 1 : options_.relaxation;
+  if (is_deferred) inside_.defer(slot, sweep_, relaxation, residual);
   ++tile.solve_count;
-  const double solve_begin = seconds_now();
-  const std::span<const double> correction = tile.solver->solve(thread.index, residual, frame);
-  state.solve_seconds += seconds_now() - solve_begin;
+  const std::span<const double> correction = solve(thread.index, tile, residual, given, wanted);
   const auto next = static_cast<std::uint8_t>(1 - current_[slot]);
-  add_correction(layout_, tile.box, values_of(slot), relaxation, correction,
+  add_correction(layout_, tile.box, values_of(slot), relaxation, correction, wanted,
                  values_of(slot, std::size_t{next}));
+  if (!is_deferred) inside_.renew(slot, sweep_, next);
   newest_[slot].store(next, std::memory_order_release);
   if (chooses_by_news())
     news_.tell(tile.box, correction, halo_.local_strips(static_cast<int>(slot)));
@@ -258,10 +294,11 @@ void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearC
   constexpr std::size_t count = LinearCoarseSpace::shares_per_tile;
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    const std::span<const double> residual =
-        form_residual(state, slot, Values::current, frame_of(tiles_[slot]));
+    const TileBox& box = tiles_[slot].box;
+    const BoxFrame frame = frame_of(tiles_[slot]);
+    const std::span<double> residual = form_residual(state, slot, Values::current, frame);
     const int tile = tile_numbers_[slot];
-    space.restrict_to_corners(tile, tiles_[slot].box, residual,
+    space.restrict_to_corners(tile, box, frame, residual,
                               shares.subspan(count * static_cast<std::size_t>(tile), count));
   }
 }
@@ -272,7 +309,8 @@ void SchwarzSubdomain::restrict_source(const TeamThread& thread, const LinearCoa
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   std::ranges::fill(nodes, 0.0);
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    space.restrict_to_corners(tile_numbers_[slot], tiles_[slot].box, source_of(slot), share);
+    space.restrict_to_corners(tile_numbers_[slot], tiles_[slot].box, tiles_[slot].box.whole(),
+                              source_of(slot), share);
     space.add_share(tile_numbers_[slot], share, nodes);
   }
 }
@@ -287,8 +325,12 @@ void SchwarzSubdomain::subtract_product(const TeamThread& thread, const LinearCo
 void SchwarzSubdomain::add(const TeamThread& thread, const LinearCoarseSpace& space,
                            std::span<const double> c) {
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  for (std::size_t slot = state.begin; slot < state.end; ++slot)
-    space.add(tile_numbers_[slot], layout_.own(), layout_, c, values_of(slot));
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    const auto corners = space.corners_around(tile_numbers_[slot], layout_.own(), c);
+    inside_.add(slot, space, corners);
+    for (const TileArea& area : layout_.own().around(inside_.area(slot)))
+      space.add(tile_numbers_[slot], area, layout_, corners, values_of(slot));
+  }
   for (std::size_t i = 0; i < halo_.neighbours().size(); ++i) add_to_ghosts(thread, i, space, c);
 }
 
@@ -297,7 +339,8 @@ void SchwarzSubdomain::add_to_ghosts(const TeamThread& thread, std::size_t neigh
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
     const auto slot = static_cast<std::size_t>(strip.slot);
     for (const std::size_t array : {0U, 1U})
-      space.add(tile_numbers_[slot], strip.area, layout_, c, values_of(slot, array));
+      space.add(tile_numbers_[slot], strip.area, layout_,
+                space.corners_around(tile_numbers_[slot], strip.area, c), values_of(slot, array));
   }
 }
 
@@ -305,6 +348,7 @@ void SchwarzSubdomain::add_residuals(const TeamThread& thread, Values which,
                                      ExactAccumulator& residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    if (which != Values::recorded) complete(thread, slot, which);
     form_residual(state, slot, which, tiles_[slot].box.whole());
     residual_square.add(tiles_[slot].residual_square);
   }
@@ -349,8 +393,8 @@ void SchwarzSubdomain::copy_out(const TeamThread& thread, Values which, std::siz
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).sent, thread)) {
     const double* const values = values_of(static_cast<std::size_t>(strip.slot), which);
     double* const to = out.data() + strip.begin;
-    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, std::size_t width) {
-      std::copy_n(values + first, width, to + place);
+    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, int width) {
+      copy_row(values + first, width, to + place);
     });
   }
 }
@@ -361,8 +405,8 @@ void SchwarzSubdomain::copy_in(const TeamThread& thread, Array& array, std::size
     double* const values =
         array.data() + static_cast<std::size_t>(strip.slot) * layout_.element_count();
     const double* const from = in.data() + strip.begin;
-    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, std::size_t width) {
-      std::copy_n(from + place, width, values + first);
+    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, int width) {
+      copy_row(from + place, width, values + first);
     });
   }
 }
@@ -388,8 +432,10 @@ void SchwarzSubdomain::record(const TeamThread& thread) {
     thread.barrier();
   }
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+    complete(thread, slot, Values::current);
     std::copy_n(values_of(slot), layout_.element_count(), values_of(slot, Values::recorded));
+  }
 }
 
 void SchwarzSubdomain::pack_record(const TeamThread& thread, std::size_t neighbour,

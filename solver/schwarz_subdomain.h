@@ -19,6 +19,7 @@
 #include "solver/subdomain.h"
 #include "solver/tile_box.h"
 #include "solver/tile_halo.h"
+#include "solver/tile_inside.h"
 #include "solver/tile_layout.h"
 #include "solver/tile_news.h"
 #include "solver/tile_partition.h"
@@ -44,10 +45,11 @@ namespace weft::solver {
 /// one solver. Threads have fixed tiles, dealt in turn, those that need other ranks first.
 ///
 /// The residual is also what to solve for. After the first solution of a tile, which is not
-/// relaxed, it is 0 to rounding but for a frame (TileBox::frame), and only that is formed, 3 times
-/// of 4. Bytes a point and sweep besides the solver: 16 from memory for a whole residual; 24 for
-/// the new values. Memory: 3 values a point; a fourth from the first `record` on. Source: Yamazaki
-/// et al. 2019, section 4.
+/// relaxed, it is 0 to rounding but for a frame (TileBox::frame), and only that is formed, 7 times
+/// of 8. Nobody needs the new values inside then, only those along the edges (TileBox::edges): if
+/// the solver gains by that, those inside are computed when all are needed (TileInside). Bytes
+/// a point and sweep besides the solver: 40 where all are computed. Memory: 3 values a point; a
+/// fourth from the first `record` on. Source: Yamazaki et al. 2019, section 4.
 class SchwarzSubdomain final : public Subdomain {
  public:
   struct Options {
@@ -75,10 +77,12 @@ class SchwarzSubdomain final : public Subdomain {
   const SchwarzProblem& problem() const { return problem_; }
   /// The tiles of this rank, in the order of their slots.
   std::span<const int> tiles() const { return tile_numbers_; }
-  /// The current value at a point of the tile in `slot`.
+  /// The current value at a point of the tile in `slot`, after `complete` or `add_residual`.
   double value(std::size_t slot, int x, int y) const {
     return values_of(slot)[layout_.index(x, y)];
   }
+  /// Brings the values inside of this thread's tiles up to date. Thread: every thread of the team.
+  void complete(const comm_thread::TeamThread& thread);
   /// How many different matrices the tiles of this rank have.
   int solver_count() const;
 
@@ -102,7 +106,8 @@ class SchwarzSubdomain final : public Subdomain {
   /// nodes -= (A·P)ᵀ·x of this thread's tiles, from their own current values alone.
   void subtract_product(const comm_thread::TeamThread& thread, const LinearCoarseSpace& space,
                         std::span<double> nodes) const;
-  /// Current values and ghosts += P·c. Thread: every thread of the team.
+  /// Current values and ghosts += P·c. Thread: every thread of the team. `space` outlives the next
+  /// `complete`.
   void add(const comm_thread::TeamThread& thread, const LinearCoarseSpace& space,
            std::span<const double> c);
   /// Ghosts that come from neighbour number `neighbour` += P·c. Thread: every thread of the team;
@@ -157,6 +162,9 @@ class SchwarzSubdomain final : public Subdomain {
   std::vector<int> deal_tiles(const TilePartition& partition, int rank);
   void make_solvers();
   void set_up(const comm_thread::TeamThread& thread);
+  /// Not for what is recorded.
+  std::uint8_t array_of(std::size_t slot, Values which) const;
+  /// Points inside of a tile are there only after `complete`.
   double* values_of(std::size_t slot, Values which = Values::current);
   const double* values_of(std::size_t slot, Values which = Values::current) const {
     return const_cast<SchwarzSubdomain*>(this)->values_of(slot, which);
@@ -168,6 +176,9 @@ class SchwarzSubdomain final : public Subdomain {
     return source_.span().subspan(slot * source_stride_, tiles_[slot].box.matrix(0).point_count());
   }
   void refresh_local_ghosts(std::size_t slot, Values which);
+  std::span<const double> solve(int thread, const Tile& tile, std::span<double> residual,
+                                const BoxFrame& given, const BoxFrame& wanted);
+  void complete(const comm_thread::TeamThread& thread, std::size_t slot, Values which);
   void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, Values from);
   void sweep_in_turn(const comm_thread::TeamThread& thread,
                      comm_thread::ExactAccumulator* residual_square);
@@ -203,6 +214,7 @@ class SchwarzSubdomain final : public Subdomain {
   /// By slot: where the newest values are. Release after they are written, acquire before another
   /// thread reads them in the same sweep, in which they change once at most.
   std::vector<std::atomic<std::uint8_t>> newest_;
+  TileInside inside_;
   TileNews news_;
   Array recorded_;
 };

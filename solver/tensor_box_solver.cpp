@@ -64,6 +64,40 @@ template <int Rows>
     multiply_rows<1>(a + row * a_stride, a_stride, b, b_stride, inner, c + row * b_stride);
 }
 
+/// A frame in a box, no part of it outside.
+struct FrameParts {
+  std::size_t left, right;  // columns [0, left) and [right, width)
+  std::size_t south, north;  // rows [0, south) and [north, height)
+
+  FrameParts(const RobinBox& box, const BoxFrame& frame)
+      : left(static_cast<std::size_t>(std::min(frame.west, box.width))),
+        right(std::max(left, static_cast<std::size_t>(std::max(0, box.width - frame.east)))),
+        south(static_cast<std::size_t>(std::min(frame.south, box.height))),
+        north(std::max(south, static_cast<std::size_t>(std::max(0, box.height - frame.north)))) {}
+};
+
+/// Vectors of neighbouring columns, all in flight at a time: both triangular solves of each with
+/// the off-diagonal −1.
+template <int Vectors>
+[[gnu::always_inline]] inline void eliminate_columns(double* columns, const double* inverse_pivots,
+                                                     std::size_t height, std::size_t stride) {
+  Lane8 previous[Vectors] = {};
+  for (std::size_t y = 0; y < height; ++y)
+    for (int vector = 0; vector < Vectors; ++vector) {
+      const std::size_t place = y * stride + static_cast<std::size_t>(8 * vector);
+      previous[vector] =
+          (lanes(columns + place).value + previous[vector]) * lanes(inverse_pivots + place).value;
+      lanes(columns + place).value = previous[vector];
+    }
+  for (std::size_t y = height - 1; y-- > 0;)
+    for (int vector = 0; vector < Vectors; ++vector) {
+      const std::size_t place = y * stride + static_cast<std::size_t>(8 * vector);
+      previous[vector] =
+          lanes(columns + place).value + previous[vector] * lanes(inverse_pivots + place).value;
+      lanes(columns + place).value = previous[vector];
+    }
+}
+
 /// tridiag(−1, 2, −1) less a number at either end.
 std::vector<double> diagonal_of(int count, double at_begin, double at_end) {
   std::vector<double> diagonal(static_cast<std::size_t>(count), 2.0);
@@ -85,6 +119,13 @@ TensorBoxSolver::TensorBoxSolver(const RobinBox& box, int thread_count)
   for (std::size_t i = 0; i < width; ++i)
     for (std::size_t k = 0; k < width; ++k)
       vectors_[i * padded_ + k] = transposed_[k * padded_ + i] = spectrum.vectors[i * width + k];
+  ends_.resize(width * 2 * end_columns);
+  for (std::size_t k = 0; k < width; ++k)
+    for (std::size_t i = 0; i < std::min(end_columns, width); ++i) {
+      double* const row = ends_.data() + k * 2 * end_columns;
+      row[i] = transposed_[k * padded_ + i];
+      row[2 * end_columns - 1 - i] = transposed_[k * padded_ + width - 1 - i];
+    }
 
   const std::vector<double> diagonal = diagonal_of(box.height, box.south, box.north);
   inverse_pivots_.resize(height * padded_);
@@ -103,68 +144,81 @@ TensorBoxSolver::TensorBoxSolver(const RobinBox& box, int thread_count)
   workspaces_.resize(static_cast<std::size_t>(thread_count));
 }
 
-/// All columns at a time; both triangular solves of each with the off-diagonal −1.
 void TensorBoxSolver::eliminate(std::vector<double>& columns) const {
   const auto height = static_cast<std::size_t>(box_.height);
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    for (std::size_t k = 0; k < padded_; k += 8) {
-      Lane8 previous{};
-      for (std::size_t y = 0; y < height; ++y) {
-        const std::size_t place = y * padded_ + k;
-        previous = (lanes(columns.data() + place).value + previous) *
-                   lanes(inverse_pivots_.data() + place).value;
-        lanes(columns.data() + place).value = previous;
-      }
-      for (std::size_t y = height - 1; y-- > 0;) {
-        const std::size_t place = y * padded_ + k;
-        previous = lanes(columns.data() + place).value +
-                   previous * lanes(inverse_pivots_.data() + place).value;
-        lanes(columns.data() + place).value = previous;
-      }
-    }
+    std::size_t k = 0;
+    for (; k + 24 <= padded_; k += 24)
+      eliminate_columns<3>(columns.data() + k, inverse_pivots_.data() + k, height, padded_);
+    for (; k < padded_; k += 8)
+      eliminate_columns<1>(columns.data() + k, inverse_pivots_.data() + k, height, padded_);
   });
 }
 
 /// û = u·V, row by row.
-void TensorBoxSolver::transform(const double* right_hand_side, const BoxFrame& frame,
+void TensorBoxSolver::transform(const double* right_hand_side, const BoxFrame& given,
                                 double* transformed) const {
   const auto width = static_cast<std::size_t>(box_.width);
   const auto height = static_cast<std::size_t>(box_.height);
-  const std::size_t left = std::min(static_cast<std::size_t>(frame.west), width);
-  const std::size_t right =
-      std::max(left, width - std::min(static_cast<std::size_t>(frame.east), width));
-  const std::size_t south = std::min(static_cast<std::size_t>(frame.south), height);
-  const std::size_t north =
-      std::max(south, height - std::min(static_cast<std::size_t>(frame.north), height));
+  const FrameParts parts(box_, given);
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
     const auto rows = [&](std::size_t begin, std::size_t end,
                           const Columns& columns) __attribute__((always_inline)) {
       multiply(right_hand_side + begin * width, end - begin, width, vectors_.data(), padded_,
                columns, transformed + begin * padded_);
     };
-    rows(0, south, {width, width, width});
-    rows(south, north, {left, right, width});
-    rows(north, height, {width, width, width});
+    rows(0, parts.south, {width, width, width});
+    rows(parts.south, parts.north, {parts.left, parts.right, width});
+    rows(parts.north, height, {width, width, width});
   });
 }
 
-std::span<const double> TensorBoxSolver::solve(int thread, std::span<double> right_hand_side,
-                                               const BoxFrame& frame) {
-  Workspace& workspace = workspaces_[static_cast<std::size_t>(thread)];
+/// w = ŵ·Vᵀ, row by row.
+void TensorBoxSolver::transform_back(Workspace& workspace, const BoxFrame& wanted) const {
   const auto width = static_cast<std::size_t>(box_.width);
+  const auto height = static_cast<std::size_t>(box_.height);
+  const double* const transformed = workspace.transformed.data();
+  double* const solution = workspace.solution.data();
+  double* const ends = workspace.ends.data();
+  const FrameParts parts(box_, wanted);
+  const Columns all{width, width, width};
+  const bool has_ends = parts.left <= end_columns && width - parts.right <= end_columns;
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    const auto rows = [&](std::size_t begin, std::size_t end) __attribute__((always_inline)) {
+      multiply(transformed + begin * padded_, end - begin, padded_, transposed_.data(), padded_,
+               all, solution + begin * padded_);
+    };
+    rows(0, parts.south);
+    if (!has_ends) rows(parts.south, parts.north);
+    rows(parts.north, height);
+    if (has_ends)
+      multiply(transformed + parts.south * padded_, parts.north - parts.south, padded_,
+               ends_.data(), 2 * end_columns, all, ends + parts.south * 2 * end_columns);
+  });
+  // To rows without padding. What is moved never lies where something has still to be read.
+  for (std::size_t y = 0; y < height; ++y) {
+    double* const row = solution + y * width;
+    if (!has_ends || y < parts.south || y >= parts.north) {
+      std::copy_n(solution + y * padded_, width, row);
+      continue;
+    }
+    const double* const from = ends + y * 2 * end_columns;
+    for (std::size_t x = 0; x < parts.left; ++x) row[x] = from[x];
+    for (std::size_t x = parts.right; x < width; ++x) row[x] = from[2 * end_columns - width + x];
+  }
+}
+
+std::span<const double> TensorBoxSolver::solve(int thread, std::span<double> right_hand_side,
+                                               const BoxFrame& given, const BoxFrame& wanted) {
+  Workspace& workspace = workspaces_[static_cast<std::size_t>(thread)];
   const auto height = static_cast<std::size_t>(box_.height);
   workspace.transformed.resize(height * padded_);
   workspace.solution.resize(height * padded_);
-  transform(right_hand_side.data(), frame, workspace.transformed.data());
+  workspace.ends.resize(height * 2 * end_columns);
+  transform(right_hand_side.data(), given, workspace.transformed.data());
   eliminate(workspace.transformed);
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    multiply(workspace.transformed.data(), height, padded_, transposed_.data(), padded_,
-             {width, width, width}, workspace.solution.data());
-  });
-  double* const solution = workspace.solution.data();
-  for (std::size_t y = 1; y < height && padded_ != width; ++y)
-    std::copy_n(solution + y * padded_, width, solution + y * width);
-  return {solution, height * width};
+  transform_back(workspace, wanted);
+  return std::span(workspace.solution).first(box_.point_count());
 }
 
 }  // namespace weft::solver

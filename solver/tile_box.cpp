@@ -56,9 +56,19 @@ RobinBox TileBox::matrix(double beta) const {
           .north = north ? beta : 0};
 }
 
-BoxFrame TileBox::frame(int overlap) const {
-  const int layers = overlap + 1;
-  return {west ? layers : 0, east ? layers : 0, south ? layers : 0, north ? layers : 0};
+BoxFrame TileBox::frame(int overlap) const { return layers(overlap + 1); }
+
+BoxFrame TileBox::edges(int overlap) const { return layers(overlap + std::max(overlap + 1, 2)); }
+
+BoxFrame TileBox::layers(int count) const {
+  return {west ? count : 0, east ? count : 0, south ? count : 0, north ? count : 0};
+}
+
+TileArea TileBox::inside(const BoxFrame& frame, int points_per_side) const {
+  const TileArea inside{
+      std::max(0, area.x_begin + frame.west), std::min(points_per_side, area.x_end - frame.east),
+      std::max(0, area.y_begin + frame.south), std::min(points_per_side, area.y_end - frame.north)};
+  return inside.width() > 0 && inside.height() > 0 ? inside : TileArea{};
 }
 
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
@@ -67,39 +77,37 @@ double form_residual(const TileLayout& layout, const TileBox& box, const double*
   const TileArea& area = box.area;
   const int points = layout.points_per_side();
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    const auto form = [&](int y, int begin, int end) __attribute__((always_inline)) {
+    const auto form = [&](int column, int row, int count) __attribute__((always_inline)) {
+      const int begin = area.x_begin + column;
+      const int y = area.y_begin + row;
       const std::size_t place = box.place(begin, y);
-      form_row(values + layout.index(begin, y), source.data() + place, layout.row_stride(),
-               end - begin, r.data() + place);
+      form_row(values + layout.index(begin, y), source.data() + place, layout.row_stride(), count,
+               r.data() + place);
       const int own_begin = std::max(begin, 0);
-      const int own_end = std::min(end, points);
+      const int own_end = std::min(begin + count, points);
       if (y >= 0 && y < points && own_begin < own_end)
         sum += square_of_row(r.data() + box.place(own_begin, y), own_end - own_begin);
     };
-    for (int y = area.y_begin; y < area.y_end; ++y) {
-      const int left = area.x_begin + frame.west;
-      const int right = area.x_end - frame.east;
-      if (y < area.y_begin + frame.south || y >= area.y_end - frame.north || left >= right) {
-        form(y, area.x_begin, area.x_end);
-        continue;
-      }
-      form(y, area.x_begin, left);
-      std::fill_n(r.data() + box.place(left, y), right - left, 0.0);
-      form(y, right, area.x_end);
-    }
+    frame.for_each_run(area.width(), area.height(), form, [](int, int, int) {});
   });
   return sum;
 }
 
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
-                    double relaxation, std::span<const double> correction, double* next) {
+                    double relaxation, std::span<const double> correction, const BoxFrame& frame,
+                    double* next) {
   const int points = layout.points_per_side();
-  for (int y = 0; y < points; ++y) {
-    const double* const x = values + layout.index(0, y);
-    const double* const d = correction.data() + box.place(0, y);
-    double* const to = next + layout.index(0, y);
-    for (int i = 0; i < points; ++i) to[i] = x[i] + relaxation * d[i];
-  }
+  const auto add = [&](int column, int row, int count) {
+    const int y = box.area.y_begin + row;
+    const int begin = std::max(0, box.area.x_begin + column);
+    const int end = std::min(points, box.area.x_begin + column + count);
+    if (y < 0 || y >= points) return;
+    const double* const x = values + layout.index(begin, y);
+    const double* const d = correction.data() + box.place(begin, y);
+    double* const to = next + layout.index(begin, y);
+    for (int i = 0; i < end - begin; ++i) to[i] = x[i] + relaxation * d[i];
+  };
+  frame.for_each_run(box.area.width(), box.area.height(), add, [](int, int, int) {});
 }
 
 }  // namespace weft::solver

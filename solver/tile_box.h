@@ -27,6 +27,11 @@ struct TileBox {
   /// Where r = b − A·x differs from 0 if every tile's values satisfy its equations at the points
   /// whose neighbours are its own, too.
   BoxFrame frame(int overlap) const;
+  /// Where the solution has to be known for that of others and for the next r: own points as deep
+  /// as others need them, at least 2, and the overlap.
+  BoxFrame edges(int overlap) const;
+  /// Own points outside of `frame`; empty where there is none.
+  TileArea inside(const BoxFrame& frame, int points_per_side) const;
   BoxFrame whole() const { return BoxFrame::whole(matrix(0)); }
   /// Where point (x, y) of the tile is in an array over the box.
   std::size_t place(int x, int y) const {
@@ -35,10 +40,13 @@ struct TileBox {
   }
   /// Equal for tiles with equal matrices: 0 to 15.
   int kind() const { return west + 2 * east + 4 * south + 8 * north; }
+
+ private:
+  BoxFrame layers(int count) const;
 };
 
-/// What the tile has to solve for: r = b − A·x on the box, from the current values there and around
-/// it, taken to be 0 outside of `frame`. Returns the sum of its squares on the tile's own points.
+/// What the tile has to solve for: r = b − A·x on `frame`, from the current values there and around
+/// it; elsewhere r stays as it is. Returns the sum of its squares on the tile's own points.
 ///
 /// The tile's system is (A_p)·y = b + (on each side where there is another tile, the neighbour's x
 /// one point further out − beta·x at the point itself). With y = x + d that is A_p·d = r: beta
@@ -50,8 +58,10 @@ struct TileBox {
 double form_residual(const TileLayout& layout, const TileBox& box, const double* values,
                      std::span<const double> source, const BoxFrame& frame, std::span<double> r);
 
-/// next = values + relaxation·correction on the tile's own points. Shape: correction: [box].
+/// next = values + relaxation·correction on the tile's own points in `frame`.
+/// Shape: correction: [box].
 void add_correction(const TileLayout& layout, const TileBox& box, const double* values,
-                    double relaxation, std::span<const double> correction, double* next);
+                    double relaxation, std::span<const double> correction, const BoxFrame& frame,
+                    double* next);
 
 }  // namespace weft::solver

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace weft::solver {
@@ -14,7 +16,24 @@ struct TileArea {
   std::size_t point_count() const {
     return static_cast<std::size_t>(width()) * static_cast<std::size_t>(height());
   }
+  /// What `inside`, a part of this area, leaves of it: below, above, on the left, on the right.
+  std::array<TileArea, 4> around(const TileArea& inside) const {
+    return {{{x_begin, x_end, y_begin, inside.y_begin},
+             {x_begin, x_end, inside.y_end, y_end},
+             {x_begin, inside.x_begin, inside.y_begin, inside.y_end},
+             {inside.x_end, x_end, inside.y_begin, inside.y_end}}};
+  }
 };
+
+/// For rows that mostly have two elements: a call would take longer than copying them.
+[[gnu::always_inline]] inline void copy_row(const double* from, std::ptrdiff_t count, double* to) {
+  if (count == 2) {
+    to[0] = from[0];
+    to[1] = from[1];
+    return;
+  }
+  std::copy_n(from, count, to);
+}
 
 /// On which side of a tile another one lies: -1, 0, 1 per direction.
 struct TileSide {

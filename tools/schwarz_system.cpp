@@ -116,7 +116,8 @@ void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRu
         solver::TileBox::of_tile(run.problem.tiles_per_side, run.problem.points_per_side,
                                  run.problem.overlap, middle, middle);
     run.trial = solver::collective_try_box_solvers(job_.world(), box.matrix(run.problem.beta()),
-                                                   box.frame(run.problem.overlap));
+                                                   box.frame(run.problem.overlap),
+                                                   box.edges(run.problem.overlap));
     run.local_solver = run.trial->quickest();
   } else if (options.local_solver == "tensor") {
     run.local_solver = solver::BoxSolverKind::tensor;
