@@ -18,8 +18,8 @@ class BoxSolver {
   virtual std::span<const double> solve(int thread, std::span<double> right_hand_side,
                                         const BoxFrame& given, const BoxFrame& wanted) = 0;
 
-  /// Whether a solution takes less time where little of it is wanted.
-  virtual bool gains_by_frames() const = 0;
+  /// Whether it takes much less time if no more is wanted.
+  virtual bool gains_by(const BoxFrame& wanted) const = 0;
 };
 
 }  // namespace weft::solver

@@ -16,7 +16,7 @@ class CholmodBoxSolver final : public BoxSolver {
 
   std::span<const double> solve(int thread, std::span<double> right_hand_side,
                                 const BoxFrame& given, const BoxFrame& wanted) override;
-  bool gains_by_frames() const override { return false; }
+  bool gains_by(const BoxFrame& /*wanted*/) const override { return false; }
 
  private:
   RobinBox box_;

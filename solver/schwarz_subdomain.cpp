@@ -233,10 +233,10 @@ void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Va
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   Tile& tile = tiles_[slot];
   const bool is_whole = tile.solve_count % solves_per_whole == 0;
-  const bool is_deferred =
-      !is_whole && inside_.area(slot).point_count() > 0 && tile.solver->gains_by_frames();
+  const BoxFrame edges = tile.box.edges(problem_.overlap);
+  const bool is_deferred = !is_whole && tile.solver->gains_by(edges);
   const BoxFrame given = is_whole ? tile.box.whole() : tile.box.frame(problem_.overlap);
-  const BoxFrame wanted = is_deferred ? tile.box.edges(problem_.overlap) : tile.box.whole();
+  const BoxFrame wanted = is_deferred ? edges : tile.box.whole();
   if (!is_deferred) complete(thread, slot, from);
   const std::span<double> residual = form_residual(state, slot, from, given);
   // The first solution is not relaxed, or its equations would not be satisfied.

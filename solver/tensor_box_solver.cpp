@@ -119,13 +119,17 @@ TensorBoxSolver::TensorBoxSolver(const RobinBox& box, int thread_count)
   for (std::size_t i = 0; i < width; ++i)
     for (std::size_t k = 0; k < width; ++k)
       vectors_[i * padded_ + k] = transposed_[k * padded_ + i] = spectrum.vectors[i * width + k];
-  ends_.resize(width * 2 * end_columns);
-  for (std::size_t k = 0; k < width; ++k)
-    for (std::size_t i = 0; i < std::min(end_columns, width); ++i) {
-      double* const row = ends_.data() + k * 2 * end_columns;
-      row[i] = transposed_[k * padded_ + i];
-      row[2 * end_columns - 1 - i] = transposed_[k * padded_ + width - 1 - i];
-    }
+  for (std::size_t end = 0; end < ends_.size(); ++end) {
+    ends_[end].resize(width * 2 * end_columns);
+    for (std::size_t k = 0; k < width; ++k)
+      for (std::size_t i = 0; i < end_columns; ++i) {
+        const std::size_t column = end * end_columns + i;
+        if (column >= width) continue;
+        double* const row = ends_[end].data() + k * 2 * end_columns;
+        row[i] = transposed_[k * padded_ + column];
+        row[end_columns + i] = transposed_[k * padded_ + width - 1 - column];
+      }
+  }
 
   const std::vector<double> diagonal = diagonal_of(box.height, box.south, box.north);
   inverse_pivots_.resize(height * padded_);
@@ -173,6 +177,17 @@ void TensorBoxSolver::transform(const double* right_hand_side, const BoxFrame& g
   });
 }
 
+/// How many vectors the ends of a row are.
+std::size_t TensorBoxSolver::end_count(const BoxFrame& wanted) const {
+  const auto columns = static_cast<std::size_t>(std::max(wanted.west, wanted.east));
+  return (columns + end_columns - 1) / end_columns;
+}
+
+bool TensorBoxSolver::gains_by(const BoxFrame& wanted) const {
+  const std::size_t count = end_count(wanted);
+  return count <= most_ends && 4 * 8 * std::max(count, std::size_t{1}) <= padded_;
+}
+
 /// w = ŵ·Vᵀ, row by row.
 void TensorBoxSolver::transform_back(Workspace& workspace, const BoxFrame& wanted) const {
   const auto width = static_cast<std::size_t>(box_.width);
@@ -182,29 +197,34 @@ void TensorBoxSolver::transform_back(Workspace& workspace, const BoxFrame& wante
   double* const ends = workspace.ends.data();
   const FrameParts parts(box_, wanted);
   const Columns all{width, width, width};
-  const bool has_ends = parts.left <= end_columns && width - parts.right <= end_columns;
+  const bool has_ends = end_count(wanted) <= most_ends && end_count(wanted) * end_columns <= width;
+  const std::size_t south = has_ends ? parts.south : height;
+  const std::size_t north = has_ends ? parts.north : height;
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
     const auto rows = [&](std::size_t begin, std::size_t end) __attribute__((always_inline)) {
       multiply(transformed + begin * padded_, end - begin, padded_, transposed_.data(), padded_,
                all, solution + begin * padded_);
     };
-    rows(0, parts.south);
-    if (!has_ends) rows(parts.south, parts.north);
-    rows(parts.north, height);
-    if (has_ends)
-      multiply(transformed + parts.south * padded_, parts.north - parts.south, padded_,
-               ends_.data(), 2 * end_columns, all, ends + parts.south * 2 * end_columns);
+    rows(0, south);
+    rows(north, height);
   });
   // To rows without padding. What is moved never lies where something has still to be read.
-  for (std::size_t y = 0; y < height; ++y) {
-    double* const row = solution + y * width;
-    if (!has_ends || y < parts.south || y >= parts.north) {
-      std::copy_n(solution + y * padded_, width, row);
-      continue;
+  for (std::size_t y = 0; y < height; ++y)
+    if (y < south || y >= north) std::copy_n(solution + y * padded_, width, solution + y * width);
+  for (std::size_t end = 0; end < end_count(wanted) && south < north; ++end) {
+    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+      multiply(transformed + south * padded_, north - south, padded_, ends_[end].data(),
+               2 * end_columns, all, ends);
+    });
+    for (std::size_t y = south; y < north; ++y) {
+      const double* const from = ends + (y - south) * 2 * end_columns;
+      double* const left = solution + y * width + end * end_columns;
+      double* const right = solution + (y + 1) * width - 1 - end * end_columns;
+      for (std::size_t i = 0; i < end_columns; ++i) {
+        left[i] = from[i];
+        right[-static_cast<std::ptrdiff_t>(i)] = from[end_columns + i];
+      }
     }
-    const double* const from = ends + y * 2 * end_columns;
-    for (std::size_t x = 0; x < parts.left; ++x) row[x] = from[x];
-    for (std::size_t x = parts.right; x < width; ++x) row[x] = from[2 * end_columns - width + x];
   }
 }
 
