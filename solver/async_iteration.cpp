@@ -159,6 +159,7 @@ void AsyncIteration::Run::sweep(const TeamThread& thread) {
     const perfmodel::MarkedRegion region("sweep");
     subdomain_.sweep(thread, SweepPart::all,
                      contributes ? &own_square_.part(thread.index) : nullptr);
+    subdomain_.judge_parts(thread);
     timer_.lap(thread, &IterationTimes::sweep);
   }
   if (is_disturbed) {
@@ -174,6 +175,7 @@ void AsyncIteration::Run::decide(const TeamThread& thread) {
   timer_.lap(thread, &IterationTimes::sweep);
   measure();
   if (iteration_ >= next_contribution_) contribute();
+  if (judges_parts_) contribution_ = unconverged_count();
   ++iteration_;
   const bool has_fixed_time = options_.fixed_seconds > 0;
   const bool is_converged =
@@ -228,7 +230,7 @@ void AsyncIteration::Run::measure() {
 
 void AsyncIteration::Run::contribute() {
   const double square_sum = own_square_.collect();
-  contribution_ = judges_parts_ ? unconverged_count() : square_sum;
+  if (!judges_parts_) contribution_ = square_sum;
   is_finite_ = std::isfinite(square_sum);
   next_contribution_ = iteration_ + options_.contribution_period;
   contributions_.record(timer_.seconds(), square_sum, static_cast<std::uint64_t>(iteration_));

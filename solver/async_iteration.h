@@ -21,7 +21,8 @@ namespace weft::solver {
 ///
 /// From fresh halos at the start, each sweep: take what has arrived, sweep, send to every neighbour
 /// whose channel has room. Every
-/// `contribution_period` sweeps the rank's part of ‖b − A·x‖² goes to the termination detector.
+/// `contribution_period` sweeps the rank's part of ‖b − A·x‖² goes to the termination detector;
+/// where the subdomain judges its parts, those that have not converged after every sweep.
 /// When it fires, all ranks refresh their halos and compute the true residual; if that misses the
 /// tolerance, sweeping goes on. So the reported residual is the true one.
 /// Source: Bethune et al. 2012, sections 3.1.2 (async) and 3.1.3 (racy), and the verification that

@@ -59,8 +59,9 @@ class SchwarzSubdomain final : public Subdomain {
     /// turn (multiplicative, as far as tiles are not solved at the same time), not from those
     /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
     /// threads. Only whole sweeps, each finished. A sweep solves the tiles that have most to gain:
-    /// at least half as much news (TileNews) as any other of the thread when the sweep begins. With
-    /// another `relaxation` than 1 it solves a quarter of the tiles, whatever they have to gain.
+    /// at least 0.6 times as much news (TileNews) as any other of the thread when the sweep begins.
+    /// With another `relaxation` than 1 it solves a quarter of the tiles, whatever they have to
+    /// gain. Its residuals are those of tiles as last computed: of one that it solves, before.
     bool takes_newest = false;
     /// By what a tile's corrections after the first are multiplied: TwoLevelSchwarz::relaxation
     /// with a coarse space.
@@ -135,6 +136,7 @@ class SchwarzSubdomain final : public Subdomain {
   void add_residual_of_record(const comm_thread::TeamThread& thread, std::span<const double> halo,
                               comm_thread::ExactAccumulator& residual_square) override;
   bool judges_parts() const override { return true; }
+  void judge_parts(const comm_thread::TeamThread& thread) override;
   std::int64_t unconverged_count(int thread) const override;
 
  private:
@@ -147,6 +149,7 @@ class SchwarzSubdomain final : public Subdomain {
   struct alignas(64) ThreadState {
     std::size_t begin = 0, surrounded = 0, end = 0;
     std::vector<std::size_t> in_rows;  // its slots by the place of their tiles, with takes_newest
+    std::size_t doubtful = 0;  // the slot to judge first
     std::vector<double> residual;  // on one box
     double solve_seconds = 0;
   };
@@ -156,7 +159,6 @@ class SchwarzSubdomain final : public Subdomain {
     double source_square = 0;  // of b on its own points
     double residual_square = 0;  // as last computed
     std::int64_t solve_count = 0;
-    bool is_judged = false;  // since residuals were asked for last, with takes_newest
   };
 
   std::vector<int> deal_tiles(const TilePartition& partition, int rank);

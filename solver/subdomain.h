@@ -65,6 +65,11 @@ class Subdomain {
   /// small enough. The same on all ranks.
   virtual bool judges_parts() const { return false; }
 
+  /// Brings residuals of parts in the share of this thread up to date after a sweep, until one has
+  /// not converged, which is the first that is looked at the next time: so that asking after every
+  /// sweep costs little before the end. For iterations that do not wait.
+  virtual void judge_parts(const comm_thread::TeamThread& thread) { static_cast<void>(thread); }
+
   /// How many parts in the share of a thread had not converged when their residuals were computed
   /// last. Thread: that one, or any after a team barrier.
   virtual std::int64_t unconverged_count(int thread) const {

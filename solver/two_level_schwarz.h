@@ -75,6 +75,7 @@ class TwoLevelSchwarz final : public Subdomain {
     tiles_.add_residual(thread, residual_square);
   }
   bool judges_parts() const override { return true; }
+  void judge_parts(const comm_thread::TeamThread& thread) override { tiles_.judge_parts(thread); }
   std::int64_t unconverged_count(int thread) const override {
     return tiles_.unconverged_count(thread);
   }

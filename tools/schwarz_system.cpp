@@ -216,23 +216,17 @@ solver::IterationReport SchwarzSystem::iterate(solver::Subdomain& subdomain,
          .on_check = show});
     return iteration.run(b_norm);
   }
-  solver::AsyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
-                                   {.transport = comm_thread::transport_choice(options.transport),
-                                    .max_in_flight = options.max_in_flight,
-                                    .contribution_period = contribution_period(),
-                                    .detector = comm_thread::detector_kind(options.detector),
-                                    .max_iterations = options.max_iterations,
-                                    .fixed_seconds = options.fixed_seconds,
-                                    .disturbance = disturbance,
-                                    .on_contribution = show});
+  solver::AsyncIteration iteration(
+      job_.comm_thread_world(), job_.comm_thread(), subdomain,
+      {.transport = comm_thread::transport_choice(options.transport),
+       .max_in_flight = options.max_in_flight,
+       .contribution_period = 1,  // residuals as last computed cost nothing
+       .detector = comm_thread::detector_kind(options.detector),
+       .max_iterations = options.max_iterations,
+       .fixed_seconds = options.fixed_seconds,
+       .disturbance = disturbance,
+       .on_contribution = show});
   return iteration.run(b_norm);
-}
-
-/// Residuals cost nothing where all subdomains are solved in every sweep, as one by itself is; but
-/// with many, sweeps are short.
-int SchwarzSystem::contribution_period() const {
-  const std::size_t tile_count = partition_.tiles_of(job_.world().rank()).size();
-  return static_cast<int>(std::clamp<std::size_t>(tile_count, 1, 4));
 }
 
 }  // namespace weft::tools

@@ -66,7 +66,6 @@ class SchwarzSystem {
               ProgressLine& progress, SchwarzRun& run);
   solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
                                   ProgressLine& progress);
-  int contribution_period() const;
 
   Job& job_;
   solver::SchwarzProblem problem_;

@@ -145,7 +145,7 @@ double SchwarzReference::news_of(const Subdomain& part, const std::vector<double
 }
 
 int SchwarzReference::sweep_in_turn(bool is_forward) {
-  const double enough = 0.5 * std::ranges::max_element(parts_, {}, &Subdomain::news)->news;
+  const double enough = 0.6 * std::ranges::max_element(parts_, {}, &Subdomain::news)->news;
   int solved = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Subdomain& part = parts_[is_forward ? i : parts_.size() - 1 - i];

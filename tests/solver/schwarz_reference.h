@@ -20,9 +20,9 @@ class SchwarzReference {
   /// All subdomains solve from the same values.
   void sweep();
   /// One subdomain after the other solves from what is there then; or the last first. Only those
-  /// with at least half as much news as any other at the beginning: a subdomain has no end of news
-  /// before it solves first; then it adds up the norm of every change along each edge in what it
-  /// solves from. Returns how many solved.
+  /// with at least 0.6 times as much news as any other at the beginning: a subdomain has no end of
+  /// news before it solves first; then it adds up the norm of every change along each edge in what
+  /// it solves from. Returns how many solved.
   int sweep_in_turn(bool is_forward);
   /// Subdomains of other ranks are seen as they were before the last `sweep`.
   void sweep_without_exchange(const solver::TilePartition& partition);
