@@ -11,15 +11,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "perfmodel/simd.h"
-
 namespace weft::tools {
 namespace {
 
-using perfmodel::SimdLevel;
 using perfmodel::Stream;
-
-constexpr int passes = 20;
 
 std::string program_in_path(const std::string& name) {
   const char* const path = std::getenv("PATH");
@@ -49,12 +44,9 @@ LikwidBench::LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<co
       program_(program_in_path("likwid-bench")) {}
 
 std::string LikwidBench::kernel_name(Stream stream) {
-  constexpr std::array names{"load", "store",    "store_mem", "update",
-                             "copy", "copy_mem", "stream",    "stream_mem"};
-  const char* const ending = perfmodel::simd_level() == SimdLevel::avx512 ? "_avx512"
-                             : perfmodel::simd_level() == SimdLevel::avx2 ? "_avx"
-                                                                          : "_sse";
-  return std::string(names[static_cast<std::size_t>(stream)]) + ending;
+  constexpr std::array names{"load_sse", "store_sse",    "store_mem_sse", "update_sse",
+                             "copy_sse", "copy_mem_sse", "stream_sse",    "stream_mem_sse"};
+  return names[static_cast<std::size_t>(stream)];
 }
 
 std::optional<double> LikwidBench::bytes_per_second(Stream stream, std::size_t array_bytes) const {

@@ -59,6 +59,12 @@ void print_bandwidth(const Json& bandwidth) {
              bandwidth["peak_gflops"].get<double>());
 }
 
+/// How much the loop here differed from itself before and after likwid-bench's, where that is much.
+std::string unsteadiness_text(const Json& loop) {
+  const double part = loop["unsteadiness"].get<double>();
+  return part > 0.05 ? fmt::format("; weft's own runs were {:.0f} %", 100 * part) : "";
+}
+
 void print_likwid(const Json& likwid) {
   fmt::print("\n");
   if (likwid["missing"].is_string()) {
@@ -70,7 +76,7 @@ void print_likwid(const Json& likwid) {
     fmt::print("  {:<20}{:>12.2f}{:>14.2f}{:>10.3f}{}\n", loop["loop"].get<std::string>(),
                loop["counted_gb_per_second"].get<double>(),
                loop["likwid_gb_per_second"].get<double>(), loop["ratio"].get<double>(),
-               loop["agrees"].get<bool>() ? "" : "  more than 5 % apart");
+               loop["agrees"].get<bool>() ? "" : "  more than 5 % apart" + unsteadiness_text(loop));
 }
 
 void print_kernels(const Json& kernels) {
