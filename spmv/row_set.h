@@ -5,7 +5,7 @@
 namespace weft::spmv {
 
 /// Rows by what they need: `interior` rows have only columns of this rank, `boundary` rows wait for
-/// the halo, `all` is both in natural order.
+/// the halo, `all` is both together.
 enum class RowSet : std::uint8_t { all, interior, boundary };
 
 }  // namespace weft::spmv

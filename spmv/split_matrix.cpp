@@ -5,6 +5,7 @@
 
 #include "spmv/block_dot.h"
 #include "spmv/crs_kernel.h"
+#include "spmv/row_strips.h"
 #include "spmv/thread_rows.h"
 
 namespace weft::spmv {
@@ -35,6 +36,13 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     part.stencil = StencilEncoding::encode(matrix_, begin, end);
   for (LocalIndex block = begin; block < end; block += block_size_)
     divide_block(part, block, std::min(end, block + block_size_));
+  const RowStrips strips(matrix_.rows, begin, end);
+  // By their blocks, so that the runs of one stay together.
+  const auto strip_and_row = [&](const Run& run) {
+    return std::pair(strips.strip_of(block_of(run)), run.begin);
+  };
+  for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary})
+    std::ranges::sort(*runs, {}, strip_and_row);
   return part;
 }
 

@@ -18,7 +18,7 @@ namespace weft::spmv {
 enum class MatrixFormat { automatic, crs };
 
 /// This rank's rows, divided among the compute threads, and within a thread into interior and
-/// boundary rows.
+/// boundary rows, both in the order of RowStrips.
 ///
 ///     6×6 tridiagonal, rank 0 of 2, one thread      row 0  interior
 ///                                                   row 1  interior
@@ -101,13 +101,15 @@ class SplitMatrix final : public LocalRows {
     for (const Run& run : part.runs(set)) {
       multiply_run(part, run, x, y);
       if (run.completes_block) {
-        const LocalIndex block = run.begin / block_size_ * block_size_;
+        const LocalIndex block = block_of(run);
         on_block(block, std::min(row_count() - block, block_size_));
       }
       on_run(run.end - run.begin);
     }
   }
 
+  /// The first row of the block that `run` is in.
+  LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
   ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;

@@ -165,6 +165,10 @@ TEST_CASE("generated matrices give the bits of the serial reference in every mod
   }
 }
 
+TEST_CASE("planes that are gone through in strips give the same bits in every mode") {
+  check_matrix(tests::reference_matrix(Problem::parse("poisson2d:140000x4")));
+}
+
 TEST_CASE("long lines are multiplied as stencils, unless CRS is asked for") {
   const auto world = Communicator::collective_world();
   for (const std::string word : {"poisson3d:64x16x16", "poisson2d:256x32"}) {
