@@ -9,7 +9,7 @@ struct ModeCosts {
   double boundary = 0;  // the others
   double pack = 0;  // copying what neighbours need, and what came from them
   double halo = 0;  // the exchange, nothing else being done
-  double carrying = 0;  // processor time that the exchange takes from the cores that multiply
+  double carrying = 0;  // by how much the exchange prolongs the interior rows beside it
   double handover = 0;  // to the communication thread and back
 };
 

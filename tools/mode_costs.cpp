@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "comm_thread/progress_probe.h"
@@ -23,16 +24,22 @@ constexpr std::size_t longest_short_message_bytes = long_message_bytes / 4;
 constexpr double handover_seconds = 3e-6;  // measured by comm_thread_cost, on a shared core
 
 /// Median over the samples of the slowest rank's time; the first warms up.
-double collective_median(const Job& job, const std::function<void()>& work) {
+/// `work` returns what it takes, by the watch that was started for it.
+double collective_median(const Job& job, const std::function<double(const Stopwatch&)>& work) {
   std::vector<double> seconds;
   for (int i = 0; i <= sample_count; ++i) {
     job.world().barrier();
-    const Stopwatch watch;
-    work();
-    const double slowest = job.world().max(watch.seconds());
+    const double slowest = job.world().max(work(Stopwatch()));
     if (i > 0) seconds.push_back(slowest);
   }
   return summarise(seconds).median;
+}
+
+double collective_median(const Job& job, const std::function<void()>& work) {
+  return collective_median(job, [&](const Stopwatch& watch) {
+    work();
+    return watch.seconds();
+  });
 }
 
 /// One message each way between every rank and the one half of all ranks further.
@@ -89,13 +96,22 @@ MeasuredModeCosts collective_measure_mode_costs(Job& job, spmv::LinearOperator& 
       x->unpack(thread);
     });
   });
-  const double cpu_before = op.comm_thread().cpu_seconds();
+  const bool has_neighbours = x->exchange().has_neighbours();
   measured.halo_measured_seconds = collective_median(job, [&] {
-    if (x->exchange().has_neighbours()) x->exchange().post(op.comm_thread()).wait();
+    if (has_neighbours) x->exchange().post(op.comm_thread()).wait();
   });
-  const double carrying = (op.comm_thread().cpu_seconds() - cpu_before) / (sample_count + 1);
+  const double beside_halo = collective_median(job, [&](const Stopwatch& watch) {
+    std::optional<comm_thread::Pending> halo;
+    if (has_neighbours) halo = x->exchange().post(op.comm_thread());
+    op.team().run([&](const TeamThread& thread) {
+      op.local_rows().multiply(spmv::RowSet::interior, thread, x->values(), y.data(), {});
+    });
+    const double seconds = watch.seconds();
+    if (halo) halo->wait();
+    return seconds;
+  });
   const bool has_own_core = job.placement().comm_core == comm_thread::CommCore::own_core;
-  measured.costs.carrying = has_own_core ? 0 : job.world().max(carrying);
+  measured.costs.carrying = has_own_core ? 0 : std::max(0.0, beside_halo - measured.costs.interior);
   const comm_thread::HaloTraffic traffic = x->exchange().traffic();
   measured.messages = job.world().max(traffic.receive_count);
   measured.bytes = job.world().max(std::max(traffic.received_bytes, traffic.sent_bytes));
