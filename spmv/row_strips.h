@@ -4,7 +4,8 @@
 
 namespace weft::spmv {
 
-/// The order in which a thread takes the rows of a grid whose planes are large.
+/// The order in which a thread takes the rows of a grid whose planes are large: for matrices what
+/// GridStrips is for grids without one.
 ///
 /// A row of a grid in three dimensions needs entries of x one plane before and one behind itself.
 /// Where three planes do not stay in cache, rows in their own order fetch x three times from

@@ -36,6 +36,7 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     part.stencil = StencilEncoding::encode(matrix_, begin, end);
   for (LocalIndex block = begin; block < end; block += block_size_)
     divide_block(part, block, std::min(end, block + block_size_));
+  if (!part.stencil) return part;  // beside a matrix in CRS what x costs hardly counts
   const RowStrips strips(matrix_.rows, begin, end);
   // By their blocks, so that the runs of one stay together.
   const auto strip_and_row = [&](const Run& run) {

@@ -18,7 +18,7 @@ namespace weft::spmv {
 enum class MatrixFormat { automatic, crs };
 
 /// This rank's rows, divided among the compute threads, and within a thread into interior and
-/// boundary rows, both in the order of RowStrips.
+/// boundary rows; where they are stored as a stencil, in the order of RowStrips.
 ///
 ///     6×6 tridiagonal, rank 0 of 2, one thread      row 0  interior
 ///                                                   row 1  interior
@@ -110,6 +110,7 @@ class SplitMatrix final : public LocalRows {
 
   /// The first row of the block that `run` is in.
   LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
+
   ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;

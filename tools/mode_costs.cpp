@@ -75,20 +75,21 @@ MeasuredModeCosts collective_measure_mode_costs(Job& job, spmv::LinearOperator& 
   const auto x = op.collective_make_operand();
   perfmodel::HugePageBuffer<double> y(op.element_count());
   const auto multiply = [&](spmv::RowSet set) {
-    return collective_median(job, [&] {
-      op.team().run([&](const TeamThread& thread) {
-        op.local_rows().multiply(set, thread, x->values(), y.data(), {});
-      });
+    op.team().run([&](const TeamThread& thread) {
+      op.local_rows().multiply(set, thread, x->values(), y.data(), {});
     });
   };
+  const auto seconds_of = [&](spmv::RowSet set) {
+    return collective_median(job, [&] { multiply(set); });
+  };
   MeasuredModeCosts measured;
-  measured.costs.product = multiply(spmv::RowSet::all);
+  measured.costs.product = seconds_of(spmv::RowSet::all);
   if (job.world().size() == 1) {
     measured.costs.interior = measured.costs.product;
     return measured;
   }
-  measured.costs.interior = multiply(spmv::RowSet::interior);
-  measured.costs.boundary = multiply(spmv::RowSet::boundary);
+  measured.costs.interior = seconds_of(spmv::RowSet::interior);
+  measured.costs.boundary = seconds_of(spmv::RowSet::boundary);
   measured.costs.pack = collective_median(job, [&] {
     op.team().run([&](const TeamThread& thread) {
       x->pack(thread.index);
@@ -100,18 +101,17 @@ MeasuredModeCosts collective_measure_mode_costs(Job& job, spmv::LinearOperator& 
   measured.halo_measured_seconds = collective_median(job, [&] {
     if (has_neighbours) x->exchange().post(op.comm_thread()).wait();
   });
-  const double beside_halo = collective_median(job, [&](const Stopwatch& watch) {
-    std::optional<comm_thread::Pending> halo;
-    if (has_neighbours) halo = x->exchange().post(op.comm_thread());
-    op.team().run([&](const TeamThread& thread) {
-      op.local_rows().multiply(spmv::RowSet::interior, thread, x->values(), y.data(), {});
+  if (job.placement().comm_core != comm_thread::CommCore::own_core) {
+    const double beside_halo = collective_median(job, [&](const Stopwatch& watch) {
+      std::optional<comm_thread::Pending> halo;
+      if (has_neighbours) halo = x->exchange().post(op.comm_thread());
+      multiply(spmv::RowSet::interior);
+      const double seconds = watch.seconds();
+      if (halo) halo->wait();
+      return seconds;
     });
-    const double seconds = watch.seconds();
-    if (halo) halo->wait();
-    return seconds;
-  });
-  const bool has_own_core = job.placement().comm_core == comm_thread::CommCore::own_core;
-  measured.costs.carrying = has_own_core ? 0 : std::max(0.0, beside_halo - measured.costs.interior);
+    measured.costs.carrying = std::max(0.0, beside_halo - measured.costs.interior);
+  }
   const comm_thread::HaloTraffic traffic = x->exchange().traffic();
   measured.messages = job.world().max(traffic.receive_count);
   measured.bytes = job.world().max(std::max(traffic.received_bytes, traffic.sent_bytes));
