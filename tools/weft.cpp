@@ -7,20 +7,20 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "comm_thread/communicator.h"
-#include "comm_thread/input_error.h"
-#include "comm_thread/mpi_session.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/mpi_session.h"
 #include "tools/build_defs/commit.h"
-#include "tools/compare_command.h"
-#include "tools/generate_command.h"
-#include "tools/jacobi_command.h"
-#include "tools/progress_command.h"
-#include "tools/roofline_command.h"
-#include "tools/schwarz_command.h"
-#include "tools/solve_command.h"
-#include "tools/spmv_command.h"
-#include "tools/study_command.h"
-#include "tools/topology_command.h"
+#include "tools/commands/compare_command.h"
+#include "tools/commands/generate_command.h"
+#include "tools/commands/jacobi_command.h"
+#include "tools/commands/progress_command.h"
+#include "tools/commands/roofline_command.h"
+#include "tools/commands/schwarz_command.h"
+#include "tools/commands/solve_command.h"
+#include "tools/commands/spmv_command.h"
+#include "tools/commands/study_command.h"
+#include "tools/commands/topology_command.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "comm_thread/exact_accumulator.h"
+#include "comm_thread/engine/exact_accumulator.h"
 
 namespace weft::tests {
 

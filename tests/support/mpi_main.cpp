@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "comm_thread/mpi_session.h"
+#include "comm_thread/mpi/mpi_session.h"
 
 namespace {
 

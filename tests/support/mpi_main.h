@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm_thread/mpi_session.h"
+#include "comm_thread/mpi/mpi_session.h"
 
 namespace weft::tests {
 

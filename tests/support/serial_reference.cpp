@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "spmv/generator.h"
-#include "spmv/matrix_assembly.h"
+#include "spmv/matrix/assembly.h"
+#include "spmv/problems/generator.h"
 
 namespace weft::tests {
 

@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "comm_thread/communicator.h"
-#include "comm_thread/compute_team.h"
-#include "spmv/distributed_matrix.h"
-#include "spmv/problem.h"
-#include "spmv/row_partition.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/partition.h"
 
 namespace weft::tests {
 

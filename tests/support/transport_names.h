@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "comm_thread/openshmem_transport.h"
+#include "comm_thread/channels/openshmem_transport.h"
 
 namespace weft::tests {
 

@@ -13,7 +13,7 @@ std::string output_of(int ranks, const std::string& options, int& exit_code) {
   const std::string command =
       "OMP_WAIT_POLICY=passive MPIR_CVAR_POLLS_BEFORE_YIELD=1 "
       "mpiexec.mpich -n " +
-      std::to_string(ranks) + " tools/comm_thread_cost --quick " + options + " </dev/null";
+      std::to_string(ranks) + " tools/bench/comm_thread_cost --quick " + options + " </dev/null";
   std::string output;
   FILE* const pipe = popen(command.c_str(), "r");
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);

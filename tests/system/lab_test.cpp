@@ -185,7 +185,7 @@ TEST_CASE("a lab ends as a whole when its delay line is killed") {
   if (!can_make_hosts()) return;
   const Lab lab;
   CHECK(lab.run("up --nodes 1 --latency 1ms").exit_code == 0);
-  const std::string program = tools_folder() + "/lab_delay";
+  const std::string program = tools_folder() + "/cluster/delay";
   std::vector<pid_t> lines;
   for (const pid_t process : processes_with(program))
     if (read_file("/proc/" + std::to_string(process) + "/cmdline").find(program) == 0)

@@ -1,6 +1,7 @@
 """The rules of this repository: libraries, serial tests and tests with several ranks."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("//tools/build_defs:rooms.bzl", "rooms_above")
 
 def _header_source_impl(ctx):
     source = ctx.actions.declare_file(ctx.label.name + ".cpp")
@@ -13,20 +14,38 @@ _header_source = rule(
     attrs = {"header": attr.label(allow_single_file = True, mandatory = True)},
 )
 
-def weft_cc_library(name, hdrs = [], deps = [], tags = [], testonly = False, **kwargs):
+def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], tags = [], testonly = False, **kwargs):
     """A cc_library; a header without a source of its name is also compiled alone, twice in one file.
 
     A source includes the header of its name first (tools/check_layers), which shows the same.
 
     Args:
       name: the name of the header without its ending.
-      hdrs: the header; few targets have more than one.
+      srcs: the source; NAME.cpp where there is one.
+      hdrs: the header; NAME.h.
+      public: whether the rooms above may use it (rooms.bzl); tests always may.
       deps: as in cc_library.
       tags: as in cc_library.
       testonly: as in cc_library.
       **kwargs: anything else that cc_library knows.
     """
-    cc_library(name = name, hdrs = hdrs, deps = deps, tags = tags, testonly = testonly, **kwargs)
+    if srcs == None:
+        srcs = native.glob([name + ".cpp"])
+    if hdrs == None:
+        hdrs = native.glob([name + ".h"])
+    visibility = kwargs.pop("visibility", ["//tests:__subpackages__"])
+    if public:
+        visibility = visibility + rooms_above(native.package_name())
+    cc_library(
+        name = name,
+        srcs = srcs,
+        hdrs = hdrs,
+        deps = deps,
+        tags = tags,
+        testonly = testonly,
+        visibility = visibility,
+        **kwargs
+    )
     for header in hdrs:
         if native.glob([header.replace(".h", ".cpp")]):
             continue
@@ -48,26 +67,26 @@ def weft_cc_library(name, hdrs = [], deps = [], tags = [], testonly = False, **k
             deps = [name],
         )
 
-def weft_cc_test(name, srcs, deps = [], tags = [], size = "small", **kwargs):
+def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", **kwargs):
     """A serial Catch2 test."""
     cc_test(
         name = name,
         size = size,
-        srcs = srcs,
+        srcs = srcs or [name + ".cpp"],
         linkstatic = True,
         tags = ["serial"] + tags,
         deps = deps + ["//tests/support:known_leaks", "//tools/third_party:catch2_main"],
         **kwargs
     )
 
-def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
+def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
     """A Catch2 test that runs at every number of ranks, with one number of threads after the other.
 
     One of the runs, with three ranks where there are, is tagged for the sanitizers.
 
     Args:
       name: the name of the suite; one run is called name_RrTt.
-      srcs: sources without a main.
+      srcs: sources without a main; NAME.cpp.
       deps: libraries.
       ranks: numbers of ranks.
       threads: numbers of compute threads a rank.
@@ -79,7 +98,7 @@ def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2],
     cc_binary(
         name = program,
         testonly = True,
-        srcs = srcs,
+        srcs = srcs or [name + ".cpp"],
         linkstatic = True,
         deps = depset(deps + ["//tests/support:mpi_main"]).to_list(),
     )
@@ -103,7 +122,7 @@ def weft_mpi_test(name, srcs, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2],
         )
     native.test_suite(name = name, tests = runs)
 
-def weft_system_test(name, srcs, deps = [], tags = [], data = [], **kwargs):
+def weft_system_test(name, srcs = None, deps = [], tags = [], data = [], **kwargs):
     """A Catch2 test that runs the whole program under mpiexec, in whatever way its cases say.
 
     Args:
@@ -117,7 +136,7 @@ def weft_system_test(name, srcs, deps = [], tags = [], data = [], **kwargs):
     cc_test(
         name = name,
         size = "medium",
-        srcs = srcs,
+        srcs = srcs or [name + ".cpp"],
         data = ["//tools:weft"] + data,
         linkstatic = True,
         # The runs share all cores: two of these tests at a time would only disturb each other.

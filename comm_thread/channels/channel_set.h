@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm_thread/channels/channel.h"
+#include "comm_thread/channels/landing.h"
+#include "comm_thread/channels/shared_landings.h"
+#include "comm_thread/channels/slot_ring.h"
+#include "comm_thread/channels/transport.h"
+#include "comm_thread/channels/transport_choice.h"
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/service.h"
+#include "comm_thread/mpi/communicator.h"
+
+namespace weft::comm_thread {
+
+/// All channels of a rank that ride on one transport, carried by the communication thread.
+///
+///     ChannelSet channels(communicator, comm_thread, specs, Delivery::async, choice);
+///     ... channels[i].send(iteration) ... channels[i].receive() ...
+///     channels.collective_close();
+///
+/// Memory per channel: R messages and three where they land, whatever the number sent.
+/// Collective: construction, `collective_close` and destruction, over `communicator`.
+/// Lifetime: inside those of `comm_thread` and the MpiSession.
+/// Throws InputError, on all ranks, for specs that are out of range, whose two ends disagree, or
+/// that the transport cannot carry.
+class ChannelSet {
+ public:
+  ChannelSet(const Communicator& communicator, CommThread& comm_thread,
+             std::span<const ChannelSpec> specs, Delivery delivery, const TransportChoice& choice);
+
+  /// Closes what is not closed, unless an exception is on its way: then the job is about to end.
+  ~ChannelSet();
+  ChannelSet(const ChannelSet&) = delete;
+  ChannelSet& operator=(const ChannelSet&) = delete;
+
+  std::size_t size() const { return channels_.size(); }
+
+  /// In the order of the specs.
+  Channel& operator[](std::size_t i) { return *channels_[i]; }
+  const Channel& operator[](std::size_t i) const { return *channels_[i]; }
+
+  /// Returns when every message sent by any rank has arrived; nothing is left in flight. What
+  /// arrived last may still be received; nothing may be sent. Throws MpiError.
+  void collective_close();
+
+ private:
+  /// What the communication thread calls.
+  class Carrier final : public Service {
+   public:
+    explicit Carrier(ChannelSet& set) : set_(set) {}
+    bool progress() override;
+
+   private:
+    ChannelSet& set_;
+  };
+
+  bool is_drained() const;
+  std::string awaited() const;
+  /// Lets go of everything without the other ranks; what MPI may still touch stays allocated.
+  void abandon() noexcept;
+
+  CommThread& comm_thread_;
+  Carrier carrier_{*this};
+  std::unique_ptr<SharedLandings> shared_;  // or
+  std::unique_ptr<Transport> transport_;  // with
+  std::vector<std::unique_ptr<SlotRing>> landings_;  // memory of one Landing each
+  std::vector<std::unique_ptr<Channel>> channels_;
+  int exceptions_at_start_;
+  bool is_open_ = false;
+};
+
+}  // namespace weft::comm_thread

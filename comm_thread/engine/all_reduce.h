@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/binary_tree.h"
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/reduce_operation.h"
+#include "comm_thread/engine/schedule.h"
+#include "comm_thread/mpi/communicator.h"
+
+namespace weft::comm_thread {
+
+/// Combines a few numbers of every rank, element by element, and gives the result to all.
+///
+/// A schedule: up a binary tree and down again, 2·⌈log2 p⌉ messages deep. Contributions are always
+/// combined in the order own, first child, second child: the same bits in every run on p ranks, and
+/// on every rank. (Sums whose bits do not depend on p: ReproducibleSum.)
+///
+///     4 ranks: 3→1 | 1→0 2→0 | 0→1 0→2 | 1→3
+///
+/// Lifetime: `communicator` outlives it. Thread: one at a time.
+class AllReduce {
+ public:
+  /// Both run on the thread that executes the schedule; they must be short, not allocate and not
+  /// throw. Either may be empty.
+  struct Hooks {
+    /// Fills in this rank's contribution, called as late as possible: when those of the subtree
+    /// have arrived. Without it, `values()` as it was when posted.
+    std::function<void(std::span<double>)> take{};
+    /// Receives the result as soon as it is known here, before it is passed on.
+    std::function<void(std::span<const double>)> publish{};
+  };
+
+  /// `operations`: one for each number. `tag`: the same on all ranks, different for every schedule
+  /// on `communicator`.
+  AllReduce(const Communicator& communicator, std::span<const ReduceOperation> operations, int tag,
+            Hooks hooks);
+  AllReduce(const Communicator& communicator, ReduceOperation operation, std::size_t count,
+            int tag);
+  AllReduce(const AllReduce&) = delete;
+  AllReduce& operator=(const AllReduce&) = delete;
+
+  /// Filled by the caller before each run, holds the result after it.
+  std::span<double> values() { return values_; }
+
+  /// Starts on the calling thread, which then has to wait for it.
+  Pending start_here(CommThread& thread) { return thread.start_here(*schedule_); }
+  Pending post(CommThread& thread) { return thread.post(*schedule_); }
+
+ private:
+  void build_schedule(const Communicator& communicator, int tag);
+  void combine_with_children();
+  void take_from_parent();
+
+  BinaryTree tree_;
+  std::vector<ReduceOperation> operations_;
+  Hooks hooks_;
+  std::vector<double> values_;
+  std::vector<double> received_;  // of the children one after the other, then of the parent
+  std::unique_ptr<Schedule> schedule_;
+};
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm_thread/mpi/communicator.h"
+
+namespace weft::comm_thread {
+
+/// A fixed list of rounds of sends, receives and local operations, built once and run many times.
+///
+/// All operations of a round are independent; a round begins when the one before is complete.
+///
+///     halo exchange      | recv from 0, recv from 2, send to 0, send to 2 |
+///     all-reduce, 4 ranks| send 1, recv 1 | add | send 2, recv 2 | add |
+///
+/// Operations are persistent MPI requests, contiguous in memory in round order. Buffers belong to
+/// the caller and must outlive the schedule.
+///
+/// Memory ordering: the poster's writes to send buffers become visible to the thread that executes
+/// the schedule through the hand-over in CommThread::post (release) and its take (acquire). What
+/// was received is published by the release store of `finished_runs_` (or of one receive's
+/// `finished_run`) and read after an acquire load that sees it.
+/// Source: Hoefler, Gottschling, Rehm, Lumsdaine 2006, section 2.1–2.3.
+class Schedule {
+ public:
+  class Builder;
+
+  ~Schedule();
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+
+  /// For messages to people: "halo exchange".
+  const std::string& name() const { return name_; }
+  bool is_empty() const { return requests_.empty() && rounds_.empty(); }
+
+  /// Number of runs posted and finished so far. Thread: any.
+  std::uint64_t posted_runs() const { return posted_runs_.load(std::memory_order_relaxed); }
+  std::uint64_t finished_runs() const { return finished_runs_.load(std::memory_order_acquire); }
+
+  /// Whether the receive that was added as number `receive` is complete in run `run`. Thread: any.
+  bool has_received(std::size_t receive, std::uint64_t run) const;
+
+  /// What is still missing in the current run: "halo exchange: receive from rank 2". Thread: any.
+  std::string missing() const;
+
+ private:
+  friend class ScheduleExecutor;
+  friend class CommThread;
+  friend class Pending;
+
+  struct Operation {
+    bool is_receive;
+    int rank;
+    std::atomic<std::uint64_t> finished_run{0};
+  };
+  struct Round {
+    std::size_t first_request;
+    std::size_t request_count;
+    std::function<void()> afterwards;
+  };
+
+  Schedule() = default;
+
+  std::string name_;
+  const char* trace_name_ = "";  // the same, for ever
+  std::vector<MPI_Request> requests_;
+  std::unique_ptr<Operation[]> operations_;  // [requests_.size()]
+  std::vector<std::size_t> receives_;  // operation of each receive, in the order added
+  std::vector<Round> rounds_;
+
+  // The executing thread's own.
+  std::size_t current_round_ = 0;
+  std::size_t open_requests_ = 0;
+  std::int64_t begin_ns_ = 0;  // of the run, where it is recorded
+
+  std::atomic<std::uint64_t> posted_runs_{0};
+  std::atomic<std::uint64_t> finished_runs_{0};
+  std::exception_ptr error_;  // of any run, for good; written before finished_runs_
+  std::function<void()> progress_by_poster_;  // set where the poster progresses it
+  Schedule* next_posted_ = nullptr;  // link of CommThread's hand-over list
+  Schedule* continuation_ = nullptr;  // started when the current run is complete
+};
+
+/// Collects the operations of a schedule round by round.
+class Schedule::Builder {
+ public:
+  /// `communicator` must outlive the schedule.
+  Builder(const Communicator& communicator, std::string name);
+
+  Builder& send(const void* data, std::size_t bytes, int rank, int tag = 0);
+  Builder& receive(void* data, std::size_t bytes, int rank, int tag = 0);
+  /// Ends the round; `afterwards` runs on the executing thread when the round is complete and must
+  /// be short, not allocate and not throw.
+  Builder& end_round(std::function<void()> afterwards = {});
+
+  /// Throws MpiError.
+  std::unique_ptr<Schedule> build();
+
+ private:
+  struct Draft {
+    bool is_receive;
+    void* data;
+    std::size_t bytes;
+    int rank;
+    int tag;
+  };
+
+  const Communicator& communicator_;
+  std::string name_;
+  std::vector<Draft> drafts_;
+  std::vector<Round> rounds_;
+  std::size_t round_begin_ = 0;
+};
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,88 @@
+#include "comm_thread/mpi/mpi_session.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/mpi/mpi_error.h"
+#include "comm_thread/mpi/patient_wait.h"
+
+namespace weft::comm_thread {
+namespace {
+
+int to_mpi(ThreadLevel level) {
+  constexpr std::array levels{MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                              MPI_THREAD_MULTIPLE};
+  return levels[static_cast<std::size_t>(level)];
+}
+
+ThreadLevel from_mpi(int level) {
+  if (level == MPI_THREAD_MULTIPLE) return ThreadLevel::multiple;
+  if (level == MPI_THREAD_SERIALIZED) return ThreadLevel::serialized;
+  if (level == MPI_THREAD_FUNNELED) return ThreadLevel::funneled;
+  return ThreadLevel::single;
+}
+
+std::vector<std::function<void()>> work_at_end;
+
+void wait_for_all() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(MPI_COMM_WORLD, &request), "wait for the end of all ranks");
+  wait_patiently(request, "wait for the end of all ranks");
+}
+
+}  // namespace
+
+std::string name(ThreadLevel level) {
+  constexpr std::array names{"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                             "MPI_THREAD_MULTIPLE"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+MpiSession::MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted) {
+#ifdef OPEN_MPI
+  // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
+  setenv("OMPI_MCA_osc", "^rdma", 0);
+#endif
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Init_thread(&argument_count, &arguments, to_mpi(wanted), &provided),
+            "initialise the library");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  // MPICH may grant more than was asked for; whoever asks for less wants to see the fall-back.
+  thread_level_ = std::min(from_mpi(provided), wanted);
+}
+
+MpiSession::~MpiSession() {
+  // While an exception unwinds, the other ranks may never reach their MPI_Finalize.
+  if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  wait_for_all();
+  for (; !work_at_end.empty(); work_at_end.pop_back()) work_at_end.back()();
+  // Open MPI's OpenSHMEM takes MPI down with itself.
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (!is_finalized) MPI_Finalize();
+}
+
+void MpiSession::at_end(std::function<void()> work) { work_at_end.push_back(std::move(work)); }
+
+std::string MpiSession::library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string line(text.data(), static_cast<std::size_t>(length));
+  line.resize(std::min(line.size(), line.find('\n')));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+void MpiSession::abort(int exit_code) {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::abort();
+}
+
+}  // namespace weft::comm_thread

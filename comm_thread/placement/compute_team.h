@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "comm_thread/waiting/team_barrier.h"
+
+namespace weft::comm_thread {
+
+/// One thread's view of the compute team inside `ComputeTeam::run`.
+struct TeamThread {
+  int index = 0;
+  int count = 1;
+  TeamBarrier* barrier_of_team = nullptr;
+
+  /// The primary thread is the one that called `run`; it alone talks to the communication thread.
+  bool is_primary() const { return index == 0; }
+  void barrier() const { barrier_of_team->arrive_and_wait(); }
+};
+
+/// A contiguous share of `count` items: thread `index` of `count_of_threads` gets
+/// [begin, end), sizes differ by at most one.
+struct Share {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+Share share_of(std::int64_t count, int index, int count_of_threads);
+
+/// The OpenMP threads of this rank that compute.
+///
+/// A solver runs its whole iteration inside one `run`, so that threads meet in TeamBarrier, whose
+/// waiting follows the placement, and never in the OpenMP runtime's own barriers, which spin.
+/// Thread: construct and call from the main thread. Lifetime: the threads are OpenMP's and persist.
+class ComputeTeam {
+ public:
+  /// `thread_count` >= 1. `on_thread_start`: called once in each thread, with its index, before
+  /// any work (placement pins the thread there). Throws InputError when OpenMP is limited to fewer
+  /// threads.
+  ComputeTeam(int thread_count, WaitPolicy policy,
+              const std::function<void(int)>& on_thread_start = {});
+
+  int thread_count() const { return thread_count_; }
+
+  /// Runs `work` in every thread of the team and returns when all are done.
+  /// Throws: what a thread threw; the others leave at their next barrier.
+  ///
+  /// Memory ordering: what the caller wrote before is visible in `work`, what `work` wrote is
+  /// visible to the caller after. The OpenMP runtime orders that; the release/acquire pair on the
+  /// job pointer and the count of finished threads say it again in terms ThreadSanitizer can see.
+  void run(const std::function<void(const TeamThread&)>& work) const;
+
+ private:
+  int thread_count_;
+  WaitPolicy policy_;
+};
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm_thread/placement/finding.h"
+#include "comm_thread/placement/node_ranks.h"
+#include "comm_thread/placement/topology.h"
+
+namespace weft::comm_thread {
+
+/// What the communication thread runs on; decides how it may wait.
+enum class CommCore {
+  own_core,  ///< no compute thread on this core
+  hyper_thread,  ///< a free hardware thread of a core that also computes
+  shared_core,  ///< on the PU of the last compute thread
+};
+
+/// "own core", "hyper-thread", "shared core".
+std::string to_string(CommCore comm_core);
+
+/// `threads_wanted`: compute threads per rank, the same on all ranks; 0: as many as fit.
+/// `strict`: refuse rather than let two compute threads share a PU when `threads_wanted` is given.
+struct PlacementRequest {
+  NodeRanks node;
+  int threads_wanted = 0;
+  bool strict = false;
+};
+
+/// Where the threads of one rank go.
+struct Placement {
+  /// One PU per compute thread, at least one; equal entries only when `oversubscribed`.
+  std::vector<unsigned> compute_pus;
+  unsigned communication_pu = 0;
+  CommCore comm_core = CommCore::shared_core;
+  /// A PU of this rank has more than one compute thread, of this rank or another.
+  bool oversubscribed = false;
+  std::vector<PlacementFinding> findings;
+  bool operator==(const Placement&) const = default;
+};
+
+/// Plans the threads of this rank. A pure function: ranks that pass the same node data get plans
+/// that fit together.
+///
+/// 1. A rank lives in its *home*: what it was bound to. Ranks with the same home divide it into
+///    contiguous slices of cores, NUMA domain by NUMA domain; slices cross domains only if a rank
+///    would otherwise lack cores for the threads wanted (with 0 wanted: get less than half of an
+///    even share). Homes that overlap in part are dealt core by core.
+/// 2. A home is widened, to all the cores that its rank is allowed and that are in no other home,
+///    when it has fewer cores than ranks, fewer PUs than threads wanted, or so few cores that all
+///    threads of a rank would be on one.
+/// 3. Threads wanted = 0: one per core of the slice. With at least 8 cores per rank and no free
+///    hyper-thread, the last core is left to the communication thread.
+/// 4. The communication thread gets, in this order: a core of its own (the one after the last
+///    compute thread), a free hyper-thread (of the last compute thread's core if possible), the PU
+///    of the last compute thread.
+/// 5. More ranks than cores: hardware threads are dealt instead; more ranks than those: threads go
+///    round the PUs in turn. More threads than PUs in a slice go round the slice. All is reported.
+///
+/// Throws std::invalid_argument when the request contradicts itself (sizes, index out of range).
+Placement plan_placement(const Topology& topology, const PlacementRequest& request);
+
+/// The plans of all ranks on the node, in rank order; `this_rank_on_node` is not used.
+std::vector<Placement> plan_node(const Topology& topology, const PlacementRequest& request);
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+
+#include "comm_thread/termination/sweep_signal.h"
+
+namespace weft::comm_thread {
+
+/// What one rank found in its last sweep.
+struct SweepState {
+  /// This rank's part of what is compared with the threshold: not negative, from the newest values
+  /// of the neighbours.
+  double contribution = 0;
+  bool is_converged = false;  // the local criterion holds
+  bool gives_up = false;  // this rank wants the run to end, converged or not
+  std::uint64_t iteration = 0;
+};
+
+/// What a rank has to do before its next sweep.
+enum class SweepAction { sweep, record_snapshot, evaluate_snapshot, verify };
+
+/// The sweeping side of termination detection on one rank: pure logic, no messages, no threads.
+///
+///     sweep ─► record snapshot ─► sweep … ─► evaluate snapshot ─► sweep … ─► verify ─► end
+///       ▲                                                                      │
+///       └────────────────────────────── failed: next epoch ────────────────────┘
+///
+/// A run ends in `verified` only: never without verification, whatever a detector said.
+class SweepProtocol {
+ public:
+  explicit SweepProtocol(double threshold) : threshold_(threshold) {}
+
+  /// What to do next. `snapshot_has_arrived`: the neighbours' values of the snapshot recorded last
+  /// are here. Snapshots are recorded even if a verdict is known, because neighbours wait for them.
+  SweepAction after_sweep(const SweepState& state, const SweepOrder& order,
+                          bool snapshot_has_arrived);
+
+  /// After `record_snapshot`.
+  void snapshot_recorded() { ++recorded_snapshot_; }
+
+  /// After `evaluate_snapshot`: this rank's part of what is compared with the threshold.
+  void snapshot_evaluated(double contribution);
+
+  /// After `verify`, with the value of the true global state, the same on all ranks. Returns
+  /// whether the run has ended; otherwise the next epoch has begun.
+  bool verified(double true_value);
+
+  const SweepSignal& signal() const { return signal_; }
+  std::uint64_t recorded_snapshot() const { return recorded_snapshot_; }
+  bool has_converged() const { return has_converged_; }
+
+ private:
+  double threshold_;
+  SweepSignal signal_;
+  Verdict verdict_ = Verdict::none;  // being verified
+  std::uint64_t recorded_snapshot_ = 0;
+  bool has_converged_ = false;
+};
+
+}  // namespace weft::comm_thread

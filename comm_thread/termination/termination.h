@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/halo_exchange.h"
+#include "comm_thread/engine/reduce_operation.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/termination/contribution_history.h"
+#include "comm_thread/termination/detection_report.h"
+#include "comm_thread/termination/detector_kind.h"
+#include "comm_thread/termination/detector_service.h"
+#include "comm_thread/termination/sweep_protocol.h"
+
+namespace weft::comm_thread {
+
+/// Ends an iteration whose ranks do not wait for each other, in agreement and never unverified.
+///
+///     while (true) {
+///       sweep();
+///       switch (termination.after_sweep({contribution, is_converged, gives_up, iteration})) {
+///         case SweepAction::sweep: continue;
+///         case SweepAction::record_snapshot:    // recorded = x;
+///           pack(recorded, termination.snapshot_send_buffer());
+///           termination.snapshot_recorded();
+///           continue;
+///         case SweepAction::evaluate_snapshot:  // sweeps went on meanwhile
+///           termination.snapshot_evaluated(contribution_of(recorded,
+///           termination.snapshot_halo())); continue;
+///         case SweepAction::verify:             // all ranks come here
+///           refresh_halo();                     // synchronously
+///           if (termination.collective_verified(reproducible_sum(true_contribution()))) return;
+///       }
+///     }
+///
+/// All signals are moved by the communication thread, so a rank in a long sweep does not hold up
+/// what passes through it. Contributions are whatever is not negative and falls to the threshold;
+/// where any of them is above it after a verdict, the iteration goes on.
+///
+/// Thread: one, the sweeping one. Lifetime: inside that of `comm_thread`; the run has ended before
+/// it is destroyed, unless by an exception.
+/// Source: design decision 7; FlagTree and ReductionProtocol name theirs.
+class Termination {
+ public:
+  struct Options {
+    DetectorKind detector = DetectorKind::snapshot;
+    /// Of all contributions together.
+    double threshold = 0;
+    ReduceOperation operation = ReduceOperation::sum;  // or max
+    /// Whom this rank's part of a snapshot goes to and comes from, as in HaloExchange. Needed for
+    /// `snapshot` only.
+    std::span<const HaloNeighbour> neighbours{};
+  };
+
+  /// Collective: takes message spaces of its own. The run begins here.
+  Termination(const Communicator& communicator, CommThread& comm_thread, const Options& options);
+  ~Termination();
+  Termination(const Termination&) = delete;
+  Termination& operator=(const Termination&) = delete;
+
+  /// To be called after every sweep; says what to do before the next. When any rank gives up, all
+  /// are told to verify for the last time; until then all go on.
+  /// Throws MpiError when the detection has failed.
+  SweepAction after_sweep(const SweepState& state);
+
+  /// What neighbours need of this rank's recorded part. Shape: the neighbours' send ranges tile it.
+  std::span<double> snapshot_send_buffer();
+
+  /// After `record_snapshot`, with the send buffer filled in.
+  void snapshot_recorded();
+
+  /// The neighbours' recorded values, until the next sweep. Shape: the neighbours' receive ranges
+  /// tile it.
+  std::span<const double> snapshot_halo() const { return snapshot_buffers_->halo; }
+
+  /// After `evaluate_snapshot`: this rank's contribution, from recorded values only.
+  void snapshot_evaluated(double contribution);
+
+  /// After `verify`. `true_value`: the contributions of all ranks with fresh halos together, the
+  /// same bits on all ranks. Returns whether the run has ended; otherwise sweeping goes on.
+  bool collective_verified(double true_value);
+
+  /// Whether the run ended with a true value within the threshold, or else because a rank gave up.
+  bool has_converged() const { return protocol_.has_converged(); }
+
+  /// After the end.
+  DetectionReport collective_report();
+
+ private:
+  struct SnapshotBuffers {
+    SnapshotBuffers(const Communicator& communicator, std::span<const HaloNeighbour> neighbours);
+    std::vector<double> halo;
+    HaloExchange exchange;
+  };
+
+  void abandon() noexcept;
+  std::unique_ptr<Detector> collective_make_detector(const Options& options);
+  double seconds_now() const;
+  double collective_true_seconds(double terminated_seconds);
+  void leave();
+
+  Communicator communicator_;
+  CommThread& comm_thread_;
+  int exceptions_at_start_;
+  double threshold_;
+  ReduceOperation operation_;
+  SweepProtocol protocol_;
+  std::unique_ptr<SnapshotBuffers> snapshot_buffers_;  // with the snapshot detector
+  std::optional<Pending> snapshot_;  // the last one
+  DetectorService service_;
+  bool is_registered_ = false;
+
+  ContributionHistory history_;
+  double began_ = 0;  // of the steady clock
+  double fired_seconds_ = 0;
+  double terminated_seconds_ = 0;
+  std::uint64_t iteration_ = 0;
+};
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "solver/krylov/hessenberg_least_squares.h"
+#include "solver/krylov/method.h"
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::solver {
+
+/// Restarted GMRES(m) for any matrix, preconditioned from the right by any M:
+///
+///     cycle:  v₀ = r/‖r‖;  A·M·V = V₊·H;  y = argmin ‖ ‖r‖·e₁ − H·y ‖;  x += M·V·y;  r = b − A·x
+///
+/// so that the norm it minimizes is the residual's own, and what it reports as that of the
+/// recurrence is the true one wherever a cycle ends. Every new vector is made orthogonal to those
+/// before twice, by classical Gram-Schmidt, which loses no orthogonality and takes two reductions
+/// whatever their number; its norm comes with the second.
+///
+/// Where the new vector lies in the space of the others, a cycle ends early: with the solution
+/// unless A·M is singular. A cycle that brings nothing is a breakdown, for the next would be equal.
+///
+/// Bytes an iteration: columns are read three times, half of the m on average; a block of each is
+/// in cache for the second update's products. Memory: m + 4 vectors.
+/// Source: Saad and Schultz 1986, "GMRES"; Giraud, Langou, Rozložník 2005 (Gram-Schmidt twice).
+class Gmres final : public KrylovMethod {
+ public:
+  /// As KrylovMethod. `options.restart`: m, at least 1. Throws comm_thread::InputError where the
+  /// diagonal, as a preconditioner, has a zero.
+  Gmres(spmv::LinearOperator& op, Options options);
+
+  SolveReport solve_in_team(const comm_thread::TeamThread& thread,
+                            std::span<const double> b) override;
+  /// Of a whole cycle, on average.
+  double vector_bytes() const override;
+
+ private:
+  /// What each thread computes for itself, all of them the same.
+  struct alignas(64) ThreadState {
+    explicit ThreadState(std::size_t restart);
+
+    HessenbergLeastSquares projected;
+    std::vector<double> column;  // of H
+    std::vector<double> correction;  // of the column, by the second projection
+    std::vector<spmv::BinnedSum> sums;  // this thread's part of them
+  };
+
+  Spare spare() override { return {*z_, basis_.back().data()}; }
+  ThreadState& state(const comm_thread::TeamThread& thread) {
+    return states_[static_cast<std::size_t>(thread.index)];
+  }
+  void collective_precondition(const comm_thread::TeamThread& thread, const Array& v);
+  double collective_square(const comm_thread::TeamThread& thread, const Array& v, double bound);
+  void collective_sum(const comm_thread::TeamThread& thread, std::size_t count);
+  bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
+  void collective_cycle(const comm_thread::TeamThread& thread, double norm, double first_norm,
+                        SolveReport& report);
+  double collective_correct(const comm_thread::TeamThread& thread, std::span<const double> b,
+                            double norm);
+
+  double norm_;  // ‖A‖ at most
+  double inverse_norm_ = 1;  // ‖M‖ at most
+  comm_thread::ReproducibleSum sums_;  // with each column, and of the vector with itself
+  std::vector<ThreadState> states_;
+  perfmodel::HugePageBuffer<double> inverse_diagonal_;
+  std::unique_ptr<spmv::Operand> z_;
+  std::vector<Array> basis_;  // [m + 1]
+};
+
+}  // namespace weft::solver

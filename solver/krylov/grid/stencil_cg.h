@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "solver/krylov/grid/slab.h"
+#include "solver/krylov/reduced_cg.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/grid/stencil_wavefront.h"
+#include "spmv/modes/local_rows.h"
+
+namespace weft::solver {
+
+/// Conjugate gradients on a grid in one pass through memory and one reduction an iteration: A·p and
+/// A·r are computed again where they are needed (spmv::StencilStep). 48 bytes per row and
+/// iteration; four vectors with b. Nothing but p·A·p is carried by a recurrence, and that has a
+/// guard.
+///
+/// What other ranks wait for comes first, so that r travels beside the pass as the mode wants it:
+///
+///     own points of a rank with a neighbour on its left
+///       s e o o o o o     s  surface: p, x, r before the pass, because the neighbour reads r;
+///       s e o o o o o        r·A·r after it, when the halo is there
+///       s e o o o o o     e  p before the pass, because r of s needs it
+///
+///     every thread      p of the ghost points, of s and e, of planes next to another thread
+///     barrier           x, r of s; r begins to travel
+///                       the pass: p, x, r elsewhere, r·A·r where nothing is missing
+///     barrier           r·A·r next to other threads; the halo arrives; r·A·r of s, reduction
+///
+/// Source: Chronopoulos and Gear 1989.
+class StencilCg final : public ReducedCg {
+ public:
+  /// As KrylovMethod. A diagonal preconditioner changes nothing, because the diagonal is constant.
+  StencilCg(spmv::StencilOperator& op, Options options);
+  double vector_bytes() const override { return 48; }
+
+ private:
+  /// The pass as rows to multiply, for the modes: r·A·r is all that is left of A·r.
+  class Pass final : public spmv::LocalRows {
+   public:
+    Pass(StencilCg& method, const Step& step, double beta, spmv::CloseSum& r_dot_r)
+        : method_(method), step_(step), beta_(beta), r_dot_r_(r_dot_r) {}
+    void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
+                            const double* r, double* unused, spmv::RowSum r_dot_ar,
+                            const std::function<void()>& pause) const override;
+
+   private:
+    StencilCg& method_;
+    const Step& step_;
+    double beta_;
+    spmv::CloseSum& r_dot_r_;  // of this thread
+  };
+
+  Spare spare() override { return {*r_, p_.data()}; }
+  void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
+  void collective_begin_again(const comm_thread::TeamThread& thread,
+                              std::span<const double> b) override;
+  Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
+  void collective_advance(const comm_thread::TeamThread& thread, const State& state,
+                          const Step& step) override;
+  void forget_direction(const comm_thread::TeamThread& thread);
+  const GridSlab& slab(const comm_thread::TeamThread& thread) const {
+    return slabs_[static_cast<std::size_t>(thread.index)];
+  }
+
+  spmv::StencilOperator& grid_;
+  comm_thread::ReproducibleSum sums_;  // r·r, r·A·r
+  std::unique_ptr<spmv::Operand> r_;
+  Array p_;
+  std::vector<GridSlab> slabs_;  // of the points o and e
+  std::vector<spmv::GridBox> surface_;
+  spmv::GridBox deep_;  // points o
+  std::vector<spmv::GridBox> beside_;  // points s and e
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,120 @@
+#include "solver/krylov/grid/two_pass_cg.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "solver/krylov/fused_vector_kernels.h"
+#include "spmv/grid/shares.h"
+#include "spmv/modes/apply_in_mode.h"
+
+namespace weft::solver {
+
+using comm_thread::TeamThread;
+using perfmodel::Phase;
+using perfmodel::PhaseScope;
+using spmv::CloseSum;
+using spmv::GridBox;
+
+TwoPassCg::TwoPassCg(spmv::StencilOperator& op, Options options)
+    : TextbookCg(op, std::move(options)),
+      grid_(op),
+      curvature_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
+      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
+      p_(collective_make_operand()),
+      slabs_(cut_into_slabs(op.layout().own(), op.inner(), op.team().thread_count())),
+      surface_(spmv::shell(op.layout().own(), op.inner())) {
+  r_ = make_array();
+}
+
+TextbookCg::Norms TwoPassCg::collective_norms(const TeamThread& thread, CloseSum& r_dot_r) {
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  r_dot_r.flush(residual_.part(thread.index));
+  residual_.collective_reduce(thread);
+  const double square = residual_.result();
+  return {.r = std::sqrt(square), .r_dot_z = square};
+}
+
+TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, std::span<const double> b,
+                                              double bound) {
+  ResidualSums sums(bound, 0);
+  double* const p = p_->values();
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      std::fill_n(x_.data() + i, count, 0.0);
+      std::fill_n(p + i, count, 0.0);
+      start_residual(b.data() + i, nullptr, r_.data() + i, count, sums);
+    });
+  }
+  return collective_norms(thread, sums.r_dot_r);
+}
+
+void TwoPassCg::FirstPass::multiply_in_pieces(spmv::RowSet set, const TeamThread& thread,
+                                              const double* p, double* /*unused*/,
+                                              spmv::RowSum p_dot_ap,
+                                              const std::function<void()>& pause) const {
+  const spmv::StencilOperator& grid = method_.grid_;
+  const GridSlab& mine = method_.slab(thread);
+  CloseSum sum(p_dot_ap.bound);
+  if (set != spmv::RowSet::boundary)
+    spmv::renew_direction_in_one_pass(
+        grid.stencil(), grid.layout(),
+        {.alpha = last_.alpha,
+         .beta = last_.beta,
+         .r = method_.r_.data(),
+         .p = method_.p_->values(),
+         .x = method_.x_.data(),
+         .direction = mine.middle,
+         .curvature = set == spmv::RowSet::all ? mine.own : intersection(mine.own, grid.inner())},
+        sum, pause);
+  else
+    for (const GridBox& box : method_.surface_)
+      for (const GridBox& part : spmv::share_of_rows(box, thread.index, thread.count))
+        spmv::add_curvature(grid.stencil(), grid.layout(), p, part, sum);
+  sum.flush(*p_dot_ap.part);
+}
+
+double TwoPassCg::collective_advance(const TeamThread& thread, const Step& last,
+                                     const Norms& norms) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    double* const p = p_->values();
+    for (const GridBox& edge : slab(thread).edges) {
+      spmv::update_solution(grid_.layout(), last.alpha, p, x_.data(), edge);
+      spmv::renew_direction(grid_.layout(), last.beta, r_.data(), p, edge);
+    }
+    thread.barrier();
+  }
+  spmv::apply_in_mode(
+      thread, options().mode,
+      {.rows = FirstPass(*this, last),
+       .comm_thread = op().comm_thread(),
+       .x = *p_,
+       .y = nullptr,
+       .timer = timer_,
+       .x_dot_y = {&curvature_.part(thread.index), op().collective_norm() * norms.p * norms.p}});
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  curvature_.collective_reduce(thread);
+  return curvature_.result();
+}
+
+TextbookCg::Norms TwoPassCg::collective_update_residual(const TeamThread& thread, double alpha,
+                                                        const Norms& norms) {
+  CloseSum r_dot_r(norms.r * norms.r);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    spmv::update_residual(grid_.stencil(), grid_.layout(), alpha, p_->values(), r_.data(),
+                          slab(thread).own, r_dot_r);
+  }
+  return collective_norms(thread, r_dot_r);
+}
+
+/// Slabs and segments do not end at the same rows.
+void TwoPassCg::finish(const TeamThread& thread, double alpha) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  spmv::update_solution(grid_.layout(), alpha, p_->values(), x_.data(), slab(thread).own);
+  thread.barrier();
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/reproducible_sum.h"
+#include "solver/krylov/grid/slab.h"
+#include "solver/krylov/textbook_cg.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/grid/stencil_wavefront.h"
+#include "spmv/modes/local_rows.h"
+
+namespace weft::solver {
+
+/// The textbook's conjugate gradients on a grid in two passes, which compute A·p twice and never
+/// store it; 64 bytes per row and iteration, four vectors with b. The bits are those of
+/// ConjugateGradient.
+///
+///     x += α p, p = r + β p, p·A·p     reads x, p, r, writes x, p     40
+///     r -= α A·p, r·r                  reads r, p, writes r           24
+///
+/// The first pass has the halo of p beside it: points that other ranks or threads read come before
+/// it, points that need those of other ranks after it, as the mode wants it.
+class TwoPassCg final : public TextbookCg {
+ public:
+  /// As KrylovMethod; without a preconditioner.
+  TwoPassCg(spmv::StencilOperator& op, Options options);
+  double vector_bytes() const override { return 64; }
+
+ private:
+  /// The first pass as rows to multiply, for the modes: renews p before p·A·p, whose parts are all
+  /// that is left of A·p.
+  class FirstPass final : public spmv::LocalRows {
+   public:
+    FirstPass(TwoPassCg& method, const Step& last) : method_(method), last_(last) {}
+    void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
+                            const double* p, double* unused, spmv::RowSum p_dot_ap,
+                            const std::function<void()>& pause) const override;
+
+   private:
+    TwoPassCg& method_;
+    Step last_;
+  };
+
+  Spare spare() override { return {*p_, r_.data()}; }
+  Norms collective_start(const comm_thread::TeamThread& thread, std::span<const double> b,
+                         double bound) override;
+  double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
+                            const Norms& norms) override;
+  Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha,
+                                   const Norms& norms) override;
+  void finish(const comm_thread::TeamThread& thread, double alpha) override;
+  Norms collective_norms(const comm_thread::TeamThread& thread, spmv::CloseSum& r_dot_r);
+  const GridSlab& slab(const comm_thread::TeamThread& thread) const {
+    return slabs_[static_cast<std::size_t>(thread.index)];
+  }
+
+  spmv::StencilOperator& grid_;
+  comm_thread::ReproducibleSum curvature_;  // p·A·p
+  comm_thread::ReproducibleSum residual_;  // r·r
+  std::unique_ptr<spmv::Operand> p_;
+  Array r_;
+  std::vector<GridSlab> slabs_;
+  std::vector<spmv::GridBox> surface_;  // own points that wait for the halo
+};
+
+}  // namespace weft::solver

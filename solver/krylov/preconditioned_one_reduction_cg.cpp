@@ -1,0 +1,85 @@
+#include "solver/krylov/preconditioned_one_reduction_cg.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "solver/krylov/fused_vector_kernels.h"
+
+namespace weft::solver {
+
+using comm_thread::TeamThread;
+using perfmodel::Phase;
+using spmv::BinnedSum;
+
+PreconditionedOneReductionCg::PreconditionedOneReductionCg(spmv::LinearOperator& op,
+                                                           Options options)
+    : ReducedCg(op, std::move(options)),
+      inverse_(*this->options().inverse),
+      norm_(op.collective_norm()),
+      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
+      u_(collective_make_operand()) {
+  for (Array* array : {&r_, &w_, &p_, &s_}) *array = make_array();
+}
+
+void PreconditionedOneReductionCg::start(const TeamThread& thread, std::span<const double> b) {
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    for (Array* array : {&x_, &p_, &s_}) std::fill_n(array->data() + i, count, 0.0);
+    std::copy_n(b.data() + i, count, r_.data() + i);
+  });
+  thread.barrier();
+  inverse_.apply(thread, r_.data(), u_->values());
+}
+
+void PreconditionedOneReductionCg::collective_begin_again(const TeamThread& thread,
+                                                          std::span<const double> b) {
+  double* const u = u_->values();
+  for_each_segment(
+      thread, [&](std::size_t i, std::int64_t count) { std::copy_n(x_.data() + i, count, u + i); });
+  op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
+  thread.barrier();
+  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
+    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i)
+      r_[i] = b[i] - w_[i];
+  });
+  thread.barrier();
+  inverse_.apply(thread, r_.data(), u);
+}
+
+ReducedCg::Step PreconditionedOneReductionCg::collective_next_step(const TeamThread& thread,
+                                                                   const State& state) {
+  const double inverse = inverse_.norm();
+  BinnedSum r_dot_r(state.r_square);
+  BinnedSum r_dot_u(inverse * state.r_square);
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    add_square(r_.data() + i, count, r_dot_r);
+    add_product(r_.data() + i, u_->values() + i, count, r_dot_u);
+  });
+  r_dot_r.flush(sums_.part(thread.index, 0));
+  r_dot_u.flush(sums_.part(thread.index, 1));
+  timer_.lap(thread.index, Phase::vector_update);
+  op().apply(thread, options().mode, *u_, w_.data(), timer_,
+             {&sums_.part(thread.index, 2), norm_ * inverse * inverse * state.r_square});
+  sums_.collective_reduce(thread);
+  timer_.lap(thread.index, Phase::reduction);
+  return step_from(state, sums_.result(0), sums_.result(1), sums_.result(2));
+}
+
+void PreconditionedOneReductionCg::collective_advance(const TeamThread& thread, const State& state,
+                                                      const Step& step) {
+  const double beta = state.has_direction ? step.beta : 0;
+  const double alpha = step.alpha;
+  const double* const u = u_->values();
+  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
+    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i) {
+      p_[i] = u[i] + beta * p_[i];
+      s_[i] = w_[i] + beta * s_[i];
+      x_[i] += alpha * p_[i];
+      r_[i] -= alpha * s_[i];
+    }
+  });
+  thread.barrier();
+  inverse_.apply(thread, r_.data(), u_->values());
+  timer_.lap(thread.index, Phase::vector_update);
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::solver {
+
+/// The vector work of the variants of CG with one reduction on one segment, in one pass.
+///
+/// `d`, `d_inverse`: the diagonal and its inverse, both null without a preconditioner. r = D·u is
+/// never stored. All arrays: [count].
+
+/// u = D⁻¹·(b - w), or D⁻¹·b where w is null.
+void start_u(const double* b, const double* w, const double* d_inverse, double* u,
+             std::int64_t count);
+
+/// Adds r·r and r·u.
+void add_squares_of_u(const double* u, const double* d, std::int64_t count, spmv::CloseSum& r_dot_r,
+                      spmv::CloseSum& r_dot_u);
+
+/// Adds a·b.
+void add_product(const double* a, const double* b, std::int64_t count, spmv::CloseSum& sum);
+
+/// Chronopoulos–Gear: p = u + β p, s = w + β s, x += α p, u -= α D⁻¹ s; adds r·r, r·u.
+/// Reads and writes u, p, s, x, reads w: 72 bytes a row.
+struct ChronopoulosGearArrays {
+  double* u;
+  const double* w;  // A·u
+  double* p;
+  double* s;  // A·p
+  double* x;
+};
+void chronopoulos_gear_pass(double alpha, double beta, const ChronopoulosGearArrays& v,
+                            const double* d, const double* d_inverse, std::int64_t count,
+                            spmv::CloseSum& r_dot_r, spmv::CloseSum& r_dot_u);
+
+/// Ghysels–Vanroose: z = n + β z, s = w + β s, p = u + β p, x += α p, u -= α D⁻¹ s, w -= α z,
+/// m = D⁻¹ w; adds r·r, r·u, w·u. Reads and writes u, w, p, s, z, x, reads n: 104 bytes a row,
+/// with a preconditioner 128.
+struct GhyselsVanrooseArrays {
+  double* u;
+  double* w;  // A·u; m itself without a preconditioner
+  double* m;  // D⁻¹·w
+  const double* n;  // A·m
+  double* p;
+  double* s;  // A·p
+  double* z;  // A·D⁻¹·s
+  double* x;
+};
+void ghysels_vanroose_pass(double alpha, double beta, const GhyselsVanrooseArrays& v,
+                           const double* d, const double* d_inverse, std::int64_t count,
+                           spmv::CloseSum& r_dot_r, spmv::CloseSum& r_dot_u,
+                           spmv::CloseSum& w_dot_u);
+
+/// Predict and recompute: x += α p, u -= α t, then with the β that was predicted p = u + β p,
+/// t = D⁻¹ (w - α a) + β t; adds what the next prediction needs.
+/// Reads and writes u, p, t, x, reads w, a: 80 bytes a row.
+struct PredictRecomputeArrays {
+  double* u;
+  const double* w;  // A·u
+  double* p;
+  double* t;  // D⁻¹·A·p
+  const double* a;  // A·t
+  double* x;
+};
+struct PredictRecomputeSums {
+  explicit PredictRecomputeSums(double r_square, double p_square, double norm, double inverse_norm)
+      : r_dot_r(r_square),
+        r_dot_u(inverse_norm * r_square),
+        p_dot_s(norm * p_square),
+        r_dot_t(norm * inverse_norm * p_square),
+        s_dot_t(norm * norm * inverse_norm * p_square) {}
+
+  [[gnu::always_inline]] void carry() {
+    for (spmv::CloseSum* sum : {&r_dot_r, &r_dot_u, &p_dot_s, &r_dot_t, &s_dot_t}) sum->carry();
+  }
+
+  spmv::CloseSum r_dot_r;
+  spmv::CloseSum r_dot_u;
+  spmv::CloseSum p_dot_s;  // s = D·t = A·p
+  spmv::CloseSum r_dot_t;
+  spmv::CloseSum s_dot_t;
+};
+void predict_recompute_pass(double alpha, double beta, const PredictRecomputeArrays& v,
+                            const double* d, const double* d_inverse, std::int64_t count,
+                            PredictRecomputeSums& sums);
+
+}  // namespace weft::solver

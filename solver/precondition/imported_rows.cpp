@@ -1,0 +1,193 @@
+#include "solver/precondition/imported_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "comm_thread/mpi/sparse_exchange.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::Bytes;
+using spmv::DistributedMatrix;
+using spmv::GlobalIndex;
+
+/// A row, and the subdomain whose core has it.
+struct CoreOfRow {
+  GlobalIndex row;
+  int subdomain;
+};
+
+struct Entry {
+  GlobalIndex row;
+  GlobalIndex column;
+  double value;
+};
+
+/// Own rows, and those that were fetched.
+class KnownRows {
+ public:
+  explicit KnownRows(const DistributedMatrix& matrix) : matrix_(matrix) {}
+
+  /// Calls work(column, value) for the entries of a row.
+  template <class Work>
+  void for_each_entry(GlobalIndex row, const Work& work) const {
+    if (is_own(row)) {
+      const auto local = static_cast<std::size_t>(row - matrix_.first_row());
+      for (auto i = matrix_.rows.row_offsets[local]; i < matrix_.rows.row_offsets[local + 1]; ++i)
+        work(matrix_.global_column(matrix_.rows.columns[static_cast<std::size_t>(i)]),
+             matrix_.rows.values[static_cast<std::size_t>(i)]);
+      return;
+    }
+    for (const auto& [column, value] : fetched_.at(row)) work(column, value);
+  }
+
+  void collective_fetch(const comm_thread::Communicator& communicator,
+                        const std::vector<OverlappingRows>& subdomains) {
+    std::map<int, std::vector<GlobalIndex>> wanted;
+    for (const OverlappingRows& subdomain : subdomains)
+      for (const GlobalIndex row : subdomain.rows)
+        if (!is_own(row) && fetched_.try_emplace(row).second)
+          wanted[matrix_.partition.owner(row)].push_back(row);
+    std::map<int, Bytes> requests;
+    for (const auto& [rank, rows] : wanted) requests[rank] = comm_thread::to_bytes(rows);
+    std::map<int, Bytes> answers;
+    for (const auto& [rank, bytes] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
+      std::vector<Entry> entries;
+      for (const GlobalIndex row : comm_thread::from_bytes<GlobalIndex>(bytes))
+        for_each_entry(row, [&](GlobalIndex column, double value) {
+          entries.push_back({row, column, value});
+        });
+      answers[rank] = comm_thread::to_bytes(entries);
+    }
+    for (const auto& [rank, bytes] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(answers)))
+      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+        fetched_[entry.row].emplace_back(entry.column, entry.value);
+  }
+
+ private:
+  bool is_own(GlobalIndex row) const {
+    return row >= matrix_.first_row() && row < matrix_.first_row() + matrix_.rows.row_count;
+  }
+
+  const DistributedMatrix& matrix_;
+  std::unordered_map<GlobalIndex, std::vector<std::pair<GlobalIndex, double>>> fetched_;
+};
+
+void add_layer(const KnownRows& known, std::vector<GlobalIndex>& rows) {
+  std::vector<GlobalIndex> larger = rows;
+  for (const GlobalIndex row : rows)
+    known.for_each_entry(row, [&](GlobalIndex column, double) { larger.push_back(column); });
+  std::ranges::sort(larger);
+  larger.erase(std::unique(larger.begin(), larger.end()), larger.end());
+  rows = std::move(larger);
+}
+
+bool has(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
+  return std::ranges::binary_search(rows, row);
+}
+
+/// Which core every row at the edge of a subdomain belongs to, and every row outside that it is
+/// coupled to. Every row is in one core; its owner tells, after the rank of the core told him.
+std::unordered_map<GlobalIndex, int> collective_find_cores(
+    const comm_thread::Communicator& communicator, const DistributedMatrix& matrix,
+    const KnownRows& known, const std::vector<OverlappingRows>& subdomains) {
+  std::map<int, std::vector<CoreOfRow>> told;
+  for (const OverlappingRows& subdomain : subdomains)
+    for (const GlobalIndex row : subdomain.core)
+      told[matrix.partition.owner(row)].push_back({row, subdomain.number});
+  std::map<int, Bytes> messages;
+  for (const auto& [rank, list] : told) messages[rank] = comm_thread::to_bytes(list);
+  std::vector<int> core_of_own(static_cast<std::size_t>(matrix.rows.row_count));
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+    for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
+      core_of_own[static_cast<std::size_t>(core.row - matrix.first_row())] = core.subdomain;
+
+  std::unordered_map<GlobalIndex, int> cores;
+  std::map<int, std::vector<GlobalIndex>> wanted;
+  const auto want = [&](GlobalIndex row) {
+    if (cores.try_emplace(row).second) wanted[matrix.partition.owner(row)].push_back(row);
+  };
+  for (const OverlappingRows& subdomain : subdomains)
+    for (const GlobalIndex row : subdomain.rows)
+      known.for_each_entry(row, [&](GlobalIndex column, double) {
+        if (has(subdomain.rows, column)) return;
+        want(row);
+        want(column);
+      });
+  std::map<int, Bytes> requests;
+  for (const auto& [rank, rows] : wanted) requests[rank] = comm_thread::to_bytes(rows);
+  std::map<int, Bytes> answers;
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
+    std::vector<CoreOfRow> list;
+    for (const GlobalIndex row : comm_thread::from_bytes<GlobalIndex>(bytes))
+      list.push_back({row, core_of_own[static_cast<std::size_t>(row - matrix.first_row())]});
+    answers[rank] = comm_thread::to_bytes(list);
+  }
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(answers)))
+    for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
+      cores[core.row] = core.subdomain;
+  return cores;
+}
+
+LowerTriangle matrix_of(const KnownRows& known, const std::unordered_map<GlobalIndex, int>& cores,
+                        OverlappingRows& subdomain) {
+  const std::vector<GlobalIndex>& rows = subdomain.rows;
+  LowerTriangle matrix{rows.size(), {}};
+  subdomain.cut.assign(rows.size(), 0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    known.for_each_entry(rows[i], [&](GlobalIndex column, double value) {
+      const auto found = std::ranges::lower_bound(rows, column);
+      const bool is_inside = found != rows.end() && *found == column;
+      if (!is_inside && cores.at(rows[i]) == cores.at(column)) subdomain.cut[i] += std::abs(value);
+      if (!is_inside || column > rows[i]) return;
+      matrix.entries.push_back(
+          {static_cast<int>(i), static_cast<int>(found - rows.begin()), value});
+    });
+  return matrix;
+}
+
+WholeRows whole_rows(const KnownRows& known, const std::vector<GlobalIndex>& rows) {
+  WholeRows whole;
+  for (const GlobalIndex row : rows) {
+    known.for_each_entry(row, [&](GlobalIndex column, double value) {
+      whole.columns.push_back(column);
+      whole.values.push_back(value);
+    });
+    whole.row_begin.push_back(whole.columns.size());
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
+                                                  const DistributedMatrix& matrix, int overlap,
+                                                  std::vector<OverlappingRows>& subdomains,
+                                                  std::vector<WholeRows>* whole) {
+  KnownRows known(matrix);
+  for (OverlappingRows& subdomain : subdomains) subdomain.rows = subdomain.core;
+  known.collective_fetch(communicator, subdomains);
+  for (int layer = 0; layer < overlap; ++layer) {
+    for (OverlappingRows& subdomain : subdomains) add_layer(known, subdomain.rows);
+    known.collective_fetch(communicator, subdomains);
+  }
+  std::vector<LowerTriangle> matrices;
+  const auto cores = collective_find_cores(communicator, matrix, known, subdomains);
+  for (OverlappingRows& subdomain : subdomains)
+    matrices.push_back(matrix_of(known, cores, subdomain));
+  for (std::size_t i = 0; whole && i < subdomains.size(); ++i)
+    whole->push_back(whole_rows(known, subdomains[i].rows));
+  return matrices;
+}
+
+}  // namespace weft::solver

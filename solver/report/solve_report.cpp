@@ -1,0 +1,17 @@
+#include "solver/report/solve_report.h"
+
+namespace weft::solver {
+
+const char* name(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::converged:
+      return "converged";
+    case SolveStatus::not_converged:
+      return "not-converged";
+    case SolveStatus::breakdown:
+      break;
+  }
+  return "breakdown";
+}
+
+}  // namespace weft::solver

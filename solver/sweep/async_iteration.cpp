@@ -1,0 +1,366 @@
+#include "solver/sweep/async_iteration.h"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/termination/contribution_history.h"
+#include "comm_thread/termination/termination.h"
+#include "comm_thread/waiting/team_barrier.h"
+#include "perfmodel/marked_region.h"
+#include "solver/report/iteration_timer.h"
+#include "solver/report/relative_residual.h"
+#include "solver/report/residual_history.h"
+#include "solver/sweep/channel_halo.h"
+#include "solver/sweep/halo_period_choice.h"
+#include "solver/sweep/team_sum.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::HaloNeighbour;
+using comm_thread::SweepAction;
+using comm_thread::TeamThread;
+
+AsyncIteration::Options checked(AsyncIteration::Options options) {
+  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
+    if (found < least)
+      throw comm_thread::InputError(
+          fmt::format("{}: found {}; expected at least {}", what, found, least));
+  };
+  check("halo period", options.halo_period, AsyncIteration::automatic_halo_period);
+  check("contribution period", options.contribution_period, 1);
+  check("most iterations", options.max_iterations, 0);
+  if (!(options.fixed_seconds >= 0))
+    throw comm_thread::InputError(
+        fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
+  return options;
+}
+
+double square(double x) { return x * x; }
+
+}  // namespace
+
+/// What one run needs and knows. The primary thread writes it, while the others wait in a barrier
+/// or where they do not look.
+class AsyncIteration::Run {
+ public:
+  /// Collective.
+  Run(AsyncIteration& iteration, double b_norm);
+
+  /// Thread: every thread of the team.
+  void iterate(const TeamThread& thread);
+
+  /// Collective. After `iterate`.
+  IterationReport collective_report();
+
+ private:
+  void exchange(const TeamThread& thread);
+  void sweep(const TeamThread& thread);
+  void decide(const TeamThread& thread);
+  void let_others_run();
+  void measure();
+  void contribute();
+  double unconverged_count() const;
+  int halo_period() const;
+  void plan_exchange(const TeamThread& thread);
+  void act(const TeamThread& thread);
+  void record_snapshot(const TeamThread& thread);
+  void evaluate_snapshot(const TeamThread& thread);
+  void collective_verify(const TeamThread& thread);
+
+  AsyncIteration& whole_;
+  Subdomain& subdomain_;
+  const Options& options_;
+  double b_norm_;
+  bool judges_parts_;
+  double threshold_;  // of the sum of the squares of b − A·x, or of parts that have not converged
+  double cpu_before_;
+  double cpu_seen_;  // after the last sweep
+  ChannelHalo channels_;
+  std::uint64_t seen_message_count_ = 0;  // when this rank last looked
+  std::uint64_t fruitless_count_ = 0;  // sweeps since there was news
+  comm_thread::Termination termination_;
+  IterationTimer timer_;  // begins at the same time on all ranks
+  IterationTimes times_before_;  // before the exchange and the sweep in progress
+  TeamSum own_square_;
+  comm_thread::ContributionHistory contributions_;
+  HaloPeriodChoice period_choice_;
+  Disturbance disturbance_;
+
+  std::int64_t iteration_ = 0;  // sweeps so far
+  std::int64_t next_contribution_ = 0;  // the iteration of which it is
+  std::int64_t last_sent_ = 0;
+  double contribution_ = std::numeric_limits<double>::infinity();  // the last
+  bool is_finite_ = true;
+  SweepAction action_ = SweepAction::sweep;
+  bool has_ended_ = false;
+  double true_square_ = 0;  // of the last verification
+  double end_seconds_ = 0;
+};
+
+AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
+    : whole_(iteration),
+      subdomain_(iteration.subdomain_),
+      options_(iteration.options_),
+      b_norm_(b_norm),
+      judges_parts_(subdomain_.judges_parts()),
+      threshold_(judges_parts_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
+      cpu_before_(iteration.comm_thread_.cpu_seconds()),
+      cpu_seen_(cpu_before_),
+      channels_(iteration.communicator_, iteration.comm_thread_, subdomain_,
+                {.delivery = options_.delivery,
+                 .transport = options_.transport,
+                 .max_in_flight = options_.max_in_flight}),
+      termination_(iteration.communicator_, iteration.comm_thread_,
+                   {.detector = options_.detector,
+                    .threshold = threshold_,
+                    .neighbours = subdomain_.neighbours()}),
+      own_square_(subdomain_.team().thread_count()),
+      disturbance_(options_.disturbance) {
+  timer_.start();
+}
+
+void AsyncIteration::Run::iterate(const TeamThread& thread) {
+  timer_.start_recording();
+  whole_.halo_.start(thread, spmv::Mode::task, timer_);
+  whole_.halo_.finish(thread, timer_);
+  if (thread.is_primary()) channels_.plan(0, false);
+  thread.barrier();
+  while (!has_ended_) {
+    exchange(thread);
+    sweep(thread);
+    if (thread.is_primary()) decide(thread);
+    thread.barrier();
+    act(thread);
+  }
+  if (thread.is_primary()) end_seconds_ = timer_.seconds();
+}
+
+void AsyncIteration::Run::exchange(const TeamThread& thread) {
+  if (thread.is_primary()) times_before_ = timer_.times();
+  const perfmodel::MarkedRegion region("pack");
+  channels_.copy(thread);
+  if (thread.is_primary()) channels_.send(iteration_);
+  timer_.lap(thread, &IterationTimes::pack);
+}
+
+void AsyncIteration::Run::sweep(const TeamThread& thread) {
+  const bool contributes = iteration_ >= next_contribution_;
+  const bool is_disturbed = thread.is_primary() && disturbance_.is_active();
+  const double cpu_before = is_disturbed ? thread_cpu_seconds() : 0;
+  {
+    const perfmodel::MarkedRegion region("sweep");
+    subdomain_.sweep(thread, SweepPart::all,
+                     contributes ? &own_square_.part(thread.index) : nullptr);
+    subdomain_.judge_parts(thread);
+    timer_.lap(thread, &IterationTimes::sweep);
+  }
+  if (is_disturbed) {
+    disturbance_.after_sweep(thread_cpu_seconds() - cpu_before);
+    timer_.lap(thread, &IterationTimes::injected);
+  }
+  thread.barrier();
+}
+
+/// Between two sweeps, while the other threads wait.
+void AsyncIteration::Run::decide(const TeamThread& thread) {
+  subdomain_.finish_sweep();
+  timer_.lap(thread, &IterationTimes::sweep);
+  measure();
+  if (iteration_ >= next_contribution_) contribute();
+  if (judges_parts_) contribution_ = unconverged_count();
+  ++iteration_;
+  const bool has_fixed_time = options_.fixed_seconds > 0;
+  const bool is_converged =
+      !has_fixed_time && contribution_ <= threshold_ / whole_.communicator_.size();
+  const bool gives_up = iteration_ >= options_.max_iterations || !is_finite_ ||
+                        (has_fixed_time && timer_.seconds() >= options_.fixed_seconds);
+  const double contribution =
+      has_fixed_time ? std::numeric_limits<double>::infinity() : contribution_;
+  action_ = termination_.after_sweep(
+      {contribution, is_converged, gives_up, static_cast<std::uint64_t>(iteration_)});
+  let_others_run();
+  timer_.lap(thread, &IterationTimes::reduction);
+  plan_exchange(thread);
+}
+
+/// Where ranks share cores, others cannot answer while this one sweeps on.
+/// Measured on two cores with tiny sweeps: without it four ranks take 1.5 to 3 times as long. A
+/// yield or a nap every 0.2 or 1 ms instead is as good there, but with eight ranks of two threads
+/// such runs then take up to a minute instead of a second now and then: those who wait in a barrier
+/// yield more often, and Linux takes running time from them for it (see `relax`).
+///
+/// Sweeps without news from anybody are mostly in vain and only keep the neighbours from sending:
+/// after 200 of them the rank naps before each. Without it, four ranks over `one-sided:flush` on
+/// two cores made up to 935505 sweeps where 455 do.
+void AsyncIteration::Run::let_others_run() {
+  const auto policy = whole_.comm_thread_.wait_policy();
+  if (policy != comm_thread::WaitPolicy::yield || whole_.subdomain_.neighbours().empty()) return;
+  const bool is_fruitful = channels_.message_count() != seen_message_count_;
+  seen_message_count_ = channels_.message_count();
+  fruitless_count_ = is_fruitful ? 0 : fruitless_count_ + 1;
+  std::this_thread::yield();
+  comm_thread::relax(policy, fruitless_count_);
+}
+
+/// What the sweep and the exchange before it cost, for the choice of the halo period. A
+/// communication thread that shares the core takes its time from the sweeps.
+void AsyncIteration::Run::measure() {
+  if (options_.halo_period != automatic_halo_period) return;
+  const IterationTimes& now = timer_.times();
+  const ChannelHalo::Traffic& traffic = channels_.traffic();
+  const comm_thread::CommThread& comm_thread = whole_.comm_thread_;
+  const bool shares_core = comm_thread.wait_policy() == comm_thread::WaitPolicy::yield;
+  const double cpu_seen = std::exchange(cpu_seen_, comm_thread.cpu_seconds());
+  const double carrying_seconds = shares_core ? cpu_seen_ - cpu_seen : 0;
+  period_choice_.add(
+      {.sweep_seconds = now.sweep - times_before_.sweep + now.injected - times_before_.injected,
+       .copy_seconds = now.pack - times_before_.pack + carrying_seconds,
+       .sent_count = traffic.sent_count,
+       .skipped_count = traffic.skipped_count,
+       .unpacked_count = traffic.unpacked_count});
+}
+
+void AsyncIteration::Run::contribute() {
+  const double square_sum = own_square_.collect();
+  if (!judges_parts_) contribution_ = square_sum;
+  is_finite_ = std::isfinite(square_sum);
+  next_contribution_ = iteration_ + options_.contribution_period;
+  contributions_.record(timer_.seconds(), square_sum, static_cast<std::uint64_t>(iteration_));
+  if (options_.on_contribution)
+    options_.on_contribution(iteration_, relative_residual(square_sum, b_norm_));
+}
+
+/// Of this rank, while nobody computes residuals.
+double AsyncIteration::Run::unconverged_count() const {
+  std::int64_t count = 0;
+  for (int thread = 0; thread < subdomain_.team().thread_count(); ++thread)
+    count += subdomain_.unconverged_count(thread);
+  return static_cast<double>(count);
+}
+
+int AsyncIteration::Run::halo_period() const {
+  return options_.halo_period == automatic_halo_period ? period_choice_.period()
+                                                       : options_.halo_period;
+}
+
+void AsyncIteration::Run::plan_exchange(const TeamThread& thread) {
+  if (action_ == SweepAction::verify) {
+    channels_.plan_nothing();
+    return;
+  }
+  const bool is_sending = iteration_ - last_sent_ >= halo_period();
+  if (is_sending) last_sent_ = iteration_;
+  channels_.plan(iteration_, is_sending);
+  timer_.lap(thread, &IterationTimes::pack);
+}
+
+void AsyncIteration::Run::act(const TeamThread& thread) {
+  switch (action_) {
+    case SweepAction::sweep:
+      return;
+    case SweepAction::record_snapshot:
+      return record_snapshot(thread);
+    case SweepAction::evaluate_snapshot:
+      return evaluate_snapshot(thread);
+    case SweepAction::verify:
+      return collective_verify(thread);
+  }
+}
+
+void AsyncIteration::Run::record_snapshot(const TeamThread& thread) {
+  subdomain_.record(thread);
+  thread.barrier();
+  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    subdomain_.pack_record(thread, i,
+                           termination_.snapshot_send_buffer().subspan(
+                               static_cast<std::size_t>(neighbours[i].send_begin),
+                               static_cast<std::size_t>(neighbours[i].send_count)));
+  thread.barrier();
+  if (thread.is_primary()) termination_.snapshot_recorded();
+  timer_.lap(thread, &IterationTimes::reduction);
+}
+
+void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
+  subdomain_.add_residual_of_record(thread, termination_.snapshot_halo(),
+                                    own_square_.part(thread.index));
+  thread.barrier();
+  if (thread.is_primary()) {
+    const double square_sum = own_square_.collect();
+    termination_.snapshot_evaluated(judges_parts_ ? unconverged_count() : square_sum);
+  }
+  thread.barrier();  // nobody adds again before
+  timer_.lap(thread, &IterationTimes::reduction);
+}
+
+void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
+  subdomain_.collective_settle(thread);
+  whole_.halo_.start(thread, spmv::Mode::task, timer_);
+  whole_.halo_.finish(thread, timer_);
+  comm_thread::ReproducibleSum& sums = whole_.true_sums_;
+  subdomain_.add_residual(thread, sums.part(thread.index));
+  if (judges_parts_)
+    sums.part(thread.index, 1).add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  sums.collective_reduce(thread);
+  if (thread.is_primary()) {
+    true_square_ = sums.result();
+    has_ended_ = termination_.collective_verified(judges_parts_ ? sums.result(1) : true_square_);
+    next_contribution_ = iteration_;  // the detector needs one from the new epoch
+    action_ = SweepAction::sweep;
+    timer_.lap(thread, &IterationTimes::reduction);
+    if (!has_ended_) plan_exchange(thread);
+  }
+  thread.barrier();
+}
+
+IterationReport AsyncIteration::Run::collective_report() {
+  channels_.collective_close();
+  IterationReport report;
+  report.comm_thread_cpu_seconds = whole_.comm_thread_.cpu_seconds() - cpu_before_;
+  report.iterations = iteration_;
+  report.seconds = end_seconds_;
+  report.times = timer_.times();
+  report.halo_period = halo_period();
+  report.relative_residual = relative_residual(true_square_, b_norm_);
+  if (!std::isfinite(true_square_)) {
+    report.status = SolveStatus::breakdown;
+    report.explanation =
+        "the residual is not finite: the iteration diverges, or the system is out of the range of "
+        "double";
+  } else if (termination_.has_converged()) {
+    report.status = SolveStatus::converged;
+  }
+  report.history = collective_residual_history(whole_.communicator_, contributions_, end_seconds_,
+                                               report.relative_residual, b_norm_);
+  report.own_history = own_residual_history(contributions_, b_norm_);
+  channels_.report(report);
+  report.detection = termination_.collective_report();
+  return report;
+}
+
+AsyncIteration::AsyncIteration(const comm_thread::Communicator& communicator,
+                               comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                               Options options)
+    : communicator_(communicator),
+      comm_thread_(comm_thread),
+      subdomain_(subdomain),
+      options_(checked(std::move(options))),
+      halo_(communicator, comm_thread, subdomain),
+      true_sums_(communicator, comm_thread, subdomain.team().thread_count(),
+                 subdomain.judges_parts() ? 2 : 1) {}
+
+IterationReport AsyncIteration::run(double b_norm) {
+  Run run(*this, b_norm);
+  subdomain_.team().run([&run](const TeamThread& thread) { run.iterate(thread); });
+  return run.collective_report();
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,235 @@
+#include "solver/sweep/sync_iteration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/marked_region.h"
+#include "solver/report/relative_residual.h"
+#include "solver/report/residual_history.h"
+#include "solver/sweep/channel_refresh.h"
+#include "solver/sweep/subdomain_halo.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::ExactAccumulator;
+using comm_thread::TeamThread;
+
+SyncIteration::Options checked(SyncIteration::Options options) {
+  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
+    if (found < least)
+      throw comm_thread::InputError(
+          fmt::format("{}: found {}; expected at least {}", what, found, least));
+  };
+  check("check period", options.check_period, 1);
+  check("halo period", options.halo_period, 1);
+  check("most iterations", options.max_iterations, 0);
+  if (!(options.fixed_seconds >= 0))
+    throw comm_thread::InputError(
+        fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
+  return options;
+}
+
+std::unique_ptr<HaloRefresh> collective_make_halo(const comm_thread::Communicator& communicator,
+                                                  comm_thread::CommThread& comm_thread,
+                                                  Subdomain& subdomain,
+                                                  const SyncIteration::Options& options) {
+  if (options.transport.kind == comm_thread::TransportKind::two_sided)
+    return std::make_unique<SubdomainHalo>(communicator, comm_thread, subdomain, options.wait);
+  return std::make_unique<ChannelRefresh>(communicator, comm_thread, subdomain, options.transport);
+}
+
+}  // namespace
+
+/// Around what is sweeping: marks and times it.
+class SyncIteration::SweepScope {
+ public:
+  SweepScope(SyncIteration& iteration, const TeamThread& thread)
+      : iteration_(iteration),
+        thread_(thread),
+        is_disturbed_(thread.is_primary() && iteration.disturbance_.is_active()),
+        cpu_before_(is_disturbed_ ? thread_cpu_seconds() : 0) {}
+  ~SweepScope() {
+    if (is_disturbed_) iteration_.swept_cpu_seconds_ += thread_cpu_seconds() - cpu_before_;
+    iteration_.timer_.lap(thread_, &IterationTimes::sweep);
+  }
+  SweepScope(const SweepScope&) = delete;
+  SweepScope& operator=(const SweepScope&) = delete;
+
+ private:
+  const perfmodel::MarkedRegion region_{"sweep"};
+  SyncIteration& iteration_;
+  const TeamThread& thread_;
+  const bool is_disturbed_;
+  const double cpu_before_;
+};
+
+SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
+                             comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                             Options options)
+    : comm_thread_(comm_thread),
+      subdomain_(subdomain),
+      options_(checked(std::move(options))),
+      halo_(collective_make_halo(communicator, comm_thread, subdomain, options_)),
+      sums_(communicator, comm_thread, subdomain.team().thread_count(),
+            subdomain.judges_parts() || options_.fixed_seconds > 0 ? sum_count : 1) {}
+
+void SyncIteration::refresh_halo(const TeamThread& thread) {
+  halo_->start(thread, options_.mode, timer_);
+  halo_->finish(thread, timer_);
+}
+
+void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
+                          ExactAccumulator* residual_square) {
+  const bool is_split =
+      is_exchanging && halo_->has_neighbours() && options_.mode != spmv::Mode::vector;
+  if (is_exchanging) halo_->start(thread, options_.mode, timer_);
+  if (is_split) {
+    const SweepScope scope(*this, thread);
+    subdomain_.sweep(thread, SweepPart::interior, residual_square);
+  }
+  if (is_exchanging) halo_->finish(thread, timer_);
+  {
+    const SweepScope scope(*this, thread);
+    subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
+  }
+  disturb(thread, 1);
+}
+
+void SyncIteration::finish_sweep(const TeamThread& thread) {
+  thread.barrier();
+  if (thread.is_primary()) subdomain_.finish_sweep();
+  thread.barrier();
+  timer_.lap(thread, &IterationTimes::sweep);
+}
+
+int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t iteration,
+                                      std::int64_t end) {
+  const bool is_exchanging = is_exchange_due(iteration);
+  const bool has_neighbours = halo_->has_neighbours();
+  if (has_neighbours && subdomain_.sweeps_per_exchange() == 1) {
+    sweep(thread, is_exchanging, nullptr);
+    finish_sweep(thread);
+    return 1;
+  }
+  if (is_exchanging) refresh_halo(thread);
+  const std::int64_t most = has_neighbours ? subdomain_.sweeps_per_exchange() : end - iteration;
+  const int count = static_cast<int>(std::min(most, end - iteration));
+  {
+    const SweepScope scope(*this, thread);
+    subdomain_.advance(thread, count);
+  }
+  disturb(thread, count);
+  thread.barrier();
+  timer_.lap(thread, &IterationTimes::sweep);
+  return count;
+}
+
+bool SyncIteration::is_exchange_due(std::int64_t iteration) const {
+  return iteration / subdomain_.sweeps_per_exchange() % options_.halo_period == 0;
+}
+
+void SyncIteration::disturb(const TeamThread& thread, int sweep_count) {
+  if (!thread.is_primary() || !disturbance_.is_active()) return;
+  disturbance_.after_sweep(std::exchange(swept_cpu_seconds_, 0), sweep_count);
+  timer_.lap(thread, &IterationTimes::injected);
+}
+
+double SyncIteration::collective_sweep_and_check(const TeamThread& thread, double b_norm) {
+  sweep(thread, true, &sums_.part(thread.index, squares));
+  return collective_sum_up(thread, b_norm);
+}
+
+double SyncIteration::collective_residual(const TeamThread& thread, double b_norm) {
+  refresh_halo(thread);
+  subdomain_.add_residual(thread, sums_.part(thread.index, squares));
+  return collective_sum_up(thread, b_norm);
+}
+
+double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm) {
+  if (subdomain_.judges_parts())
+    sums_.part(thread.index, unconverged_parts)
+        .add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  if (options_.fixed_seconds > 0 && thread.is_primary() &&
+      timer_.seconds() >= options_.fixed_seconds)
+    sums_.part(thread.index, ranks_out_of_time).add(1);
+  const perfmodel::MarkedRegion region("reduction");
+  sums_.collective_start(thread);
+  if (thread.is_primary()) own_square_ = sums_.own_sum(squares);
+  sums_.collective_finish(thread);
+  timer_.lap(thread, &IterationTimes::reduction);
+  return relative_residual(sums_.result(squares), b_norm);
+}
+
+SolveStatus SyncIteration::status_of(double residual) const {
+  if (!std::isfinite(residual)) return SolveStatus::breakdown;
+  const bool is_converged = subdomain_.judges_parts()
+                                ? sums_.result(unconverged_parts) == 0
+                                : residual < options_.tolerance || residual == 0;
+  return is_converged ? SolveStatus::converged : SolveStatus::not_converged;
+}
+
+bool SyncIteration::is_over(double residual) const {
+  const SolveStatus status = status_of(residual);
+  if (options_.fixed_seconds == 0) return status != SolveStatus::not_converged;
+  return status == SolveStatus::breakdown || sums_.result(ranks_out_of_time) > 0;
+}
+
+void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, double residual,
+                         IterationReport& report) {
+  if (!thread.is_primary()) return;
+  report.status = status_of(residual);
+  report.iterations = iteration;
+  report.history.push_back({timer_.seconds(), residual});
+  own_squares_.record(timer_.seconds(), own_square_, static_cast<std::uint64_t>(iteration));
+  if (options_.on_check) options_.on_check(iteration, residual);
+}
+
+/// What every thread computes alike; only the primary thread writes to `report`.
+void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationReport& report) {
+  timer_.start_recording();
+  std::int64_t iteration = 0;
+  bool goes_on = true;
+  while (goes_on && iteration < options_.max_iterations) {
+    const double residual = collective_sweep_and_check(thread, b_norm);
+    note(thread, iteration, residual, report);
+    goes_on = !is_over(residual);
+    if (!goes_on) break;
+    finish_sweep(thread);
+    const std::int64_t next_check =
+        std::min(options_.max_iterations, iteration + options_.check_period);
+    ++iteration;
+    while (iteration < next_check) iteration += collective_advance(thread, iteration, next_check);
+  }
+  const double residual = collective_residual(thread, b_norm);
+  if (goes_on) note(thread, iteration, residual, report);
+  if (thread.is_primary()) report.relative_residual = residual;
+}
+
+IterationReport SyncIteration::run(double b_norm) {
+  IterationReport report;
+  report.history.reserve(1024);
+  disturbance_ = options_.disturbance;
+  swept_cpu_seconds_ = 0;
+  own_squares_ = {};
+  const double cpu_before = comm_thread_.cpu_seconds();
+  timer_.start();
+  subdomain_.team().run([&](const TeamThread& thread) { iterate(thread, b_norm, report); });
+  report.seconds = timer_.seconds();
+  report.times = timer_.times();
+  report.comm_thread_cpu_seconds = comm_thread_.cpu_seconds() - cpu_before;
+  report.own_history = own_residual_history(own_squares_, b_norm);
+  if (report.status == SolveStatus::breakdown)
+    report.explanation = fmt::format(
+        "the residual is not finite after {} iterations: the iteration diverges, or the system is "
+        "out of the range of double",
+        report.iterations);
+  return report;
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/halo_exchange.h"
+#include "solver/tiles/layout.h"
+#include "solver/tiles/partition.h"
+
+namespace weft::solver {
+
+/// Which ghost points of a rank's tiles come from which other tile, and where they are in messages.
+///
+/// A message holds the strips that the receiver needs, by its tiles' numbers and then by side, so
+/// that both ends agree without a word.
+class TileHalo {
+ public:
+  /// A strip of ghost points of one tile, or the own points of another that it is a copy of.
+  struct Strip {
+    int slot = 0;  // number of the tile on this rank
+    TileArea area;
+    std::int64_t begin = 0;  // in the message
+  };
+  /// Ghost points that are own points of another tile of this rank.
+  struct LocalStrip {
+    int slot = 0;
+    TileArea area;
+    int source_slot = 0;
+    TileArea source_area;
+  };
+  struct Message {
+    std::vector<Strip> sent;
+    std::vector<Strip> received;
+  };
+
+  /// `slots`: the number of the tile that each slot holds, any order.
+  TileHalo(const TilePartition& partition, const TileLayout& layout, int rank,
+           std::span<const int> slots);
+
+  std::span<const comm_thread::HaloNeighbour> neighbours() const { return neighbours_; }
+  /// What goes to and comes from a neighbour.
+  const Message& message(std::size_t neighbour) const { return messages_[neighbour]; }
+  /// The strips of `slot` that are on this rank.
+  std::span<const LocalStrip> local_strips(int slot) const;
+
+ private:
+  std::vector<comm_thread::HaloNeighbour> neighbours_;
+  std::vector<Message> messages_;  // one for each neighbour
+  std::vector<LocalStrip> local_;  // by slot
+  std::vector<std::size_t> local_begin_;  // [slots + 1]
+};
+
+/// Whether all tiles around `tile` belong to the rank that it belongs to.
+bool is_surrounded(const TilePartition& partition, int tile);
+
+}  // namespace weft::solver

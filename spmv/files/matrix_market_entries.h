@@ -1,0 +1,144 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "spmv/files/matrix_market_header.h"
+#include "spmv/rows/index.h"
+
+namespace weft::spmv {
+
+/// One entry of a matrix; row and column from 0.
+struct MatrixEntry {
+  GlobalIndex row = 0;
+  GlobalIndex column = 0;
+  double value = 1.0;
+};
+
+/// Reads the lines of data of one Matrix Market file.
+///
+/// Works on text in which every line ends in '\n', so that no scan needs to look for the end of
+/// the text. Per line of 34 characters about 15 ns without and 40 ns with the
+/// value.
+/// Thread: any.
+class MatrixMarketEntries {
+ public:
+  enum class Values { skip, parse };
+
+  explicit MatrixMarketEntries(const MatrixMarketHeader& header)
+      : header_(header), row_limit_(to_unsigned(header.row_count)) {}
+
+  /// Calls `take(MatrixEntry)` for every entry of `block` and returns how many lines of data there
+  /// were, or stops at the first one that is wrong and returns -1.
+  ///
+  /// `Values::skip` looks at rows and columns only: what follows in the line may be anything, and
+  /// values are 1.
+  template <class Take>
+  std::int64_t parse(std::string_view block, Values values, Take&& take) const;
+
+  /// What is wrong with a line of data, as TextFault says it; empty if nothing is.
+  std::string fault_of(std::string_view line) const;
+
+ private:
+  static std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+  /// These return where they stopped, or null.
+  const char* parse_index(const char* text, GlobalIndex& index) const;
+  const char* parse_place(const char* text, MatrixEntry& entry) const;
+  const char* parse_value(const char* text, const char* end, double& value) const;
+
+  MatrixMarketHeader header_;
+  std::uint64_t row_limit_;  // also of columns: the matrix is square
+};
+
+/// Space, tab, and the '\r' of DOS line ends.
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+inline const char* skip_blanks(const char* text) {
+  while (is_blank(*text)) ++text;
+  return text;
+}
+
+/// Reads a finite number up to a blank or '\n' and returns where that is, or null. Takes what
+/// Fortran writes: a leading '+', and 'D' for the exponent.
+const char* parse_unusual_real(const char* text, double& value);
+inline const char* parse_real(const char* text, const char* end, double& value) {
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error == std::errc() && (*stop == '\n' || is_blank(*stop)) && std::isfinite(value))
+    return stop;
+  return parse_unusual_real(text, value);
+}
+
+/// What is wrong with the rest of a line in place of a number, as TextFault says it.
+std::string fault_of_real(std::string_view rest);
+
+inline const char* MatrixMarketEntries::parse_index(const char* text, GlobalIndex& index) const {
+  constexpr std::ptrdiff_t most_digits = 18;
+  const char* const begin = text;
+  std::uint64_t number = 0;
+  for (unsigned digit; (digit = static_cast<unsigned>(*text) - unsigned{'0'}) <= 9; ++text)
+    number = 10 * number + digit;
+  index = static_cast<GlobalIndex>(number - 1);
+  // No digit gives 0, which is out of range like every number that did not fit.
+  return number - 1 < row_limit_ && text - begin <= most_digits ? text : nullptr;
+}
+
+inline const char* MatrixMarketEntries::parse_place(const char* text, MatrixEntry& entry) const {
+  text = parse_index(text, entry.row);
+  if (!text || !is_blank(*text)) return nullptr;
+  text = parse_index(skip_blanks(text), entry.column);
+  if (!text || (*text != '\n' && !is_blank(*text))) return nullptr;
+  const bool is_wrong =
+      header_.symmetry == MatrixMarketHeader::Symmetry::skew_symmetric && entry.row == entry.column;
+  return is_wrong ? nullptr : skip_blanks(text);
+}
+
+inline const char* MatrixMarketEntries::parse_value(const char* text, const char* end,
+                                                    double& value) const {
+  switch (header_.field) {
+    case MatrixMarketHeader::Field::real:
+      return parse_real(text, end, value);
+    case MatrixMarketHeader::Field::integer: {
+      std::int64_t number = 0;
+      if (*text == '+' && text[1] != '-') ++text;
+      const auto [stop, error] = std::from_chars(text, end, number);
+      value = static_cast<double>(number);
+      return error == std::errc() ? stop : nullptr;
+    }
+    default:
+      return text;
+  }
+}
+
+template <class Take>
+std::int64_t MatrixMarketEntries::parse(std::string_view block, Values values, Take&& take) const {
+  const char* text = block.data();
+  const char* const end = text + block.size();
+  std::int64_t count = 0;
+  for (; text != end; ++text) {
+    text = skip_blanks(text);
+    if (*text != '\n' && *text != '%') {
+      MatrixEntry entry;
+      text = parse_place(text, entry);
+      if (text && values == Values::parse) {
+        text = parse_value(text, end, entry.value);
+        if (text) text = skip_blanks(text);
+        if (text && *text != '\n') text = nullptr;
+      }
+      if (!text) return -1;
+      take(entry);
+      ++count;
+    }
+    if (*text != '\n')
+      text =
+          static_cast<const char*>(std::memchr(text, '\n', static_cast<std::size_t>(end - text)));
+  }
+  return count;
+}
+
+}  // namespace weft::spmv

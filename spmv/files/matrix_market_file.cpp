@@ -1,0 +1,155 @@
+#include "spmv/files/matrix_market_file.h"
+
+#include <algorithm>
+#include <array>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/files/text_fault.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::collective_agree_on_error;
+using comm_thread::InputError;
+
+}  // namespace
+
+MatrixMarketFile MatrixMarketFile::collective_open(
+    const comm_thread::Communicator& communicator, const std::string& path,
+    const std::function<void(const MatrixMarketHeader&)>& check) {
+  MatrixMarketFile file(communicator, path);
+  comm_thread::collective_attempt(communicator, [&] {
+    if (communicator.is_root()) file.read_header(check);
+  });
+  file.collective_share_header();
+  comm_thread::collective_attempt(communicator, [&] { file.find_own_range(); });
+  return file;
+}
+
+void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHeader&)>& check) {
+  try {
+    source_.emplace(path_);
+  } catch (const TextFault& fault) {
+    throw InputError(path_ + ": " + fault.what());
+  }
+  is_compressed_ = source_->is_compressed();
+  MatrixMarketHeaderParser parser;
+  std::int64_t line = 1;
+  try {
+    TextLines lines(*source_, {});
+    for (bool is_complete = false; !is_complete;) {
+      std::string_view block = lines.next();
+      if (block.empty()) parser.fail_at_end();
+      while (!is_complete && !block.empty()) {
+        is_complete = parser.take(take_lines(block, 0));
+        line = parser.lines_taken() + (is_complete ? 0 : 1);
+      }
+    }
+    check(parser.header());
+  } catch (const TextFault& fault) {
+    throw InputError(fault_at(path_, line, fault.what()));
+  }
+  header_ = parser.header();
+  // A last line without its '\n' was handed out with one.
+  if (!is_compressed_) header_.data_begin = std::min(header_.data_begin, source_->stored_bytes());
+}
+
+void MatrixMarketFile::collective_share_header() {
+  using Header = MatrixMarketHeader;
+  std::array<std::int64_t, 9> numbers{static_cast<int>(header_.format),
+                                      static_cast<int>(header_.field),
+                                      static_cast<int>(header_.symmetry),
+                                      header_.row_count,
+                                      header_.column_count,
+                                      header_.entry_count,
+                                      header_.line_count,
+                                      header_.data_begin,
+                                      is_compressed_};
+  communicator_->broadcast(numbers, 0);
+  header_ = {static_cast<Header::Format>(numbers[0]),
+             static_cast<Header::Field>(numbers[1]),
+             static_cast<Header::Symmetry>(numbers[2]),
+             numbers[3],
+             numbers[4],
+             numbers[5],
+             numbers[6],
+             numbers[7]};
+  is_compressed_ = numbers[8] != 0;
+}
+
+void MatrixMarketFile::find_own_range() {
+  const int rank = communicator_->rank();
+  if (is_compressed_) {
+    if (rank == 0) own_ = {header_.data_begin, TextRange::to_the_end};
+    return;
+  }
+  try {
+    if (!source_) source_.emplace(path_);
+    const std::int64_t data_bytes = source_->stored_bytes() - header_.data_begin;
+    const auto cut = [&](int before) {
+      const int ranks = communicator_->size();
+      const std::int64_t share = data_bytes / ranks * before + data_bytes % ranks * before / ranks;
+      return before == 0       ? header_.data_begin
+             : before == ranks ? TextRange::to_the_end
+                               : line_start_from(*source_, header_.data_begin + share);
+    };
+    own_ = {cut(rank), cut(rank + 1)};
+  } catch (const TextFault& fault) {
+    throw InputError(path_ + ": " + fault.what());
+  }
+}
+
+TextLines MatrixMarketFile::own_lines() { return TextLines(*source_, own_); }
+
+std::string MatrixMarketFile::first_fault(
+    const std::function<std::string(std::string_view)>& fault_of, std::int64_t line,
+    std::int64_t entry) {
+  if (!has_own_lines()) return "";
+  const std::string announced = std::to_string(header_.entry_count);
+  try {
+    TextLines lines = own_lines();
+    for (std::string_view block = lines.next(); !block.empty(); block = lines.next()) {
+      while (!block.empty()) {
+        const std::string_view text = take_lines(block, 0);
+        if (is_data_line(text)) {
+          if (++entry > header_.entry_count)
+            throw TextFault("found more entries; expected the file to end after the " + announced +
+                            " entries of its size line");
+          if (const std::string fault = fault_of(text); !fault.empty()) throw TextFault(fault);
+        }
+        ++line;
+      }
+    }
+  } catch (const TextFault& fault) {
+    return fault_at(path_, line, fault.what());
+  }
+  if (communicator_->rank() + 1 < communicator_->size() && !is_compressed_) return "";
+  if (entry == header_.entry_count) return "";
+  return fault_at(path_, line - 1,
+                  "the file ends after " + std::to_string(entry) + " entries; expected the " +
+                      announced + " of its size line");
+}
+
+void MatrixMarketFile::collective_fail(const std::function<std::string(std::string_view)>& fault_of,
+                                       const std::string& suspicion) {
+  LineCount own;
+  try {
+    if (has_own_lines()) {
+      TextLines lines = own_lines();
+      for (std::string_view block = lines.next(); !block.empty(); block = lines.next()) {
+        const LineCount more = count_lines(block);
+        own.lines += more.lines;
+        own.data_lines += more.data_lines;
+      }
+    }
+  } catch (const TextFault&) {
+    // Found again below; counts of later ranks are then wrong, but theirs is not the first fault.
+  }
+  const std::int64_t line = header_.line_count + 1 + communicator_->exclusive_prefix_sum(own.lines);
+  const std::int64_t entry = communicator_->exclusive_prefix_sum(own.data_lines);
+  collective_agree_on_error(*communicator_, first_fault(fault_of, line, entry));
+  throw InputError(fault_at(path_, header_.line_count, suspicion));
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "comm_thread/mpi/communicator.h"
+#include "spmv/files/matrix_market_header.h"
+#include "spmv/files/text_lines.h"
+#include "spmv/files/text_source.h"
+
+namespace weft::spmv {
+
+/// A Matrix Market file that all ranks read together.
+///
+///     plain file, 3 ranks    | header | rank 0 | rank 1 | rank 2 |    cut at starts of lines
+///     compressed             | header |          rank 0          |    which deals blocks out
+///
+/// Lifetime: no longer than the communicator. Throws comm_thread::InputError, the same on every
+/// rank, with file and line.
+class MatrixMarketFile {
+ public:
+  /// Opens the file, reads the header on rank 0 and tells everybody. `check`: throws TextFault
+  /// when the header is not the wanted one.
+  /// Collective.
+  static MatrixMarketFile collective_open(
+      const comm_thread::Communicator& communicator, const std::string& path,
+      const std::function<void(const MatrixMarketHeader&)>& check);
+
+  const comm_thread::Communicator& communicator() const { return *communicator_; }
+  const MatrixMarketHeader& header() const { return header_; }
+  bool is_compressed() const { return is_compressed_; }
+
+  /// Whether this rank reads lines itself: its share of a plain file; all or none of a compressed
+  /// one.
+  bool has_own_lines() const { return own_.begin != own_.end; }
+
+  /// Those lines from the start, where there are some. One use after another, not at the same time.
+  TextLines own_lines();
+
+  /// Finds the first line that is wrong and throws it. `fault_of`: what is wrong with a line of
+  /// data, empty if nothing is. `suspicion`: thrown when no line is wrong, about the size line.
+  /// Collective.
+  [[noreturn]] void collective_fail(const std::function<std::string(std::string_view)>& fault_of,
+                                    const std::string& suspicion);
+
+ private:
+  MatrixMarketFile(const comm_thread::Communicator& communicator, std::string path)
+      : communicator_(&communicator), path_(std::move(path)) {}
+
+  void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
+  void collective_share_header();
+  void find_own_range();
+  std::string first_fault(const std::function<std::string(std::string_view)>& fault_of,
+                          std::int64_t line, std::int64_t entry);
+
+  const comm_thread::Communicator* communicator_;
+  std::string path_;
+  std::optional<TextSource> source_;  // compressed: on rank 0 only
+  MatrixMarketHeader header_;
+  bool is_compressed_ = false;
+  TextRange own_{0, 0};
+};
+
+}  // namespace weft::spmv

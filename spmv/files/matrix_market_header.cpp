@@ -1,0 +1,156 @@
+#include "spmv/files/matrix_market_header.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+#include "spmv/files/text_fault.h"
+#include "spmv/files/text_lines.h"
+
+namespace weft::spmv {
+namespace {
+
+using Header = MatrixMarketHeader;
+
+constexpr const char* wanted_banner =
+    "\"%%MatrixMarket matrix coordinate|array real|integer|pattern "
+    "general|symmetric|skew-symmetric\"";
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r\n";
+  std::vector<std::string_view> words;
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+std::string lower_case(std::string_view word) {
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+std::string_view without_line_end(std::string_view line) {
+  return line.substr(0, line.find_last_not_of("\r\n") + 1);
+}
+
+/// A word of the banner and what it stands for.
+template <class Meaning>
+struct Choice {
+  const char* word;
+  Meaning meaning;
+};
+
+template <class Meaning, std::size_t count>
+Meaning choose(std::string_view word, const Choice<Meaning> (&choices)[count],
+               const std::string& expected) {
+  const std::string wanted = lower_case(word);
+  for (const auto& choice : choices)
+    if (wanted == choice.word) return choice.meaning;
+  throw TextFault("found " + quoted(word) + " in the first line; expected " + expected);
+}
+
+}  // namespace
+
+bool MatrixMarketHeaderParser::take(std::string_view line) {
+  ++header_.line_count;
+  header_.data_begin += static_cast<std::int64_t>(line.size());
+  if (header_.line_count == 1) {
+    take_banner(line);
+    return false;
+  }
+  if (!is_data_line(line)) return false;
+  take_sizes(line);
+  return true;
+}
+
+void MatrixMarketHeaderParser::take_banner(std::string_view line) {
+  const auto words = words_of(line);
+  if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5)
+    throw TextFault("found " + quoted(without_line_end(line)) + "; expected " + wanted_banner);
+  if (lower_case(words[1]) != "matrix")
+    throw TextFault("found " + quoted(words[1]) + " in the first line; expected \"matrix\"");
+  header_.format = choose<Header::Format>(
+      words[2], {{"coordinate", Header::Format::coordinate}, {"array", Header::Format::array}},
+      "\"coordinate\" or \"array\"");
+  header_.field = choose<Header::Field>(words[3],
+                                        {{"real", Header::Field::real},
+                                         {"double", Header::Field::real},
+                                         {"integer", Header::Field::integer},
+                                         {"pattern", Header::Field::pattern}},
+                                        "\"real\", \"integer\" or \"pattern\"");
+  header_.symmetry =
+      choose<Header::Symmetry>(words[4],
+                               {{"general", Header::Symmetry::general},
+                                {"symmetric", Header::Symmetry::symmetric},
+                                {"skew-symmetric", Header::Symmetry::skew_symmetric}},
+                               "\"general\", \"symmetric\" or \"skew-symmetric\"");
+  if (header_.field == Header::Field::pattern && header_.format == Header::Format::array)
+    throw TextFault("found an array of \"pattern\"; expected \"real\" or \"integer\"");
+}
+
+void MatrixMarketHeaderParser::take_sizes(std::string_view line) {
+  const bool is_array = header_.format == Header::Format::array;
+  const std::size_t wanted = is_array ? 2 : 3;
+  const auto words = words_of(line);
+  std::int64_t sizes[3] = {};
+  bool is_right = words.size() == wanted;
+  for (std::size_t i = 0; is_right && i < wanted; ++i) {
+    const char* end = words[i].data() + words[i].size();
+    const auto [stop, error] = std::from_chars(words[i].data(), end, sizes[i]);
+    is_right = error == std::errc() && stop == end && sizes[i] >= 0;
+  }
+  if (!is_right)
+    throw TextFault("found " + quoted(without_line_end(line)) + "; expected the size line \"" +
+                    (is_array ? "ROWS COLUMNS" : "ROWS COLUMNS ENTRIES") + '"');
+  header_.row_count = sizes[0];
+  header_.column_count = sizes[1];
+  header_.entry_count = is_array ? sizes[0] : sizes[2];
+}
+
+void MatrixMarketHeaderParser::fail_at_end() const {
+  if (header_.line_count == 0)
+    throw TextFault(std::string("the file is empty; expected ") + wanted_banner);
+  throw TextFault("the file ends in its header; expected the size line");
+}
+
+void check_is_square_matrix(const Header& header) {
+  const std::string sizes = std::to_string(header.row_count) + " rows and " +
+                            std::to_string(header.column_count) + " columns";
+  if (header.format != Header::Format::coordinate)
+    throw TextFault("found a dense array of " + sizes +
+                    "; expected a sparse matrix (\"coordinate\" in the first line)");
+  if (header.row_count != header.column_count)
+    throw TextFault("found " + sizes + "; expected a square matrix");
+  if (header.row_count == 0 || header.entry_count == 0)
+    throw TextFault("found an empty matrix (" + std::to_string(header.row_count) + " rows, " +
+                    std::to_string(header.entry_count) + " entries); expected at least one entry");
+}
+
+void check_is_vector(const Header& header, GlobalIndex row_count) {
+  if (header.format != Header::Format::array || header.symmetry != Header::Symmetry::general)
+    throw TextFault(
+        "found a matrix; expected a vector (\"matrix array real general\" in the first "
+        "line)");
+  if (header.column_count != 1)
+    throw TextFault("found " + std::to_string(header.column_count) +
+                    " columns; expected a vector of 1 column");
+  if (header.row_count != row_count)
+    throw TextFault("found a vector of length " + std::to_string(header.row_count) +
+                    "; expected length " + std::to_string(row_count));
+}
+
+void check_fits_ranks(const Header& header, int rank_count) {
+  const GlobalIndex most = GlobalIndex{std::numeric_limits<LocalIndex>::max()} * rank_count;
+  if (header.row_count > most)
+    throw TextFault("found " + std::to_string(header.row_count) + " rows; expected at most " +
+                    std::to_string(most) + " on " + std::to_string(rank_count) + " ranks");
+}
+
+}  // namespace weft::spmv

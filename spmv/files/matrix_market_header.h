@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "spmv/rows/index.h"
+
+namespace weft::spmv {
+
+/// What the first lines of a Matrix Market file say about the rest.
+struct MatrixMarketHeader {
+  enum class Format { coordinate, array };
+  enum class Field { real, integer, pattern };
+  enum class Symmetry { general, symmetric, skew_symmetric };
+
+  Format format = Format::coordinate;
+  Field field = Field::real;
+  Symmetry symmetry = Symmetry::general;
+  GlobalIndex row_count = 0;
+  GlobalIndex column_count = 0;
+  std::int64_t entry_count = 0;  // lines of data
+  std::int64_t line_count = 0;  // lines of the header; the size line is the last one
+  std::int64_t data_begin = 0;  // characters of the header
+};
+
+/// Reads a header line by line.
+///
+/// Throws TextFault; the line with the fault is number `lines_taken()`.
+/// Source: Boisvert, Pozo, Remington 1996, "The Matrix Market exchange formats", NISTIR 5935.
+class MatrixMarketHeaderParser {
+ public:
+  /// Takes the next line, which ends in '\n'; true when the header is complete.
+  bool take(std::string_view line);
+
+  std::int64_t lines_taken() const { return header_.line_count; }
+  const MatrixMarketHeader& header() const { return header_; }
+
+  /// Says that the text ended before the header was complete.
+  [[noreturn]] void fail_at_end() const;
+
+ private:
+  void take_banner(std::string_view line);
+  void take_sizes(std::string_view line);
+
+  MatrixMarketHeader header_;
+};
+
+/// Throw TextFault unless the file holds a square sparse matrix, or one column of `row_count`
+/// numbers.
+void check_is_square_matrix(const MatrixMarketHeader& header);
+void check_is_vector(const MatrixMarketHeader& header, GlobalIndex row_count);
+
+/// Throws TextFault when the rows are too many for local numbers of 32 bits.
+void check_fits_ranks(const MatrixMarketHeader& header, int rank_count);
+
+}  // namespace weft::spmv

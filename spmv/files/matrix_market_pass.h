@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/files/matrix_market_entries.h"
+#include "spmv/files/matrix_market_file.h"
+#include "spmv/files/matrix_market_rounds.h"
+#include "spmv/files/matrix_market_router.h"
+#include "spmv/files/text_fault.h"
+
+namespace weft::spmv {
+
+/// How a pass over a file ended, the same on every rank.
+struct MatrixMarketPass {
+  std::int64_t entry_count = 0;  // of all ranks
+  bool has_fault = false;
+};
+
+/// Passes over the lines of data of `file` once, in rounds, and delivers what `read` finds.
+///
+/// `read(lines, keep)`: calls `keep(entry)` for each entry in `lines` and returns the number of
+/// lines of data, or -1 for a fault. `take(entry)`: called on the rank that owns the entry's row.
+/// Every round ends with one reduction in which the ranks agree whether anybody has more or has
+/// met a fault; entries travel only in rounds in which somebody has some for others. A fault ends
+/// the pass on all ranks in the same round.
+/// Collective. Memory: a few MB.
+template <class Read, class Take>
+MatrixMarketPass collective_pass(MatrixMarketFile& file, MatrixMarketRounds::Dealing dealing,
+                                 const RowPartition& partition, Read&& read, Take&& take) {
+  MatrixMarketRounds rounds(file, dealing);
+  MatrixMarketRouter router(file.communicator(), partition);
+  const auto keep = [&](const MatrixEntry& entry) {
+    if (router.owns(entry.row))
+      take(entry);
+    else
+      router.push(entry);
+  };
+
+  MatrixMarketPass pass;
+  for (bool has_more = true; has_more && !pass.has_fault;) {
+    enum { more, faults, senders, entries };
+    std::array<std::int64_t, 4> state{};
+    try {
+      state[more] = rounds.collective_round([&](std::string_view lines) {
+        const std::int64_t count = read(lines, keep);
+        if (count < 0) throw TextFault("");
+        state[entries] += count;
+        return !router.is_full();
+      });
+    } catch (const TextFault&) {
+      state[faults] = 1;
+    }
+    state[senders] = !router.is_empty();
+    file.communicator().sum(state);
+    if (state[senders] > 0)
+      for (const auto& [rank, bytes] : router.collective_exchange())
+        for (const MatrixEntry& entry : comm_thread::from_bytes<MatrixEntry>(bytes)) take(entry);
+    pass.entry_count += state[entries];
+    pass.has_fault = state[faults] > 0;
+    has_more = state[more] > 0;
+  }
+  return pass;
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/partition_by.h"
+
+namespace weft::spmv {
+
+/// Reads a square sparse matrix from a Matrix Market file, plain or gzip-compressed.
+///
+/// Every rank parses its part of the file, twice: once to count, once to fill the finished matrix;
+/// `PartitionBy::nonzeros` with several ranks takes a third pass before. No rank ever holds more
+/// than its rows and a few MB. Real, integer and pattern (ones); general, symmetric and
+/// skew-symmetric (the other half is added); duplicates are added up.
+/// Collective. Throws comm_thread::InputError, the same on every rank: "FILE:LINE: what was found;
+/// expected what", with the first line that is wrong.
+DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
+                                                const comm_thread::ComputeTeam& team,
+                                                const std::string& path, PartitionBy partition);
+
+}  // namespace weft::spmv

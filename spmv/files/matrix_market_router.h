@@ -1,0 +1,53 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/files/matrix_market_entries.h"
+#include "spmv/rows/partition.h"
+
+namespace weft::spmv {
+
+/// Collects entries for other ranks and delivers them to the owners of their rows, in rounds of
+/// about 1 MB per rank sent, and not much more received when all ranks send to the same one.
+///
+/// Lifetime: no longer than communicator and partition.
+class MatrixMarketRouter {
+ public:
+  MatrixMarketRouter(const comm_thread::Communicator& communicator, const RowPartition& partition);
+
+  bool owns(GlobalIndex row) const { return row >= first_row_ && row < end_row_; }
+
+  /// Keeps an entry of another rank's row until the next exchange.
+  void push(const MatrixEntry& entry);
+
+  bool is_empty() const { return count_ == 0; }
+  bool is_full() const { return is_full_; }
+
+  /// Delivers what was pushed; returns what was pushed for this rank, by source rank.
+  /// Collective.
+  std::map<int, comm_thread::Bytes> collective_exchange();
+
+ private:
+  struct Destination {
+    GlobalIndex first_row = 0;
+    GlobalIndex end_row = 0;
+    std::vector<MatrixEntry> entries;
+  };
+
+  const comm_thread::Communicator& communicator_;
+  const RowPartition& partition_;
+  GlobalIndex first_row_;
+  GlobalIndex end_row_;
+  std::size_t most_per_destination_;
+  std::map<int, Destination> destinations_;
+  Destination* last_ = nullptr;
+  std::size_t count_ = 0;
+  bool is_full_ = false;
+};
+
+}  // namespace weft::spmv

@@ -1,0 +1,65 @@
+#include "spmv/files/temporary_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::InputError;
+
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+  throw InputError(path + ": cannot be written (" + reason + "); expected a writable file");
+}
+
+/// Where writing `path` leads: a link must survive, what it points to is replaced.
+std::string target_of(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) fail(path, std::strerror(errno));
+    if (lstat(path.c_str(), &status) == 0) fail(path, "a link that leads nowhere");
+    return path;
+  }
+  if (S_ISDIR(status.st_mode)) fail(path, "is a folder");
+  if (!S_ISREG(status.st_mode)) fail(path, "is a pipe or a device");
+  if (access(path.c_str(), W_OK) != 0) fail(path, std::strerror(errno));
+  std::error_code error;
+  const auto target = std::filesystem::canonical(path, error);
+  if (error) fail(path, error.message());
+  return target.string();
+}
+
+}  // namespace
+
+TemporaryFile::TemporaryFile(const std::string& path) {
+  if (path.empty() || path.ends_with('/')) fail(path, "not the name of a file");
+  final_ = target_of(path);
+  temporary_ = final_ + ".tmp-" + std::to_string(getpid());
+  unlink(temporary_.c_str());  // of a run that was killed
+  const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) {
+    temporary_.clear();
+    fail(path, std::strerror(errno));
+  }
+  close(file);
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void TemporaryFile::put_in_place() {
+  if (std::rename(temporary_.c_str(), final_.c_str()) != 0) fail(final_, std::strerror(errno));
+  temporary_.clear();
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,110 @@
+#include "spmv/grid/partition.h"
+
+#include <limits>
+#include <string>
+
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::InputError;
+
+std::array<GlobalIndex, 3> sizes(const GridSize& grid) { return {grid.x, grid.y, grid.z}; }
+
+std::string text(const GridSize& grid) {
+  return std::to_string(grid.x) + "x" + std::to_string(grid.y) + "x" + std::to_string(grid.z);
+}
+
+/// Points on all cuts together.
+double surface(const GridSize& grid, const std::array<int, 3>& dims) {
+  const auto x = static_cast<double>(grid.x);
+  const auto y = static_cast<double>(grid.y);
+  const auto z = static_cast<double>(grid.z);
+  return (dims[0] - 1) * y * z + (dims[1] - 1) * x * z + (dims[2] - 1) * x * y;
+}
+
+/// The part of `box` on the side `offset` (-1, 0, 1 per direction) that is `depth` points thick;
+/// `is_outside`: beyond the box rather than in it.
+GridBox side(const GridBox& box, const std::array<int, 3>& offset, int depth, bool is_outside) {
+  GridBox part = box;
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (offset[d] < 0) {
+      part.begin[d] = box.begin[d] - (is_outside ? depth : 0);
+      part.end[d] = part.begin[d] + depth;
+    } else if (offset[d] > 0) {
+      part.end[d] = box.end[d] + (is_outside ? depth : 0);
+      part.begin[d] = part.end[d] - depth;
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+GridPartition::GridPartition(const GridSize& grid, int rank_count) : grid_(grid) {
+  const auto points = sizes(grid);
+  double least = std::numeric_limits<double>::infinity();
+  for (int x = 1; x <= rank_count; ++x) {
+    if (rank_count % x != 0 || x > points[0]) continue;
+    for (int y = 1; y <= rank_count / x; ++y) {
+      const int z = rank_count / x / y;
+      if (x * y * z != rank_count || y > points[1] || z > points[2]) continue;
+      // The first of equals has the fewest cuts of x, then of y.
+      if (const double cuts = surface(grid, {x, y, z}); cuts < least) {
+        least = cuts;
+        dims_ = {x, y, z};
+      }
+    }
+  }
+  if (least == std::numeric_limits<double>::infinity())
+    throw InputError("grid " + text(grid) + ": cannot be cut into " + std::to_string(rank_count) +
+                     " boxes; expected fewer ranks or more points");
+}
+
+std::array<int, 3> GridPartition::place(int rank) const {
+  return {rank % dims_[0], rank / dims_[0] % dims_[1], rank / dims_[0] / dims_[1]};
+}
+
+GlobalIndex GridPartition::cut(std::size_t direction, int index) const {
+  return sizes(grid_)[direction] * index / dims_[direction];
+}
+
+GridBox GridPartition::box(int rank) const {
+  GridBox box;
+  const auto where = place(rank);
+  for (std::size_t d = 0; d < 3; ++d) {
+    box.begin[d] = cut(d, where[d]);
+    box.end[d] = cut(d, where[d] + 1);
+  }
+  return box;
+}
+
+std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth, bool has_corners) const {
+  if (depth < 1)
+    throw InputError("halo depth: found " + std::to_string(depth) + "; expected at least 1");
+  for (std::size_t d = 0; d < 3; ++d)
+    if (dims_[d] > 1 && sizes(grid_)[d] / dims_[d] < depth)
+      throw InputError("halo depth: found " + std::to_string(depth) + "; expected at most " +
+                       std::to_string(sizes(grid_)[d] / dims_[d]) +
+                       ", the points of a rank in direction " + "xyz"[d]);
+  const auto where = place(rank);
+  std::vector<GridNeighbour> found;
+  for (int z = -1; z <= 1; ++z)
+    for (int y = -1; y <= 1; ++y)
+      for (int x = -1; x <= 1; ++x) {
+        const std::array<int, 3> offset{x, y, z};
+        const int cut_count = x * x + y * y + z * z;
+        if (cut_count == 0 || (depth == 1 && !has_corners && cut_count > 1)) continue;
+        bool exists = true;
+        for (std::size_t d = 0; d < 3; ++d)
+          exists = exists && where[d] + offset[d] >= 0 && where[d] + offset[d] < dims_[d];
+        if (!exists) continue;
+        found.push_back({rank + x + dims_[0] * (y + dims_[1] * z),
+                         side(box(rank), offset, depth, false),
+                         side(box(rank), offset, depth, true)});
+      }
+  return found;
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "spmv/grid/box.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/index.h"
+
+namespace weft::spmv {
+
+/// A box of a neighbour that this rank needs, and one of its own that the neighbour needs.
+struct GridNeighbour {
+  int rank = 0;
+  GridBox sent;  // own points
+  GridBox received;  // the neighbour's
+};
+
+/// A grid cut into one box per rank, in three directions.
+///
+///     6×6×1 points, 4 ranks        x 0 1 2 | 3 4 5
+///                              y 0..2  r0  |  r1       rank = x + dims[0]·(y + dims[1]·z)
+///                              y 3..5  r2  |  r3
+///
+/// The cut has the least surface; among equals z is cut before y and y before x, because rows along
+/// x are what kernels like long. Sizes of the boxes differ by at most one in each direction.
+class GridPartition {
+ public:
+  /// Throws comm_thread::InputError when there is no way to give every rank a point.
+  GridPartition(const GridSize& grid, int rank_count);
+
+  /// Boxes per direction.
+  const std::array<int, 3>& dims() const { return dims_; }
+  const GridSize& grid() const { return grid_; }
+  /// All points.
+  GridBox domain() const { return {{0, 0, 0}, {grid_.x, grid_.y, grid_.z}}; }
+
+  GridBox box(int rank) const;
+
+  /// Whom `rank` exchanges a halo of `depth` points with, in ascending ranks: those across faces
+  /// and, where it is deeper than one point or `has_corners`, across edges and corners.
+  /// Throws comm_thread::InputError when `depth` is below one, or above the number of points that a
+  /// rank has in a cut direction.
+  std::vector<GridNeighbour> neighbours(int rank, int depth, bool has_corners = false) const;
+
+ private:
+  std::array<int, 3> place(int rank) const;
+  GlobalIndex cut(std::size_t direction, int index) const;
+
+  GridSize grid_;
+  std::array<int, 3> dims_{1, 1, 1};
+};
+
+}  // namespace weft::spmv

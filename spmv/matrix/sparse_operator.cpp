@@ -1,0 +1,84 @@
+#include "spmv/matrix/sparse_operator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "spmv/modes/apply_in_mode.h"
+
+namespace weft::spmv {
+namespace {
+
+/// The row blocks of every thread.
+std::vector<std::vector<Segment>> row_blocks(const SplitMatrix& matrix) {
+  std::vector<std::vector<Segment>> segments;
+  const auto cuts = matrix.thread_rows();
+  for (std::size_t thread = 0; thread + 1 < cuts.size(); ++thread) {
+    segments.emplace_back();
+    for (GlobalIndex row = cuts[thread]; row < cuts[thread + 1]; row += matrix.block_size())
+      segments.back().push_back(
+          {static_cast<std::size_t>(row),
+           std::min<GlobalIndex>(matrix.block_size(), cuts[thread + 1] - row)});
+  }
+  return segments;
+}
+
+}  // namespace
+
+SparseOperator::SparseOperator(const comm_thread::Communicator& communicator,
+                               comm_thread::CommThread& comm_thread,
+                               const comm_thread::ComputeTeam& team, DistributedMatrix matrix,
+                               MatrixFormat format)
+    : communicator_(communicator),
+      comm_thread_(comm_thread),
+      team_(team),
+      halo_plan_(collective_build_halo_plan(communicator, matrix)),
+      matrix_(std::make_shared<const SplitMatrix>(std::move(matrix), team, format)),
+      segments_(row_blocks(*matrix_)) {}
+
+SparseOperator::SparseOperator(const comm_thread::Communicator& communicator,
+                               comm_thread::CommThread& comm_thread,
+                               const comm_thread::ComputeTeam& team, HaloPlan halo_plan,
+                               std::shared_ptr<const SplitMatrix> matrix)
+    : communicator_(communicator),
+      comm_thread_(comm_thread),
+      team_(team),
+      halo_plan_(std::move(halo_plan)),
+      matrix_(std::move(matrix)),
+      segments_(row_blocks(*matrix_)) {}
+
+SparseOperator SparseOperator::diagonal_block(const comm_thread::Communicator& alone) const {
+  HaloPlan nobody;
+  nobody.halo_count = halo_plan_.halo_count;
+  return SparseOperator(alone, comm_thread_, team_, std::move(nobody), matrix_);
+}
+
+std::unique_ptr<HaloVector> SparseOperator::collective_make_vector() {
+  auto vector = std::make_unique<HaloVector>(communicator_, halo_plan_, matrix_->thread_rows(),
+                                             team_, vectors_made_++);
+  communicator_.barrier();  // both ends of every pair exist
+  return vector;
+}
+
+double SparseOperator::collective_norm() const {
+  const CrsMatrix& rows = matrix_->matrix().rows;
+  double largest = 0;
+  for (std::size_t row = 0; row < element_count(); ++row) {
+    double sum = 0;
+    for (auto i = rows.row_offsets[row]; i < rows.row_offsets[row + 1]; ++i)
+      sum += std::abs(rows.values[static_cast<std::size_t>(i)]);
+    largest = std::max(largest, sum);
+  }
+  return communicator_.max(largest);
+}
+
+void SparseOperator::copy_diagonal(std::span<double> diagonal) const {
+  std::ranges::copy(matrix_->diagonal(), diagonal.begin());
+}
+
+void SparseOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
+                           perfmodel::PhaseTimer& timer, RowSum x_dot_y) const {
+  apply_in_mode(thread, mode, {*matrix_, comm_thread_, x, y, timer, x_dot_y});
+}
+
+}  // namespace weft::spmv

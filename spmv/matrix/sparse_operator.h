@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/matrix/split_matrix.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/modes/mode.h"
+#include "spmv/rows/halo_plan.h"
+#include "spmv/rows/halo_vector.h"
+
+namespace weft::spmv {
+
+/// A distributed sparse matrix as a linear operator, applied in any mode.
+///
+/// Lifetime: `communicator`, `comm_thread` and `team` outlive it.
+class SparseOperator final : public LinearOperator {
+ public:
+  /// Collective: learns from the neighbours who needs what.
+  SparseOperator(const comm_thread::Communicator& communicator,
+                 comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                 DistributedMatrix matrix, MatrixFormat format = MatrixFormat::automatic);
+
+  /// The rows of this rank without the columns of others, as an operator of this rank alone: the
+  /// same rows in the same memory, but its vectors have a halo that stays zero.
+  /// `alone`: a communicator of this rank only. Lifetime: does not depend on that of this operator.
+  SparseOperator diagonal_block(const comm_thread::Communicator& alone) const;
+
+  const SplitMatrix& matrix() const { return *matrix_; }
+  const HaloPlan& halo_plan() const { return halo_plan_; }
+  const comm_thread::Communicator& communicator() const override { return communicator_; }
+  comm_thread::CommThread& comm_thread() const override { return comm_thread_; }
+  const comm_thread::ComputeTeam& team() const override { return team_; }
+
+  std::size_t element_count() const override {
+    return static_cast<std::size_t>(matrix_->row_count());
+  }
+  /// Row blocks.
+  std::span<const Segment> segments(int thread) const override {
+    return segments_[static_cast<std::size_t>(thread)];
+  }
+  const LocalRows& local_rows() const override { return *matrix_; }
+  std::int64_t global_row_count() const override { return matrix_->matrix().partition.row_count(); }
+  double collective_norm() const override;
+  std::unique_ptr<Operand> collective_make_operand() override { return collective_make_vector(); }
+  void apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
+             perfmodel::PhaseTimer& timer, RowSum x_dot_y) const override;
+  void copy_diagonal(std::span<double> diagonal) const override;
+  std::int64_t global_row(std::size_t element) const override {
+    return matrix_->matrix().first_row() + static_cast<std::int64_t>(element);
+  }
+
+  /// A vector to apply the operator to. Collective. Thread: the main thread, outside the team.
+  std::unique_ptr<HaloVector> collective_make_vector();
+
+  /// `apply`, to the vectors of a matrix. Shape: y: [row_count], 64-byte aligned.
+  void multiply(const comm_thread::TeamThread& thread, Mode mode, HaloVector& x,
+                std::span<double> y, perfmodel::PhaseTimer& timer,
+                comm_thread::ExactAccumulator* x_dot_y = nullptr) const {
+    apply(thread, mode, x, y.data(), timer, {x_dot_y});
+  }
+
+ private:
+  SparseOperator(const comm_thread::Communicator& communicator,
+                 comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                 HaloPlan halo_plan, std::shared_ptr<const SplitMatrix> matrix);
+
+  const comm_thread::Communicator& communicator_;
+  comm_thread::CommThread& comm_thread_;
+  const comm_thread::ComputeTeam& team_;
+  HaloPlan halo_plan_;
+  std::shared_ptr<const SplitMatrix> matrix_;
+  std::vector<std::vector<Segment>> segments_;  // [thread_count]
+  int vectors_made_ = 0;  // the same on all ranks: tags
+};
+
+}  // namespace weft::spmv

@@ -1,0 +1,159 @@
+#include "spmv/matrix/split_matrix.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "spmv/matrix/crs_kernel.h"
+#include "spmv/matrix/row_strips.h"
+#include "spmv/rows/thread_rows.h"
+#include "spmv/sums/block_dot.h"
+
+namespace weft::spmv {
+namespace {
+
+/// Rows after which a product in pieces pauses: 2 µs as a stencil, 30 µs as CRS with 15 entries.
+constexpr LocalIndex piece_row_count = 2048;
+
+}  // namespace
+
+SplitMatrix::SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTeam& team,
+                         MatrixFormat format)
+    : matrix_(std::move(matrix)),
+      block_size_(static_cast<LocalIndex>(RowPartition::block_size(matrix_.partition.row_count()))),
+      thread_rows_(
+          cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_, team.thread_count())),
+      parts_(static_cast<std::size_t>(team.thread_count())) {
+  team.run([&](const comm_thread::TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1], format);
+  });
+}
+
+SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end,
+                                                MatrixFormat format) const {
+  ThreadPart part;
+  if (format == MatrixFormat::automatic && block_size_ % StencilEncoding::chunk_rows == 0)
+    part.stencil = StencilEncoding::encode(matrix_, begin, end);
+  for (LocalIndex block = begin; block < end; block += block_size_)
+    divide_block(part, block, std::min(end, block + block_size_));
+  if (!part.stencil) return part;  // beside a matrix in CRS what x costs hardly counts
+  const RowStrips strips(matrix_.rows, begin, end);
+  // By their blocks, so that the runs of one stay together.
+  const auto strip_and_row = [&](const Run& run) {
+    return std::pair(strips.strip_of(block_of(run)), run.begin);
+  };
+  for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary})
+    std::ranges::sort(*runs, {}, strip_and_row);
+  return part;
+}
+
+bool SplitMatrix::is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const {
+  if (part.stencil && begin < part.stencil->encoded_end())
+    return part.stencil->reads_only_below(begin, matrix_.rows.row_count);
+  const auto first = matrix_.rows.row_offsets[static_cast<std::size_t>(begin)];
+  const auto last = matrix_.rows.row_offsets[static_cast<std::size_t>(end)];
+  return std::all_of(matrix_.rows.columns.data() + first, matrix_.rows.columns.data() + last,
+                     [&](LocalIndex column) { return column < matrix_.rows.row_count; });
+}
+
+void SplitMatrix::divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const {
+  part.all.push_back({begin, end, true});
+  const LocalIndex unit = part.stencil ? StencilEncoding::chunk_rows : 1;
+  bool last_was_interior = false;
+  bool all_interior = true;
+  for (LocalIndex row = begin; row < end; row += unit) {
+    const LocalIndex unit_end = std::min(end, row + unit);
+    const bool interior = is_interior(part, row, unit_end);
+    std::vector<Run>& runs = interior ? part.interior : part.boundary;
+    if (row > begin && interior == last_was_interior)
+      runs.back().end = unit_end;
+    else
+      runs.push_back({row, unit_end, false});
+    last_was_interior = interior;
+    all_interior = all_interior && interior;
+  }
+  (all_interior ? part.interior : part.boundary).back().completes_block = true;
+}
+
+void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const double* x,
+                               double* y) const {
+  LocalIndex row = run.begin;
+  if (part.stencil) {
+    const LocalIndex end = std::min(run.end, part.stencil->encoded_end());
+    if (row < end) part.stencil->multiply(row, end, x, y);
+    row = std::max(row, end);
+  }
+  if (row < run.end) multiply_crs(matrix_.rows, row, run.end, x, y);
+}
+
+void SplitMatrix::multiply(RowSet set, int thread, const double* x, double* y,
+                           comm_thread::ExactAccumulator* x_dot_y) const {
+  multiply_blocks(set, thread, x, y, [&](LocalIndex row, LocalIndex count) {
+    if (x_dot_y) x_dot_y->add(block_dot(x + row, y + row, count));
+  });
+}
+
+void SplitMatrix::multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,
+                                     const double* x, double* y, RowSum x_dot_y,
+                                     const std::function<void()>& pause) const {
+  LocalIndex rows_since_pause = 0;
+  multiply_runs(
+      set, thread.index, x, y,
+      [&](LocalIndex row, LocalIndex count) {
+        if (x_dot_y.part) x_dot_y.part->add(block_dot(x + row, y + row, count));
+      },
+      [&](LocalIndex row_count) {
+        rows_since_pause += row_count;
+        if (rows_since_pause < piece_row_count) return;
+        rows_since_pause = 0;
+        pause();
+      });
+}
+
+LocalIndex SplitMatrix::multiply_first_run(RowSet set, int thread, const double* x,
+                                           double* y) const {
+  const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+  if (part.runs(set).empty()) return 0;
+  const Run& run = part.runs(set).front();
+  multiply_run(part, run, x, y);
+  return run.end - run.begin;
+}
+
+std::int64_t SplitMatrix::boundary_row_count() const {
+  std::int64_t count = 0;
+  for (const ThreadPart& part : parts_)
+    for (const Run& run : part.boundary) count += run.end - run.begin;
+  return count;
+}
+
+std::vector<double> SplitMatrix::diagonal() const {
+  std::vector<double> diagonal(static_cast<std::size_t>(row_count()), 0.0);
+  for (std::size_t row = 0; row < diagonal.size(); ++row)
+    for (auto k = matrix_.rows.row_offsets[row]; k < matrix_.rows.row_offsets[row + 1]; ++k)
+      if (matrix_.rows.columns[static_cast<std::size_t>(k)] == static_cast<LocalIndex>(row))
+        diagonal[row] = matrix_.rows.values[static_cast<std::size_t>(k)];
+  return diagonal;
+}
+
+std::string SplitMatrix::format_name() const {
+  const auto& stencil = parts_.front().stencil;
+  return stencil ? "stencil, " + std::to_string(stencil->pattern_count()) + " patterns" : "CRS";
+}
+
+std::int64_t SplitMatrix::matrix_bytes() const {
+  std::int64_t bytes = 0;
+  for (std::size_t thread = 0; thread < parts_.size(); ++thread) {
+    LocalIndex row = thread_rows_[thread];
+    if (const auto& stencil = parts_[thread].stencil) {
+      bytes += stencil->bytes();
+      row = stencil->encoded_end();
+    }
+    const auto& offsets = matrix_.rows.row_offsets;
+    const auto end = static_cast<std::size_t>(thread_rows_[thread + 1]);
+    bytes += 12 * (offsets[end] - offsets[static_cast<std::size_t>(row)]) +
+             8 * (static_cast<LocalIndex>(end) - row);
+  }
+  return bytes;
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm_thread/engine/exact_accumulator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/matrix/stencil_encoding.h"
+#include "spmv/modes/local_rows.h"
+#include "spmv/rows/distributed_matrix.h"
+
+namespace weft::spmv {
+
+/// How rows are stored for the kernels. `automatic`: as a stencil where rows repeat, else CRS.
+enum class MatrixFormat { automatic, crs };
+
+/// This rank's rows, divided among the compute threads, and within a thread into interior and
+/// boundary rows; where they are stored as a stencil, in the order of RowStrips.
+///
+///     6×6 tridiagonal, rank 0 of 2, one thread      row 0  interior
+///                                                   row 1  interior
+///                                                   row 2  boundary (column 3 is rank 1's)
+///
+/// Every row is summed once, in one order, whichever set it is reached through, so the bits are
+/// the same in every mode.
+class SplitMatrix final : public LocalRows {
+ public:
+  /// Thread: the main thread, outside the team.
+  SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTeam& team, MatrixFormat format);
+
+  const DistributedMatrix& matrix() const { return matrix_; }
+  LocalIndex row_count() const { return matrix_.rows.row_count; }
+  GlobalIndex block_size() const { return block_size_; }
+
+  /// Shape: [thread_count + 1], row numbers; multiples of the block size but for the last.
+  std::span<const LocalIndex> thread_rows() const { return thread_rows_; }
+
+  /// Rows of this rank that wait for the halo, as the kernels divide them.
+  std::int64_t boundary_row_count() const;
+
+  /// y = A·x on the rows of one thread in `set`; where `x_dot_y` is given, Σ x_i·y_i of every row
+  /// block that this completes is added to it.
+  /// Shape: x: [row_count + halo_count] of a HaloVector, y: [row_count], 64-byte aligned.
+  /// Thread: each of the team for itself.
+  void multiply(RowSet set, int thread, const double* x, double* y,
+                comm_thread::ExactAccumulator* x_dot_y) const;
+  void multiply(RowSet set, const comm_thread::TeamThread& thread, const double* x, double* y,
+                RowSum x_dot_y) const override {
+    multiply(set, thread.index, x, y, x_dot_y.part);
+  }
+  void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread, const double* x,
+                          double* y, RowSum x_dot_y,
+                          const std::function<void()>& pause) const override;
+
+  /// y = A·x on the rows of one thread in `set`; calls `on_block(first row, number of rows)` for
+  /// every row block that this completes, at once, while what was written of it is in cache.
+  /// Shape, thread: as above.
+  template <class OnBlock>
+  void multiply_blocks(RowSet set, int thread, const double* x, double* y,
+                       const OnBlock& on_block) const {
+    multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
+  }
+
+  /// y = A·x on the first run of rows of one thread in `set`, at most a row block: again and again
+  /// it stays in the thread's cache. Returns how many rows that were. Shape, thread: as above.
+  LocalIndex multiply_first_run(RowSet set, int thread, const double* x, double* y) const;
+
+  /// The main diagonal; 0 where a row has none. Shape: [row_count].
+  std::vector<double> diagonal() const;
+
+  /// "stencil, 27 patterns" or "CRS": for the report. The format of thread 0.
+  std::string format_name() const;
+
+  /// Bytes that a sweep reads for the matrix alone, as stored.
+  std::int64_t matrix_bytes() const;
+
+ private:
+  /// Consecutive rows inside one block.
+  struct Run {
+    LocalIndex begin;
+    LocalIndex end;
+    bool completes_block;
+  };
+  struct ThreadPart {
+    std::vector<Run> all, interior, boundary;
+    std::optional<StencilEncoding> stencil;
+
+    const std::vector<Run>& runs(RowSet set) const {
+      return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
+    }
+  };
+
+  /// `multiply_blocks` that also calls `on_run(number of rows)` after each run.
+  template <class OnBlock, class OnRun>
+  void multiply_runs(RowSet set, int thread, const double* x, double* y, const OnBlock& on_block,
+                     const OnRun& on_run) const {
+    const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+    for (const Run& run : part.runs(set)) {
+      multiply_run(part, run, x, y);
+      if (run.completes_block) {
+        const LocalIndex block = block_of(run);
+        on_block(block, std::min(row_count() - block, block_size_));
+      }
+      on_run(run.end - run.begin);
+    }
+  }
+
+  /// The first row of the block that `run` is in.
+  LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
+
+  ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
+  void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
+  bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
+  void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
+
+  DistributedMatrix matrix_;
+  LocalIndex block_size_;
+  std::vector<LocalIndex> thread_rows_;
+  std::vector<ThreadPart> parts_;  // [thread_count]
+};
+
+}  // namespace weft::spmv

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "perfmodel/simd.h"
+#include "spmv/rows/distributed_matrix.h"
+
+namespace weft::spmv {
+
+/// The entries of eight consecutive rows at the same distance between row and column.
+struct alignas(64) StencilSlot {
+  perfmodel::Lane8 values = {};
+  perfmodel::Mask8 mask = {};  // which rows have such an entry
+  LocalIndex offset = 0;  // local column minus row
+};
+
+/// A lossless, much smaller form of rows that repeat themselves, as those of a stencil do.
+///
+/// Eight consecutive rows form a chunk. A chunk is described by slots: all entries with the same
+/// distance between row and column, one lane a row. Chunks with the same slots share one pattern,
+/// so that a chunk costs four bytes however many nonzeros it has.
+///
+///     6×6 example, chunk of 3 rows, tridiagonal   slots of rows 3 4 5:
+///     row 3:  -1  2 -1                            distance -1: -1 -1 -1
+///     row 4:     -1  2 -1                         distance  0:  2  2  2
+///     row 5:        -1  2                         distance +1: -1 -1  · (masked)
+///
+/// Slots are in ascending order of global distance and a masked lane is left out of the sum, so
+/// the bits are those of multiply_crs.
+/// Memory per row: 0.5 bytes of pattern number, 8 of x read, 8 of y written (16 with
+/// write-allocate); the patterns stay in the first-level cache.
+/// Measured, poisson3d:200 on two cores: see spmv/README.md.
+class StencilEncoding {
+ public:
+  static constexpr LocalIndex chunk_rows = 8;
+
+  /// Encodes rows begin … end-1; nothing when they do not repeat enough to gain from it.
+  /// `begin` is a multiple of chunk_rows; rows after the last whole chunk are left to the caller.
+  static std::optional<StencilEncoding> encode(const DistributedMatrix& matrix, LocalIndex begin,
+                                               LocalIndex end);
+
+  /// The rows that are encoded: begin … encoded_end()-1.
+  LocalIndex encoded_end() const { return encoded_end_; }
+
+  /// Whether the chunk that begins at `row` reads nothing at or beyond entry `end` of x.
+  bool reads_only_below(LocalIndex row, LocalIndex end) const;
+
+  /// y_i = Σ_j a_ij·x_j for rows first … last-1, whole chunks.
+  /// Shape: x: [row_count + halo_count] with 8 readable entries on either side; y: [row_count],
+  /// 64-byte aligned at row 0.
+  void multiply(LocalIndex first, LocalIndex last, const double* x, double* y) const;
+
+  std::size_t pattern_count() const { return patterns_.size(); }
+
+  /// Bytes that a sweep over all encoded rows reads besides x.
+  std::int64_t bytes() const;
+
+ private:
+  struct Pattern {
+    std::int32_t first_slot;
+    std::int32_t slot_count;
+    bool has_masks;
+    LocalIndex highest_offset;
+  };
+  class Encoder;
+
+  const std::int32_t* pattern_of(LocalIndex row) const {
+    return pattern_of_chunk_.data() + (row - begin_) / chunk_rows;
+  }
+
+  LocalIndex begin_ = 0;
+  LocalIndex encoded_end_ = 0;
+  std::vector<std::int32_t> pattern_of_chunk_;
+  std::vector<Pattern> patterns_;
+  std::vector<StencilSlot> slots_;
+};
+
+}  // namespace weft::spmv

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/exact_accumulator.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "perfmodel/phase_times.h"
+#include "spmv/modes/mode.h"
+#include "spmv/rows/operand.h"
+
+namespace weft::spmv {
+
+/// Consecutive entries of a vector that a kernel walks over in one go.
+struct Segment {
+  std::size_t begin;  // element
+  std::int64_t count;
+};
+
+/// A sum over all rows, of which every thread of every rank adds a part.
+struct RowSum {
+  comm_thread::ExactAccumulator* part = nullptr;  // this thread's, or none
+  /// At least Σ|terms|/2²⁵ and not much more than that, the same on all ranks: from it the sum
+  /// knows to which bits it has to be exact.
+  double bound = 0;
+};
+
+class LocalRows;
+
+/// A distributed linear operator A as Krylov methods see it: vectors as arrays, the segments of
+/// them that each thread owns, and y = A·x in any mode.
+///
+/// All vectors have the shape of the operator, [element_count]; the segments of all threads are the
+/// rows of this rank, each once. What lies between segments belongs to the operator.
+class LinearOperator {
+ public:
+  virtual ~LinearOperator() = default;
+
+  virtual const comm_thread::Communicator& communicator() const = 0;
+  virtual comm_thread::CommThread& comm_thread() const = 0;
+  virtual const comm_thread::ComputeTeam& team() const = 0;
+
+  virtual std::size_t element_count() const = 0;
+  virtual std::span<const Segment> segments(int thread) const = 0;
+
+  /// The rows of this rank, without communication.
+  virtual const LocalRows& local_rows() const = 0;
+
+  /// Rows of all ranks.
+  virtual std::int64_t global_row_count() const = 0;
+
+  /// ‖A‖∞ or more, the same on all ranks. Collective. Thread: the main thread, outside the team.
+  virtual double collective_norm() const = 0;
+
+  /// A vector that A can be applied to. Collective. Thread: the main thread, outside the team.
+  virtual std::unique_ptr<Operand> collective_make_operand() = 0;
+
+  /// y = A·x; adds Σ x_i·y_i to `x_dot_y`. Shape: y: [element_count], 64-byte aligned.
+  /// Thread: every thread of the team, after it wrote its segments of x. Collective.
+  /// Throws comm_thread::MpiError.
+  virtual void apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
+                     perfmodel::PhaseTimer& timer, RowSum x_dot_y) const = 0;
+
+  /// The main diagonal; 0 where a row has none. Shape: [element_count].
+  virtual void copy_diagonal(std::span<double> diagonal) const = 0;
+
+  /// The number, from 0, of the row at element `element` of a vector.
+  virtual std::int64_t global_row(std::size_t element) const = 0;
+};
+
+}  // namespace weft::spmv

@@ -1,0 +1,60 @@
+#include "spmv/modes/split_product.h"
+
+#include <chrono>
+#include <functional>
+
+namespace weft::spmv {
+namespace {
+
+/// A test is a call of MPI_Testsome: 0.2 µs through shared memory, more than 1 µs where the library
+/// asks the operating system. Every 20 µs it costs a few percent at most, and messages that take
+/// long enough to be worth hiding need no more of them.
+constexpr std::chrono::microseconds time_between_tests{20};
+
+/// Tests an exchange when it is called, but not too often, until it is complete.
+class PeriodicTest {
+ public:
+  explicit PeriodicTest(const comm_thread::Pending& halo) : halo_(halo) {}
+
+  void operator()() {
+    if (is_complete_) return;
+    const auto now = Clock::now();
+    if (now - last_ < time_between_tests) return;
+    is_complete_ = halo_.test();
+    last_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const comm_thread::Pending& halo_;
+  Clock::time_point last_ = Clock::now();
+  bool is_complete_ = false;
+};
+
+}  // namespace
+
+using perfmodel::Phase;
+using perfmodel::PhaseScope;
+
+void multiply_while_halo_travels(const comm_thread::TeamThread& thread,
+                                 const Multiplication& product,
+                                 const std::optional<comm_thread::Pending>& halo,
+                                 Progress progress) {
+  {
+    const PhaseScope scope(product.timer, thread.index, Phase::local_part);
+    if (halo && progress == Progress::in_tests)
+      product.multiply_in_pieces(RowSet::interior, thread, PeriodicTest(*halo));
+    else
+      product.multiply(RowSet::interior, thread);
+  }
+  if (product.x.exchange().has_neighbours()) {
+    const PhaseScope scope(product.timer, thread.index, Phase::halo_wait);
+    if (halo) halo->wait();
+    thread.barrier();
+    product.x.unpack(thread);
+  }
+  const PhaseScope scope(product.timer, thread.index, Phase::boundary_part);
+  product.multiply(RowSet::boundary, thread);
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,171 @@
+#include "spmv/order/reordering.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/files/matrix_market_router.h"
+#include "spmv/matrix/assembly.h"
+#include "spmv/order/cuthill_mckee.h"
+#include "spmv/order/graph_partition.h"
+#include "spmv/order/row_graph.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::Bytes;
+using comm_thread::Communicator;
+
+/// What rank 0 decides.
+struct Decision {
+  std::vector<std::int32_t> new_rows;  // [all rows]
+  std::vector<GlobalIndex> part_sizes;  // [ranks]
+};
+
+Decision decide(RowGraph graph, const OrderingChoice& choice, int rank_count) {
+  const auto row_count = static_cast<std::size_t>(graph.row_count());
+  Decision decision;
+  decision.part_sizes.resize(static_cast<std::size_t>(rank_count));
+  std::vector<std::int32_t> parts(row_count);
+  if (choice.has_graph_partition) parts = partition_graph(graph, rank_count);
+  for (const std::int32_t part : parts) ++decision.part_sizes[static_cast<std::size_t>(part)];
+  if (choice.has_cuthill_mckee) {
+    decision.new_rows = reverse_cuthill_mckee(std::move(graph));
+  } else {
+    decision.new_rows.resize(row_count);
+    std::iota(decision.new_rows.begin(), decision.new_rows.end(), 0);
+  }
+  // Part by part, in each the order found before.
+  std::vector<std::int32_t> rows(row_count);
+  for (std::size_t row = 0; row < row_count; ++row)
+    rows[static_cast<std::size_t>(decision.new_rows[row])] = static_cast<std::int32_t>(row);
+  std::vector<std::int32_t> next(decision.part_sizes.size());
+  std::exclusive_scan(decision.part_sizes.begin(), decision.part_sizes.end(), next.begin(), 0);
+  for (const std::int32_t row : rows)
+    decision.new_rows[static_cast<std::size_t>(row)] =
+        next[static_cast<std::size_t>(parts[static_cast<std::size_t>(row)])]++;
+  return decision;
+}
+
+/// From rank 0 to everybody the new numbers of his rows. Collective.
+std::vector<GlobalIndex> collective_scatter(const Communicator& communicator,
+                                            const RowPartition& partition,
+                                            const std::vector<std::int32_t>& new_rows) {
+  std::map<int, Bytes> messages;
+  for (int rank = 0; rank < partition.rank_count() && !new_rows.empty(); ++rank)
+    messages[rank] = comm_thread::to_bytes(std::vector<std::int32_t>(
+        new_rows.begin() + partition.begin(rank), new_rows.begin() + partition.end(rank)));
+  std::vector<GlobalIndex> own;
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+    for (const std::int32_t row : comm_thread::from_bytes<std::int32_t>(bytes)) own.push_back(row);
+  return own;
+}
+
+std::int64_t row_length(const DistributedMatrix& matrix, std::size_t row) {
+  return matrix.rows.row_offsets[row + 1] - matrix.rows.row_offsets[row];
+}
+
+RowPartition collective_cut(const Communicator& communicator, const DistributedMatrix& matrix,
+                            const OrderingChoice& choice, std::vector<GlobalIndex> part_sizes,
+                            const std::vector<GlobalIndex>& new_rows) {
+  const GlobalIndex row_count = matrix.partition.row_count();
+  if (choice.has_graph_partition) {
+    part_sizes.resize(static_cast<std::size_t>(communicator.size()));
+    communicator.broadcast(part_sizes, 0);
+    return RowPartition::by_sizes(part_sizes);
+  }
+  if (choice.partition_by == PartitionBy::rows)
+    return RowPartition::by_rows(row_count, communicator.size());
+  std::vector<GlobalIndex> nonzeros(static_cast<std::size_t>(RowPartition::block_count(row_count)));
+  for (std::size_t row = 0; row < new_rows.size(); ++row)
+    nonzeros[static_cast<std::size_t>(new_rows[row] / RowPartition::block_size(row_count))] +=
+        row_length(matrix, row);
+  communicator.sum(nonzeros);
+  return RowPartition::by_nonzeros(row_count, communicator.size(), nonzeros);
+}
+
+/// Calls `take(entry)`, on the rank that owns its new row, for every entry. Collective.
+template <class Take>
+void collective_move(const Communicator& communicator, const DistributedMatrix& matrix,
+                     const std::vector<GlobalIndex>& new_columns, const RowPartition& partition,
+                     const Take& take) {
+  MatrixMarketRouter router(communicator, partition);
+  const auto row_count = static_cast<std::size_t>(matrix.rows.row_count);
+  std::size_t row = 0;
+  for (bool has_more = true; has_more;) {
+    for (; row < row_count && !router.is_full(); ++row)
+      for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k) {
+        const auto place = static_cast<std::size_t>(k);
+        const auto column = static_cast<std::size_t>(matrix.rows.columns[place]);
+        const MatrixEntry entry{new_columns[row], new_columns[column], matrix.rows.values[place]};
+        router.owns(entry.row) ? take(entry) : router.push(entry);
+      }
+    std::array<std::int64_t, 2> state{row < row_count, !router.is_empty()};
+    communicator.sum(state);
+    if (state[1] > 0)
+      for (const auto& [rank, bytes] : router.collective_exchange())
+        for (const auto& entry : comm_thread::from_bytes<MatrixEntry>(bytes)) take(entry);
+    has_more = state[0] > 0;
+  }
+}
+
+}  // namespace
+
+RowOrder collective_order_rows(const Communicator& communicator, const DistributedMatrix& matrix,
+                               const OrderingChoice& choice) {
+  RowGraph graph = collective_gather_row_graph(communicator, matrix);
+  Decision decision;
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!communicator.is_root()) return;
+    try {
+      decision = decide(std::move(graph), choice, communicator.size());
+    } catch (const std::bad_alloc&) {
+      throw comm_thread::InputError("ordering the rows needs more memory than rank 0 has");
+    }
+  });
+  auto new_rows = collective_scatter(communicator, matrix.partition, decision.new_rows);
+  auto ordered =
+      collective_cut(communicator, matrix, choice, std::move(decision.part_sizes), new_rows);
+  return {communicator, matrix.partition, std::move(ordered), std::move(new_rows)};
+}
+
+DistributedMatrix collective_reorder(const Communicator& communicator,
+                                     const comm_thread::ComputeTeam& team,
+                                     const DistributedMatrix& matrix, const RowOrder& order) {
+  const auto new_columns = order.collective_new_columns(matrix);
+  std::optional<MatrixAssembly> assembly;
+  comm_thread::collective_attempt(communicator,
+                                  [&] { assembly.emplace(order.ordered(), communicator.rank()); });
+  collective_move(communicator, matrix, new_columns, order.ordered(),
+                  [&](const MatrixEntry& entry) { assembly->count(entry.row, entry.column); });
+  comm_thread::collective_attempt(communicator, [&] { assembly->allocate(team); });
+  collective_move(
+      communicator, matrix, new_columns, order.ordered(),
+      [&](const MatrixEntry& entry) { assembly->insert(entry.row, entry.column, entry.value); });
+  return std::move(*assembly).collective_finish(communicator, team);
+}
+
+GlobalIndex collective_bandwidth(const Communicator& communicator,
+                                 const DistributedMatrix& matrix) {
+  GlobalIndex widest = 0;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row)
+    for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k) {
+      const GlobalIndex column =
+          matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)]);
+      const GlobalIndex distance = column - matrix.first_row() - static_cast<GlobalIndex>(row);
+      widest = std::max(widest, std::abs(distance));
+    }
+  return communicator.max(widest);
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/order/row_order.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/partition_by.h"
+
+namespace weft::spmv {
+
+/// Which order the rows of a matrix get and how they are then cut among the ranks.
+struct OrderingChoice {
+  bool has_cuthill_mckee = false;  // neighbours close together, the same for any number of ranks
+  bool has_graph_partition = false;  // each rank rows with few neighbours elsewhere
+  PartitionBy partition_by = PartitionBy::rows;  // without a graph partition
+};
+
+/// Finds the order. Rank 0 does, with the graph of the whole matrix in its memory, about 20 bytes
+/// per nonzero, 40 with a graph partition; see collective_gather_row_graph.
+/// Collective. Throws comm_thread::InputError on every rank.
+RowOrder collective_order_rows(const comm_thread::Communicator& communicator,
+                               const DistributedMatrix& matrix, const OrderingChoice& choice);
+
+/// The matrix with rows and columns in the new order, on the ranks that then own them. Rows travel
+/// in rounds of about 1 MB per rank. Collective. Throws comm_thread::InputError on every rank.
+DistributedMatrix collective_reorder(const comm_thread::Communicator& communicator,
+                                     const comm_thread::ComputeTeam& team,
+                                     const DistributedMatrix& matrix, const RowOrder& order);
+
+/// The largest distance of an entry from the diagonal. Collective.
+GlobalIndex collective_bandwidth(const comm_thread::Communicator& communicator,
+                                 const DistributedMatrix& matrix);
+
+}  // namespace weft::spmv

@@ -1,0 +1,113 @@
+#include "spmv/order/row_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/sparse_exchange.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::Bytes;
+using comm_thread::InputError;
+
+/// Both directions of every entry must have a 32-bit number.
+constexpr std::int64_t most_nonzeros = std::int64_t{1} << 30;
+
+/// The rows of this rank: of each the number of columns, then the columns.
+std::vector<std::int32_t> own_rows(const DistributedMatrix& matrix) {
+  std::vector<std::int32_t> words;
+  words.reserve(static_cast<std::size_t>(matrix.rows.row_count) +
+                static_cast<std::size_t>(matrix.rows.nonzero_count()));
+  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row) {
+    const auto begin = matrix.rows.row_offsets[row];
+    const auto end = matrix.rows.row_offsets[row + 1];
+    words.push_back(static_cast<std::int32_t>(end - begin));
+    for (auto k = begin; k < end; ++k)
+      words.push_back(static_cast<std::int32_t>(
+          matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)])));
+  }
+  return words;
+}
+
+/// Calls `take(row, column)` for every entry off the diagonal.
+template <class Take>
+void visit_entries(const std::vector<std::vector<std::int32_t>>& parts, const Take& take) {
+  std::int32_t row = 0;
+  for (const auto& words : parts)
+    for (std::size_t i = 0; i < words.size(); ++row) {
+      const auto count = static_cast<std::size_t>(words[i++]);
+      for (const std::int32_t column : std::span(words).subspan(i, count))
+        if (column != row) take(static_cast<std::size_t>(row), static_cast<std::size_t>(column));
+      i += count;
+    }
+}
+
+/// Brings the neighbours of each row into order, each once.
+void remove_repetitions(RowGraph& graph) {
+  auto end = graph.neighbours.begin();
+  for (std::size_t row = 0; row + 1 < graph.offsets.size(); ++row) {
+    const auto first = graph.neighbours.begin() + graph.offsets[row];
+    const auto last = graph.neighbours.begin() + graph.offsets[row + 1];
+    graph.offsets[row] = static_cast<std::int32_t>(end - graph.neighbours.begin());
+    std::sort(first, last);
+    end = std::copy(first, std::unique(first, last), end);
+  }
+  graph.offsets.back() = static_cast<std::int32_t>(end - graph.neighbours.begin());
+  graph.neighbours.erase(end, graph.neighbours.end());
+}
+
+RowGraph build_graph(std::vector<std::vector<std::int32_t>> parts, GlobalIndex row_count) {
+  RowGraph graph;
+  graph.offsets.assign(static_cast<std::size_t>(row_count) + 1, 0);
+  visit_entries(parts, [&](std::size_t row, std::size_t column) {
+    ++graph.offsets[row + 1];
+    ++graph.offsets[column + 1];
+  });
+  std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
+  graph.neighbours.resize(static_cast<std::size_t>(graph.offsets.back()));
+  std::vector<std::int32_t> place(graph.offsets.begin(), graph.offsets.end() - 1);
+  visit_entries(parts, [&](std::size_t row, std::size_t column) {
+    graph.neighbours[static_cast<std::size_t>(place[row]++)] = static_cast<std::int32_t>(column);
+    graph.neighbours[static_cast<std::size_t>(place[column]++)] = static_cast<std::int32_t>(row);
+  });
+  remove_repetitions(graph);
+  return graph;
+}
+
+}  // namespace
+
+RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
+                                     const DistributedMatrix& matrix) {
+  const std::int64_t largest = std::max(matrix.global_nonzero_count, matrix.partition.row_count());
+  if (largest >= most_nonzeros)
+    throw InputError("found " + std::to_string(largest) + " rows or nonzeros to order; expected " +
+                     "fewer than " + std::to_string(most_nonzeros));
+  std::map<int, Bytes> messages;
+  messages[0] = comm_thread::to_bytes(own_rows(matrix));
+  auto received = comm_thread::collective_sparse_exchange(communicator, std::move(messages));
+  RowGraph graph;
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!communicator.is_root()) return;
+    try {
+      std::vector<std::vector<std::int32_t>> parts;
+      for (auto& [rank, bytes] : received) {
+        parts.push_back(comm_thread::from_bytes<std::int32_t>(bytes));
+        bytes = {};
+      }
+      graph = build_graph(std::move(parts), matrix.partition.row_count());
+    } catch (const std::bad_alloc&) {
+      throw InputError("ordering the rows needs more memory than rank 0 has");
+    }
+  });
+  return graph;
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,185 @@
+#include "spmv/problems/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "spmv/problems/problem_reader.h"
+
+namespace weft::spmv {
+namespace {
+
+/// `N` or as many sizes as there are dimensions, joined by x.
+GridSize parse_grid(const ProblemReader& reader, std::string_view text, int dimensions) {
+  const auto parts = split(text, 'x');
+  const auto wanted = static_cast<std::size_t>(dimensions);
+  if (parts.size() != 1 && parts.size() != wanted)
+    reader.fail("found " + std::to_string(parts.size()) + " sizes; expected " +
+                (dimensions == 2 ? "N or NXxNY" : "N or NXxNYxNZ"));
+  std::array<GlobalIndex, 3> sizes{1, 1, 1};
+  for (std::size_t i = 0; i < wanted; ++i)
+    sizes[i] = reader.positive(parts.size() == 1 ? parts[0] : parts[i], "a grid size");
+  reader.check_total({sizes[0], sizes[1], sizes[2]}, 27);
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+void parse_anisotropic(const ProblemReader& reader, std::string_view text, Problem& problem) {
+  const auto parts = split(text, ',');
+  if (parts.size() != 4)
+    reader.fail("found " + std::to_string(parts.size() - 1) +
+                " weights; expected three, as in anisotropic3d:100,1,1,0.01");
+  problem.grid = parse_grid(reader, parts[0], 3);
+  for (std::size_t i = 0; i < 3; ++i) problem.weights[i] = reader.weight(parts[i + 1]);
+  if (!std::isfinite(2 * (problem.weights[0] + problem.weights[1] + problem.weights[2])))
+    reader.fail("the weights add up to infinity; expected smaller ones");
+}
+
+void set_irregular(const ProblemReader& reader, std::string_view key, std::string_view value,
+                   IrregularSettings& settings) {
+  if (key == "nnzr")
+    settings.nonzeros_per_row = reader.positive(value, "nonzeros per row");
+  else if (key == "bandwidth")
+    settings.bandwidth = reader.positive(value, "a bandwidth");
+  else if (key == "seed")
+    settings.seed = reader.number<std::uint64_t>(value, "a seed, a whole number of at least 0");
+  else
+    reader.fail("found the key '" + std::string(key) + "'; expected nnzr, bandwidth or seed");
+}
+
+IrregularSettings parse_irregular(const ProblemReader& reader, std::string_view text) {
+  const auto parts = split(text, ',');
+  IrregularSettings settings;
+  settings.row_count = reader.positive(parts[0], "a number of rows");
+  settings.bandwidth = std::max<GlobalIndex>(16, settings.row_count / 50);
+  const auto words = std::span(parts).subspan(1);
+  for (const auto& [key, value] : reader.keys_and_values(words, "nnzr, bandwidth or seed"))
+    set_irregular(reader, key, value, settings);
+  // Written so that it cannot overflow: nnzr <= 2 * bandwidth + 1.
+  if ((settings.nonzeros_per_row - 1) / 2 + (settings.nonzeros_per_row - 1) % 2 >
+      settings.bandwidth)
+    reader.fail("found nnzr=" + std::to_string(settings.nonzeros_per_row) + " with bandwidth=" +
+                std::to_string(settings.bandwidth) + "; expected nnzr <= 2 * bandwidth + 1");
+  reader.check_total({settings.row_count, 2},
+                     std::min(settings.nonzeros_per_row, settings.row_count));
+  return settings;
+}
+
+void parse_anderson(const ProblemReader& reader, std::string_view text, Problem& problem) {
+  const auto parts = split(text, ',');
+  problem.grid = parse_grid(reader, parts[0], 3);
+  const auto words = std::span(parts).subspan(1);
+  for (const auto& [key, value] : reader.keys_and_values(words, "W or seed")) {
+    if (key == "W")
+      problem.anderson.width = reader.finite(value, "a width of the disorder");
+    else if (key == "seed")
+      problem.anderson.seed =
+          reader.number<std::uint64_t>(value, "a seed, a whole number of at least 0");
+    else
+      reader.fail("found the key '" + std::string(key) + "'; expected W or seed");
+  }
+}
+
+std::string text_of(const GridSize& grid, int dimensions) {
+  const std::string x = std::to_string(grid.x);
+  const std::string xy = x + "x" + std::to_string(grid.y);
+  if (dimensions == 2) return grid.x == grid.y ? x : xy;
+  return grid.x == grid.y && grid.y == grid.z ? x : xy + "x" + std::to_string(grid.z);
+}
+
+Problem parse_generated(const ProblemReader& reader, std::string_view family,
+                        std::string_view rest) {
+  Problem problem;
+  if (family == "poisson2d") {
+    problem.kind = ProblemKind::poisson2d;
+    problem.grid = parse_grid(reader, rest, 2);
+  } else if (family == "poisson3d") {
+    problem.kind = ProblemKind::poisson3d;
+    problem.grid = parse_grid(reader, rest, 3);
+  } else if (family == "poisson3d27") {
+    problem.kind = ProblemKind::poisson3d27;
+    problem.grid = parse_grid(reader, rest, 3);
+  } else if (family == "anisotropic3d") {
+    problem.kind = ProblemKind::anisotropic3d;
+    parse_anisotropic(reader, rest, problem);
+  } else if (family == "irregular") {
+    problem.kind = ProblemKind::irregular;
+    problem.irregular = parse_irregular(reader, rest);
+  } else if (family == "anderson3d") {
+    problem.kind = ProblemKind::anderson3d;
+    parse_anderson(reader, rest, problem);
+  } else if (family == "holstein-hubbard") {
+    problem.kind = ProblemKind::holstein_hubbard;
+    const auto parts = split(rest, ',');
+    problem.holstein_hubbard =
+        HolsteinHubbardSettings::parse(reader, std::span(parts).subspan(rest.empty() ? 1 : 0));
+  } else {
+    reader.fail(
+        "not a known problem; expected poisson3d:N, poisson3d:NXxNYxNZ, poisson2d:NXxNY, "
+        "poisson3d27:N, anisotropic3d:N,ex,ey,ez, irregular:N,nnzr=15,bandwidth=B,seed=1, "
+        "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15, "
+        "FILE.mtx or FILE.mtx.gz");
+  }
+  return problem;
+}
+
+}  // namespace
+
+Problem Problem::parse(std::string_view word) {
+  if (word.ends_with(".mtx") || word.ends_with(".mtx.gz")) {
+    Problem problem;
+    problem.path = word;
+    return problem;
+  }
+  const std::size_t colon = word.find(':');
+  const std::string_view rest =
+      colon == std::string_view::npos ? std::string_view{} : word.substr(colon + 1);
+  return parse_generated(ProblemReader(word), word.substr(0, colon), rest);
+}
+
+bool Problem::has_grid() const {
+  return kind == ProblemKind::poisson2d || kind == ProblemKind::poisson3d ||
+         kind == ProblemKind::poisson3d27 || kind == ProblemKind::anisotropic3d;
+}
+
+GlobalIndex Problem::row_count() const {
+  switch (kind) {
+    case ProblemKind::file:
+      return 0;
+    case ProblemKind::irregular:
+      return irregular.row_count;
+    case ProblemKind::holstein_hubbard:
+      return holstein_hubbard.row_count();
+    default:
+      return grid.x * grid.y * grid.z;
+  }
+}
+
+std::string Problem::name() const {
+  switch (kind) {
+    case ProblemKind::poisson2d:
+      return "poisson2d:" + text_of(grid, 2);
+    case ProblemKind::poisson3d:
+      return "poisson3d:" + text_of(grid, 3);
+    case ProblemKind::poisson3d27:
+      return "poisson3d27:" + text_of(grid, 3);
+    case ProblemKind::anisotropic3d:
+      return "anisotropic3d:" + text_of(grid, 3) + "," + text_of(weights[0]) + "," +
+             text_of(weights[1]) + "," + text_of(weights[2]);
+    case ProblemKind::irregular:
+      return "irregular:" + std::to_string(irregular.row_count) +
+             ",nnzr=" + std::to_string(irregular.nonzeros_per_row) +
+             ",bandwidth=" + std::to_string(irregular.bandwidth) +
+             ",seed=" + std::to_string(irregular.seed);
+    case ProblemKind::anderson3d:
+      return "anderson3d:" + text_of(grid, 3) + ",W=" + text_of(anderson.width) +
+             ",seed=" + std::to_string(anderson.seed);
+    case ProblemKind::holstein_hubbard:
+      return "holstein-hubbard:" + holstein_hubbard.text();
+    case ProblemKind::file:
+      break;
+  }
+  return path;
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "spmv/problems/holstein_hubbard_settings.h"
+#include "spmv/rows/index.h"
+
+namespace weft::spmv {
+
+enum class ProblemKind {
+  poisson2d,
+  poisson3d,
+  poisson3d27,
+  anisotropic3d,
+  irregular,
+  anderson3d,
+  holstein_hubbard,
+  file
+};
+
+/// Interior points per direction; x runs fastest.
+struct GridSize {
+  GlobalIndex x = 1;
+  GlobalIndex y = 1;
+  GlobalIndex z = 1;
+};
+
+/// What `irregular:N,nnzr=…,bandwidth=…,seed=…` says.
+struct IrregularSettings {
+  GlobalIndex row_count = 0;
+  GlobalIndex nonzeros_per_row = 15;
+  GlobalIndex bandwidth = 16;
+  std::uint64_t seed = 1;
+};
+
+/// What `anderson3d:N,W=…,seed=…` says besides the grid.
+struct AndersonSettings {
+  double width = 16;
+  std::uint64_t seed = 1;
+};
+
+/// Which system to solve: a generated one, described completely, or a file, by its path.
+struct Problem {
+  /// Understands the PROBLEM word of the command line:
+  ///
+  ///     poisson2d:N  poisson2d:NXxNY                 anisotropic3d:N,ex,ey,ez
+  ///     poisson3d:N  poisson3d:NXxNYxNZ              irregular:N,nnzr=15,bandwidth=B,seed=1
+  ///     poisson3d27:N  poisson3d27:NXxNYxNZ          FILE.mtx  FILE.mtx.gz
+  ///     anderson3d:N,W=16,seed=1                     holstein-hubbard:sites=6,up=3,…
+  ///
+  /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
+  static Problem parse(std::string_view word);
+
+  bool is_file() const { return kind == ProblemKind::file; }
+  /// A stencil on the points of a grid with Dirichlet boundaries?
+  bool has_grid() const;
+
+  /// 0 for a file: only its reader knows.
+  GlobalIndex row_count() const;
+
+  /// One name per problem, whatever way it was written: `poisson3d:8x8x8` is `poisson3d:8`, and
+  /// defaults are spelt out. `parse(name())` is the same problem.
+  std::string name() const;
+
+  ProblemKind kind = ProblemKind::file;
+  GridSize grid;  // with a grid; anderson3d
+  std::array<double, 3> weights{1, 1, 1};  // x, y, z; anisotropic3d
+  IrregularSettings irregular;  // irregular
+  AndersonSettings anderson;  // anderson3d
+  HolsteinHubbardSettings holstein_hubbard;  // holstein_hubbard
+  std::string path;  // file
+};
+
+}  // namespace weft::spmv

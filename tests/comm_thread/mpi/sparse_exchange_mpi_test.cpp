@@ -1,0 +1,92 @@
+// weft_mpi_test: threads = [1],
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/sparse_exchange.h"
+
+namespace weft::comm_thread {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+// What every rank knows of every message: whether there is one, and what it says.
+std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+Numbers message(int source, int destination, int round) {
+  const auto number = mix(static_cast<std::uint64_t>((round * 64 + source) * 64 + destination + 1));
+  if (number % 3 == 0) return {};
+  const std::size_t length = number % 11 == 0 ? 20000 : 1 + number % 5;
+  return Numbers(length, (round * 64 + source) * 64 + destination);
+}
+
+TEST_CASE("any pattern of messages arrives, 100 times in a row") {
+  const auto world = Communicator::collective_world();
+  int wrong = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::map<int, Bytes> outgoing;
+    std::map<int, Numbers> expected;
+    for (int other = 0; other < world.size(); ++other) {
+      if (const Numbers sent = message(world.rank(), other, round); !sent.empty())
+        outgoing[other] = to_bytes(sent);
+      if (const Numbers received = message(other, world.rank(), round); !received.empty())
+        expected[other] = received;
+    }
+    std::map<int, Numbers> incoming;
+    for (const auto& [rank, bytes] : collective_sparse_exchange(world, std::move(outgoing)))
+      incoming[rank] = from_bytes<std::int64_t>(bytes);
+    wrong += incoming != expected;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("where nobody sends nothing arrives") {
+  const auto world = Communicator::collective_world();
+  CHECK(collective_sparse_exchange(world, {}).empty());
+}
+
+TEST_CASE("empty messages are not sent, not even to oneself") {
+  const auto world = Communicator::collective_world();
+  std::map<int, Bytes> messages;
+  for (int rank = 0; rank < world.size(); ++rank) messages[rank] = {};
+  CHECK(collective_sparse_exchange(world, messages).empty());
+}
+
+TEST_CASE("a message to oneself comes back") {
+  const auto world = Communicator::collective_world();
+  const Numbers numbers{1, 2, world.rank()};
+  const auto received = collective_sparse_exchange(world, {{world.rank(), to_bytes(numbers)}});
+  CHECK(received.size() == 1);
+  if (received.contains(world.rank()))
+    CHECK(from_bytes<std::int64_t>(received.at(world.rank())) == numbers);
+}
+
+TEST_CASE("all ranks send to one that sends to nobody") {
+  const auto world = Communicator::collective_world();
+  const int target = world.size() - 1;
+  std::map<int, Bytes> messages;
+  if (world.rank() != target) messages[target] = to_bytes(Numbers{world.rank()});
+  const auto received = collective_sparse_exchange(world, messages);
+  CHECK(std::ssize(received) == (world.rank() == target ? target : 0));
+  for (const auto& [rank, bytes] : received)
+    CHECK(from_bytes<std::int64_t>(bytes) == Numbers{rank});
+}
+
+TEST_CASE("bytes and values are the same thing") {
+  CHECK(to_bytes(Numbers{}).empty());
+  CHECK(from_bytes<std::int64_t>(Bytes{}).empty());
+  const Numbers numbers{-1, 0, std::int64_t{1} << 62};
+  CHECK(to_bytes(numbers).size() == 24);
+  CHECK(from_bytes<std::int64_t>(to_bytes(numbers)) == numbers);
+}
+
+}  // namespace
+}  // namespace weft::comm_thread

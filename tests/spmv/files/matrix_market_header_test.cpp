@@ -1,0 +1,121 @@
+#include "spmv/files/matrix_market_header.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "spmv/files/text_fault.h"
+
+namespace weft::spmv {
+namespace {
+
+using Header = MatrixMarketHeader;
+
+Header parse(const std::vector<std::string>& lines) {
+  MatrixMarketHeaderParser parser;
+  for (const std::string& line : lines)
+    if (parser.take(line + '\n')) return parser.header();
+  parser.fail_at_end();
+}
+
+std::string fault_of(const std::vector<std::string>& lines) {
+  try {
+    check_is_square_matrix(parse(lines));
+  } catch (const TextFault& fault) {
+    return fault.what();
+  }
+  return "";
+}
+
+const std::string banner = "%%MatrixMarket matrix coordinate real general";
+
+TEST_CASE("a header may hold comments, blank lines, tabs, DOS line ends and upper case") {
+  const Header header = parse({"%%MATRIXMARKET Matrix\tCoordinate  INTEGER Skew-Symmetric\r", "% a",
+                               "", " \t\r", "%", "  6\t6  5000000000 \r", "1 1 1"});
+  CHECK(header.field == Header::Field::integer);
+  CHECK(header.symmetry == Header::Symmetry::skew_symmetric);
+  CHECK(header.row_count == 6);
+  CHECK(header.column_count == 6);
+  CHECK(header.entry_count == 5'000'000'000);
+  CHECK(header.line_count == 6);
+  CHECK(header.data_begin == 58 + 4 + 1 + 4 + 2 + 20);
+}
+
+TEST_CASE("\"double\" means real") {
+  CHECK(parse({"%%MatrixMarket matrix coordinate double general", "1 1 1"}).field ==
+        Header::Field::real);
+}
+
+TEST_CASE("an array has two sizes and as many entries as rows") {
+  const Header header = parse({"%%MatrixMarket matrix array real general", "7 1"});
+  CHECK(header.format == Header::Format::array);
+  CHECK(header.entry_count == 7);
+}
+
+TEST_CASE("a wrong banner is shown") {
+  CHECK_THAT(fault_of({"%MatrixMarket matrix"}),
+             Catch::StartsWith("found \"%MatrixMarket matrix\"; expected \"%%MatrixMarket matrix"));
+  CHECK_THAT(fault_of({""}), Catch::StartsWith("found \"\"; expected"));
+  CHECK_THAT(fault_of({std::string(100, '\x01')}),
+             Catch::StartsWith("found \"" + std::string(40, '?') + "…\"; expected"));
+}
+
+TEST_CASE("a kind of file that is not read is named") {
+  CHECK(fault_of({"%%MatrixMarket matrix coordinate complex general", "1 1 1"}) ==
+        "found \"complex\" in the first line; expected \"real\", \"integer\" or \"pattern\"");
+  CHECK(fault_of({"%%MatrixMarket matrix coordinate real hermitian", "1 1 1"}) ==
+        "found \"hermitian\" in the first line; expected \"general\", \"symmetric\" or "
+        "\"skew-symmetric\"");
+  CHECK(fault_of({"%%MatrixMarket graph coordinate real general", "1 1 1"}) ==
+        "found \"graph\" in the first line; expected \"matrix\"");
+  CHECK(fault_of({"%%MatrixMarket matrix array real general", "4 4"}) ==
+        "found a dense array of 4 rows and 4 columns; expected a sparse matrix (\"coordinate\" in "
+        "the first line)");
+}
+
+TEST_CASE("a wrong size line is shown") {
+  const std::string expected = "; expected the size line \"ROWS COLUMNS ENTRIES\"";
+  CHECK(fault_of({banner, "3 3"}) == "found \"3 3\"" + expected);
+  CHECK(fault_of({banner, "3 3 x"}) == "found \"3 3 x\"" + expected);
+  CHECK(fault_of({banner, "3 3 4 5"}) == "found \"3 3 4 5\"" + expected);
+  CHECK(fault_of({banner, "3 -3 4"}) == "found \"3 -3 4\"" + expected);
+  CHECK(fault_of({banner, "3 3 99999999999999999999"}) ==
+        "found \"3 3 99999999999999999999\"" + expected);
+}
+
+TEST_CASE("a matrix must be square and must not be empty") {
+  CHECK(fault_of({banner, "3 4 1"}) == "found 3 rows and 4 columns; expected a square matrix");
+  CHECK(fault_of({banner, "0 0 0"}) ==
+        "found an empty matrix (0 rows, 0 entries); expected at least one entry");
+}
+
+TEST_CASE("a header that ends too early is told from an empty file") {
+  CHECK_THAT(fault_of({}), Catch::StartsWith("the file is empty; expected"));
+  CHECK(fault_of({banner, "%"}) == "the file ends in its header; expected the size line");
+}
+
+TEST_CASE("a vector must have one column and the right length") {
+  const auto fault = [](const std::string& sizes) -> std::string {
+    try {
+      check_is_vector(parse({"%%MatrixMarket matrix array real general", sizes}), 6);
+    } catch (const TextFault& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(fault("6 1").empty());
+  CHECK(fault("5 1") == "found a vector of length 5; expected length 6");
+  CHECK(fault("6 2") == "found 2 columns; expected a vector of 1 column");
+}
+
+TEST_CASE("more rows than 32-bit local numbers allow are refused") {
+  Header header;
+  header.row_count = 3'000'000'000;
+  CHECK_NOTHROW(check_fits_ranks(header, 2));
+  CHECK_THROWS_WITH(check_fits_ranks(header, 1),
+                    "found 3000000000 rows; expected at most 2147483647 on 1 ranks");
+}
+
+}  // namespace
+}  // namespace weft::spmv

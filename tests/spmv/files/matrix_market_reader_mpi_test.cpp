@@ -1,0 +1,134 @@
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/files/matrix_market_reader.h"
+#include "tests/spmv/files/matrix_market_support.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::Communicator;
+
+int thread_count() {
+  const char* threads = std::getenv("WEFT_TEST_THREADS");
+  return threads ? std::atoi(threads) : 1;
+}
+
+// The whole matrix as "row column value" lines, on rank 0; elsewhere empty.
+std::string gathered(const Communicator& world, const DistributedMatrix& matrix) {
+  std::ostringstream own;
+  own.precision(17);
+  for (LocalIndex row = 0; row < matrix.rows.row_count; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    for (auto k = matrix.rows.row_offsets[at]; k < matrix.rows.row_offsets[at + 1]; ++k)
+      own << matrix.first_row() + row + 1 << ' '
+          << matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)]) + 1 << ' '
+          << matrix.rows.values[static_cast<std::size_t>(k)] << '\n';
+  }
+  std::string all;
+  for (const std::string& part : world.gather(own.str())) all += part;
+  return all;
+}
+
+// Reads `text` plain and compressed, cut both ways, and compares with the lines expected.
+void check_matrix(const std::string& text, const std::string& expected) {
+  const auto world = Communicator::collective_world();
+  const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
+  const tests::SharedFolder folder(world);
+  for (const char* name : {"a.mtx", "a.mtx.gz"}) {
+    const std::string path = folder.put(name, text);
+    for (const PartitionBy by : {PartitionBy::rows, PartitionBy::nonzeros}) {
+      std::string found;
+      CHECK(tests::input_error_of([&] {
+              found = gathered(world, collective_read_matrix_market(world, team, path, by));
+            }) == "");
+      if (world.is_root()) CHECK(found == expected);
+    }
+  }
+}
+
+TEST_CASE("a general matrix is read in any order of its lines") {
+  check_matrix(
+      "%%MatrixMarket matrix coordinate real general\n% six\n6 6 8\n"
+      "6 1 7\n2 2 2.5\n1 6 -1\n3 3 3\n1 1 1\n4 4 4\n6 6 6\n5 5 5\n",
+      "1 1 1\n1 6 -1\n2 2 2.5\n3 3 3\n4 4 4\n5 5 5\n6 1 7\n6 6 6\n");
+}
+
+TEST_CASE("a symmetric matrix gets its other half") {
+  check_matrix(
+      "%%MatrixMarket matrix coordinate integer symmetric\n4 4 4\n1 1 2\n4 1 -1\n4 4 5\n3 2 7",
+      "1 1 2\n1 4 -1\n2 3 7\n3 2 7\n4 1 -1\n4 4 5\n");
+}
+
+TEST_CASE("a skew-symmetric matrix gets its other half with the other sign") {
+  check_matrix("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 5\n3 2 -4\n",
+               "1 2 -5\n2 1 5\n2 3 4\n3 2 -4\n");
+}
+
+TEST_CASE("a pattern gives ones") {
+  check_matrix("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n2 2\n",
+               "1 1 1\n1 3 1\n2 2 1\n3 1 1\n");
+}
+
+TEST_CASE("duplicates are added up") {
+  check_matrix(
+      "%%MatrixMarket matrix coordinate real general\n3 3 6\n1 1 1\n3 3 1\n1 1 0.5\n2 2 1\n3 3 2\n"
+      "3 3 4\n",
+      "1 1 1.5\n2 2 1\n3 3 7\n");
+}
+
+TEST_CASE("DOS line ends, comments and blank lines between the data do not disturb") {
+  check_matrix(
+      "%%MatrixMarket matrix coordinate real general\r\n\r\n%c\r\n2 2 2\r\n\r\n1 1 1D1\r\n% 5\r\n"
+      "\t2\t2 +2 \r\n\r\n%\r\n",
+      "1 1 10\n2 2 2\n");
+}
+
+TEST_CASE("one line is enough for a matrix, whatever the number of ranks") {
+  check_matrix("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3", "1 1 3\n");
+}
+
+TEST_CASE("every rank sends entries to every other in several rounds") {
+  const int rows = 3000;
+  std::string text = "%%MatrixMarket matrix coordinate integer general\n3000 3000 90000\n";
+  std::string expected;
+  for (int k = 0; k < 30; ++k)
+    for (int row = 0; row < rows; ++row)
+      text += std::to_string(row * 7 % rows + 1) + ' ' + std::to_string(100 * k + row % 100 + 1) +
+              ' ' + std::to_string(k) + '\n';
+  for (int row = 0; row < rows; ++row)
+    for (int k = 0; k < 30; ++k) {
+      const int line = row * 2143 % rows;  // 7 · 2143 = 1 modulo 3000
+      expected += std::to_string(row + 1) + ' ' + std::to_string(100 * k + line % 100 + 1) + ' ' +
+                  std::to_string(k) + '\n';
+    }
+  check_matrix(text, expected);
+}
+
+TEST_CASE("real matrices have the known number of nonzeros") {
+  const char* data = std::getenv("WEFT_DATA");
+  if (!data || !std::filesystem::exists(std::string(data) + "/bcsstk13.mtx")) {
+    WARN("skipped: WEFT_DATA does not name the folder of the real matrices");
+    return;
+  }
+  const auto world = Communicator::collective_world();
+  const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
+  const auto nonzeros = [&](const std::string& name) {
+    return collective_read_matrix_market(world, team, data + ('/' + name), PartitionBy::nonzeros)
+        .global_nonzero_count;
+  };
+  CHECK(nonzeros("airfoil.mtx") == 1682);
+  CHECK(nonzeros("ani4.mtx") == 20971);
+  CHECK(nonzeros("bar.mtx") == 23402);
+  CHECK(nonzeros("bcsstk13.mtx") == 83883);
+  CHECK(nonzeros("fem50k.mtx.gz") == 724150);
+}
+
+}  // namespace
+}  // namespace weft::spmv

@@ -1,0 +1,92 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/communicator.h"
+#include "spmv/files/matrix_market_vector.h"
+#include "tests/spmv/files/matrix_market_support.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::Communicator;
+
+double value_at(GlobalIndex row) { return std::sin(static_cast<double>(row)) * 1e-3; }
+
+std::vector<double> own_values(const Communicator& world, const RowPartition& partition) {
+  std::vector<double> own;
+  for (GlobalIndex row = partition.begin(world.rank()); row < partition.end(world.rank()); ++row)
+    own.push_back(value_at(row));
+  return own;
+}
+
+const std::string start = "%%MatrixMarket matrix array real general\n";
+
+TEST_CASE("a vector is written and read back with the same bits") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const GlobalIndex rows = 70000;
+  const auto partition = RowPartition::by_rows(rows, world.size());
+  const auto own = own_values(world, partition);
+  for (const char* name : {"x.mtx", "x.mtx.gz"}) {
+    collective_write_vector(world, partition, own, folder / name);
+    CHECK(collective_read_vector(world, partition, folder / name) == own);
+  }
+  CHECK(folder.file_count() == 2);
+}
+
+TEST_CASE("the bytes written depend on the values alone") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const auto partition = RowPartition::by_rows(5, world.size());
+  const std::vector<double> all{1.0, 0.1, -2.5e-300, 1e22, 1.0 / 3.0};
+  const std::vector<double> own(all.begin() + partition.begin(world.rank()),
+                                all.begin() + partition.end(world.rank()));
+  collective_write_vector(world, partition, own, folder / "x.mtx");
+  CHECK(tests::read_file(folder / "x.mtx") ==
+        start + "5 1\n1\n0.1\n-2.5e-300\n1e+22\n0.3333333333333333\n");
+}
+
+TEST_CASE("values of one part of the file reach the ranks that own their rows") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const auto partition = RowPartition::by_rows(6, world.size());
+  // Most characters belong to the first value.
+  const std::string text =
+      start + "%\n6 1\n\n1" + std::string(100, ' ') + "\n2\r\n%\n+3D0\n4\n5\n6";
+  for (const char* name : {"x.mtx", "x.mtx.gz"}) {
+    std::vector<double> expected;
+    for (GlobalIndex row = partition.begin(world.rank()); row < partition.end(world.rank()); ++row)
+      expected.push_back(static_cast<double>(row + 1));
+    CHECK(collective_read_vector(world, partition, folder.put(name, text)) == expected);
+  }
+}
+
+TEST_CASE("a vector that is wrong is told with file and line") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const auto partition = RowPartition::by_rows(3, world.size());
+  const auto check = [&](const std::string& text, const std::string& expected) {
+    for (const std::string name : {"x.mtx", "x.mtx.gz"}) {
+      const std::string path = folder.put(name, text);
+      CHECK(tests::input_error_of([&] { collective_read_vector(world, partition, path); }) ==
+            name + expected);
+      world.barrier();
+    }
+  };
+  check(start + "4 1\n1\n2\n3\n4\n", ":2: found a vector of length 4; expected length 3");
+  check(start + "3 1\n1\n2\n",
+        ":4: the file ends after 2 entries; expected the 3 of its size line");
+  check(start + "3 1\n1\n2\n3\n4\n",
+        ":6: found more entries; expected the file to end after the 3 entries of its size line");
+  check(start + "3 1\n1\ninf\n3\n", ":4: found \"inf\"; expected a finite number");
+  check(start + "3 1\n1\n2 2\n3\n",
+        ":4: found \"2\" at the end of the line; expected nothing more");
+  check("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n",
+        ":2: found a matrix; expected a vector (\"matrix array real general\" in the first line)");
+}
+
+}  // namespace
+}  // namespace weft::spmv

@@ -1,0 +1,61 @@
+"""The rooms: which folder may include which. tools/check_layers reads this table, too."""
+
+# From the bottom to the top. A room may include every room of the folders above it in this table,
+# and of its own folder those that are listed.
+ROOMS = {
+    "perfmodel": {
+        "perfmodel": [],
+    },
+    "comm_thread": {
+        "comm_thread/waiting": [],
+        "comm_thread/mpi": ["waiting"],
+        "comm_thread/placement": ["waiting", "mpi"],
+        "comm_thread/engine": ["waiting", "mpi", "placement"],
+        "comm_thread/channels": ["waiting", "mpi", "engine"],
+        "comm_thread/termination": ["mpi", "engine", "channels"],
+        "comm_thread/probe": ["mpi", "engine"],
+    },
+    "spmv": {
+        "spmv/sums": [],
+        "spmv/rows": [],
+        "spmv/modes": ["rows"],
+        "spmv/matrix": ["sums", "rows", "modes"],
+        "spmv/files": ["rows", "matrix"],
+        "spmv/problems": ["rows", "matrix"],
+        "spmv/grid": ["sums", "rows", "modes", "problems"],
+        "spmv/order": ["rows", "matrix", "files"],
+    },
+    "solver": {
+        "solver/report": [],
+        "solver/direct": [],
+        "solver/precondition": ["direct"],
+        "solver/krylov": ["report", "precondition"],
+        "solver/krylov/grid": ["report", "krylov"],
+        "solver/methods": ["krylov", "krylov/grid", "precondition"],
+        "solver/sweep": ["report"],
+        "solver/sweepers": ["report", "direct", "precondition", "krylov", "sweep"],
+        "solver/tiles": ["report", "direct", "sweep"],
+        "solver/threads": ["report", "sweep"],
+    },
+    "tools": {
+        "tools/cluster": [],
+        "tools/job": [],
+        "tools/measure": ["job"],
+        "tools/system": ["job", "measure"],
+        "tools/reporting": ["job", "measure", "system"],
+        "tools/roofline": ["job", "measure"],
+        "tools/bench": ["job", "measure"],
+        "tools/commands": ["job", "measure", "system", "reporting", "roofline"],
+        "tools": ["commands"],
+    },
+}
+
+def rooms_above(room):
+    """The folders that may include what `room` shows: as labels for a target's visibility."""
+    folders = ROOMS.keys()
+    folder = room.split("/")[0]
+    above = [name for other in folders if folders.index(other) > folders.index(folder) for name in ROOMS[other]]
+    if room in ROOMS.get(folder, {}):
+        inside = room[len(folder) + 1:]
+        above += [name for name, allowed in ROOMS[folder].items() if inside in allowed]
+    return ["//{}:__pkg__".format(name) for name in above]

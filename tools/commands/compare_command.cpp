@@ -1,0 +1,225 @@
+#include "tools/commands/compare_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/mode_model.h"
+#include "perfmodel/traffic_model.h"
+#include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
+#include "spmv/problems/right_hand_side.h"
+#include "tools/commands/solve_system.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/stopwatch.h"
+#include "tools/job/system_options.h"
+#include "tools/measure/mode_costs.h"
+#include "tools/measure/mode_race.h"
+#include "tools/measure/mode_timeline.h"
+#include "tools/system/linear_system.h"
+
+namespace weft::tools {
+namespace {
+
+using perfmodel::Phase;
+using spmv::Mode;
+
+constexpr int exit_code_bits_differ = 1;
+
+struct CompareOptions : SystemOptions {
+  std::vector<std::string> problems;
+  std::vector<std::string> modes = spmv::mode_names();
+  std::string operator_kind = "matrix";
+  int repetitions = 20;
+
+  bool is_matrix_free() const { return operator_kind == "stencil"; }
+};
+
+double predicted(const perfmodel::ModeTimes& times, Mode mode) {
+  switch (mode) {
+    case Mode::vector:
+      return times.vector;
+    case Mode::overlap:
+      return times.overlap;
+    case Mode::overlap_test:
+      return times.overlap_test;
+    case Mode::task:
+      break;
+  }
+  return times.task;
+}
+
+/// Of a mode: 1 - (t_mode - t_compute) / t_communication; null where nothing is communicated.
+Json hidden_fraction(double seconds, const MeasuredModeCosts& measured) {
+  const double communication = measured.halo_measured_seconds;
+  if (communication <= 0) return nullptr;
+  return std::clamp(1 - (seconds - measured.costs.product) / communication, 0.0, 1.0);
+}
+
+Json collective_phases(const Job& job, const ModeRace& race, std::size_t mode) {
+  Json phases;
+  for (const Phase phase : {Phase::pack, Phase::local_part, Phase::halo_wait, Phase::boundary_part})
+    phases[perfmodel::name(phase)] =
+        job.world().sum(race.phase_seconds(mode, phase)) / job.world().size();
+  return phases;
+}
+
+Json costs_report(const MeasuredModeCosts& measured) {
+  return {{"product_seconds", measured.costs.product},
+          {"interior_seconds", measured.costs.interior},
+          {"boundary_seconds", measured.costs.boundary},
+          {"pack_seconds", measured.costs.pack},
+          {"halo_model_seconds", measured.costs.halo},
+          {"halo_measured_seconds", measured.halo_measured_seconds},
+          {"carrying_seconds", measured.costs.carrying},
+          {"messages", measured.messages},
+          {"halo_bytes", measured.bytes}};
+}
+
+/// One problem on this job's ranks and threads.
+Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
+                        bool& bits_are_equal) {
+  SolveSystem system(job, options, problem, choose_right_hand_side("", problem),
+                     options.is_matrix_free());
+  std::vector<Mode> modes;
+  for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
+  const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
+  const perfmodel::ModeTimes prediction = perfmodel::predict_modes(measured.costs);
+  ModeRace race(job, system.op(), modes, true);
+  race.collective_run(options.repetitions);
+  bits_are_equal = bits_are_equal && race.bits_are_equal();
+
+  const auto nonzeros = static_cast<double>(system.nonzero_count());
+  const auto rows = static_cast<double>(system.op().global_row_count());
+  Json result = {{"problem", problem.name()},
+                 {"rows", system.op().global_row_count()},
+                 {"nonzeros", system.nonzero_count()},
+                 {"ranks", job.world().size()},
+                 {"threads", job.team().thread_count()},
+                 {"matrix_format", system.format_name()},
+                 {"model_bytes", perfmodel::spmv_bytes(system.matrix_bytes(), rows)},
+                 {"load_bandwidth_bytes_per_second", race.bandwidth().median},
+                 {"link",
+                  {{"latency_seconds", measured.link.latency_seconds},
+                   {"start_up_seconds", measured.link.start_up_seconds},
+                   {"bytes_per_second", measured.link.bytes_per_second}}},
+                 {"costs", costs_report(measured)},
+                 {"bits_equal", race.bits_are_equal()}};
+  for (std::size_t m = 0; m < modes.size(); ++m) {
+    const Statistics seconds = race.seconds(m);
+    result["modes"][options.modes[m]] = {
+        {"seconds", seconds.median},
+        {"spread", seconds.spread},
+        {"predicted_seconds", predicted(prediction, modes[m])},
+        {"hidden_fraction", hidden_fraction(seconds.median, measured)},
+        {"gflops", 2e-9 * nonzeros / seconds.median},
+        {"phases", collective_phases(job, race, m)},
+        {"timeline", collective_mode_timeline(job, system.op(), modes[m])}};
+  }
+  return result;
+}
+
+void print_configuration(const Json& configuration) {
+  const Json& costs = configuration["costs"];
+  fmt::print("\n{}: {} rows, {} nonzeros, {}\n", configuration["problem"].get<std::string>(),
+             configuration["rows"].get<std::int64_t>(),
+             configuration["nonzeros"].get<std::int64_t>(),
+             configuration["matrix_format"].get<std::string>());
+  fmt::print("alone        product {:.4f} ms; halo {:.4f} ms for {} B in {} messages of a rank\n",
+             1e3 * costs["product_seconds"].get<double>(),
+             1e3 * costs["halo_measured_seconds"].get<double>(),
+             costs["halo_bytes"].get<std::int64_t>(), costs["messages"].get<std::int64_t>());
+  const Json& link = configuration["link"];
+  if (configuration["ranks"].get<int>() > 1)
+    fmt::print("link         latency {:.1f} us, {:.1f} us for such a message and {:.4g} MB/s\n",
+               1e6 * link["latency_seconds"].get<double>(),
+               1e6 * link["start_up_seconds"].get<double>(),
+               1e-6 * link["bytes_per_second"].get<double>());
+  fmt::print("{:<14}{:>12}{:>12}{:>14}{:>12}{:>10}\n", "mode", "ms", "spread ms", "predicted ms",
+             "hidden", "GFLOP/s");
+  for (const auto& [mode, times] : configuration["modes"].items()) {
+    const Json& hidden = times["hidden_fraction"];
+    fmt::print("{:<14}{:>12.4f}{:>12.4f}{:>14.4f}{:>12}{:>10.2f}\n", mode,
+               1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
+               1e3 * times["predicted_seconds"].get<double>(),
+               hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>()),
+               times["gflops"].get<double>());
+  }
+}
+
+void print_summary(const Json& report, bool bits_are_equal) {
+  fmt::print("run          {}\n", ranks_and_threads(report));
+  for (const Json& configuration : report["configurations"]) print_configuration(configuration);
+  fmt::print("\n{}\n", bits_are_equal ? "All modes gave the same bits."
+                                      : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+int compare(const comm_thread::MpiSession& session, const CompareOptions& options) {
+  const Stopwatch watch;
+  if (options.is_matrix_free() && options.format != "auto")
+    throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
+  std::vector<spmv::Problem> problems;
+  for (const std::string& problem : options.problems)
+    problems.push_back(spmv::Problem::parse(problem));
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  bool bits_are_equal = true;
+  Json configurations = Json::array();
+  for (const spmv::Problem& problem : problems)
+    configurations.push_back(collective_compare(job, options, problem, bits_are_equal));
+  Json report = collective_start_report(job, "compare");
+  report["method"] = "spmv";
+  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
+  report["repetitions"] = options.repetitions;
+  report["bits_equal"] = bits_are_equal;
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["configurations"] = std::move(configurations);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_summary(report, bits_are_equal);
+  return bits_are_equal ? 0 : exit_code_bits_differ;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& program, const comm_thread::MpiSession& session,
+                         int& exit_code) {
+  const auto options = std::make_shared<CompareOptions>();
+  CLI::App& command =
+      *program.add_subcommand("compare", "the modes against each other and against the model");
+  command.add_option("problems", options->problems, "one or more, named as in weft solve")
+      ->required()
+      ->type_name("PROBLEM...");
+  command.add_option("--modes", options->modes, "which modes, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(spmv::mode_names()))
+      ->type_name("MODE,...")
+      ->capture_default_str();
+  command
+      .add_option("--operator", options->operator_kind,
+                  "matrix, or stencil: no matrix, for grid problems, cut in three directions")
+      ->check(CLI::IsMember({"matrix", "stencil"}))
+      ->type_name("matrix|stencil")
+      ->capture_default_str();
+  command.add_option("--repetitions", options->repetitions, "timed products per mode")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  add_format_option(command, *options);
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  mpiexec.mpich -n 2 weft compare poisson3d:100 irregular:200000\n"
+      "  tools/compare poisson3d:200 --ranks 1,2 --threads 1,2 --html modes.html\n"
+      "tools/compare runs this over several numbers of ranks and threads and makes one page of "
+      "it.");
+  command.callback([options, &session, &exit_code] { exit_code = compare(session, *options); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,74 @@
+#include "tools/commands/generate_command.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_output.h"
+#include "spmv/files/matrix_market_writer.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+#include "tools/system/ordered_matrix.h"
+
+namespace weft::tools {
+namespace {
+
+struct GenerateOptions : SystemOptions {
+  std::string path;
+};
+
+int generate(const comm_thread::MpiSession& session, const GenerateOptions& options) {
+  const auto problem = spmv::Problem::parse(options.problem);
+  if (!options.path.ends_with(".mtx") && !options.path.ends_with(".mtx.gz"))
+    throw comm_thread::InputError(options.path +
+                                  ": found another ending; expected FILE.mtx or FILE.mtx.gz");
+  if (options.partition == "metis")
+    throw comm_thread::InputError(
+        "--partition: found metis, whose order depends on the ranks; expected rows or nonzeros for "
+        "a file");
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  spmv::collective_check_writable(job.world(), options.path);
+  const auto loaded = collective_load_ordered_matrix(job, problem, options);
+  const auto& matrix = loaded.matrix;
+  const std::string comment = problem.name() + (loaded.order ? " --order " + options.order : "");
+  spmv::collective_write_matrix_market(job.world(), matrix, options.path, comment);
+
+  Json report = collective_start_report(job, "generate");
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", matrix.partition.row_count()},
+                       {"nonzeros", matrix.global_nonzero_count}};
+  if (!loaded.report.is_null()) report["ordering"] = loaded.report;
+  report["file"] = options.path;
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_ordering(loaded.report);
+    fmt::print("wrote {}: {} rows, {} nonzeros\n", options.path, matrix.partition.row_count(),
+               matrix.global_nonzero_count);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& program, const comm_thread::MpiSession& session,
+                          int& exit_code) {
+  const auto options = std::make_shared<GenerateOptions>();
+  CLI::App& command = *program.add_subcommand("generate", "write a matrix as Matrix Market");
+  add_problem_options(command, *options);
+  command.add_option("file", options->path, "what to write: FILE.mtx or FILE.mtx.gz")
+      ->required()
+      ->type_name("FILE");
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft generate poisson3d:50 poisson.mtx\n"
+      "  weft generate irregular:100000,nnzr=20,bandwidth=500,seed=3 matrix.mtx.gz\n"
+      "  weft generate matrix.mtx narrow.mtx --order rcm");
+  command.callback([options, &session, &exit_code] { exit_code = generate(session, *options); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,97 @@
+#include "tools/commands/jacobi_command.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tools/job/counters.h"
+#include "tools/job/job.h"
+#include "tools/job/progress_line.h"
+#include "tools/job/report.h"
+#include "tools/job/stopwatch.h"
+#include "tools/job/timeline.h"
+#include "tools/reporting/jacobi_report.h"
+#include "tools/system/jacobi_options.h"
+#include "tools/system/jacobi_system.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr int exit_code_not_converged = 3;
+
+void print_summary(const Json& report, const JacobiOptions& options) {
+  const Json& problem = report["problem"];
+  const Json& run = report["jacobi"];
+  const auto text = [](const Json& value) { return value.get<std::string>(); };
+  const bool is_sync = options.parsed_variant() == JacobiVariant::sync;
+  const std::string decomposition = text(run["decomposition"]);
+  fmt::print("problem      {}: {} rows, b = {}\n", text(problem["name"]),
+             problem["rows"].get<std::int64_t>(), text(problem["right_hand_side"]));
+  fmt::print("run          {}{}, transport {}, {}{}\n", options.variant,
+             is_sync && !options.is_threaded() ? " in " + options.mode + " mode" : "",
+             options.transport, ranks_and_threads(report),
+             decomposition.empty() ? "" : " as " + decomposition);
+  print_run(run);
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options) {
+  const Stopwatch watch;
+  options.check();
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
+  JacobiSystem system(job, options);
+  if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
+  const double setup_seconds = watch.seconds();
+  ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
+  timeline.collective_start();
+  const JacobiRun run = system.run(options, progress);
+  progress.clear();
+
+  Json report = collective_start_report(job, "jacobi");
+  report["problem"] = system_report(system);
+  report["method"] = options.method();
+  if (options.parsed_variant() == JacobiVariant::sync) report["mode"] = options.mode;
+  report["jacobi"] = collective_run_report(job, system, options, run);
+  report["status"] = report["jacobi"]["status"];
+  report["iterations"] = run.report.iterations;
+  report["relative_residual"] = run.report.relative_residual;
+  report["seconds"] = {
+      {"total", watch.seconds()}, {"setup", setup_seconds}, {"solve", report["jacobi"]["seconds"]}};
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_summary(report, options);
+    print_trace(report);
+  }
+  return run.report.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+}
+
+}  // namespace
+
+void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<JacobiOptions>();
+  CLI::App& command =
+      *program.add_subcommand("jacobi", "sweep: Jacobi in lock step, async or racy");
+  add_jacobi_options(command, *options);
+  add_job_options(command, *options);
+  add_trace_option(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft jacobi --grid 100                                   in lock step, one process\n"
+      "  mpiexec.mpich -n 4 weft jacobi --grid 50x50x200 --variant async\n"
+      "  mpiexec.mpich -n 2 weft jacobi --grid 100 --variant racy --inject slow:1:2\n"
+      "  weft jacobi --grid 100 --variant racy --transport openmp --threads 4\n"
+      "  weft jacobi matrix.mtx --variant async --inner cg:1e-2 --json report.json\n"
+      "  mpiexec.mpich -n 2 weft jacobi matrix.mtx --inner schwarz:partition=metis,kind=optimized\n"
+      "tools/run jacobi ... --plot FILE.svg draws the report.\n"
+      "Exit code: 0 converged, 3 not converged, 2 bad input.");
+  command.callback([options, &session, &exit_code] { exit_code = jacobi(session, *options); });
+}
+
+}  // namespace weft::tools

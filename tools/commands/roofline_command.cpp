@@ -1,0 +1,189 @@
+#include "tools/commands/roofline_command.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/cache_sizes.h"
+#include "tools/job/counters.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/stopwatch.h"
+#include "tools/job/system_options.h"
+#include "tools/roofline/bandwidth_table.h"
+#include "tools/roofline/grid_kernels.h"
+#include "tools/roofline/kernel_race.h"
+#include "tools/roofline/matrix_kernels.h"
+#include "tools/roofline/roofline_report.h"
+#include "tools/roofline/stream_bench.h"
+#include "tools/roofline/vector_kernels.h"
+#include "tools/system/linear_system.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr int exit_code_counters_fail = 1;
+constexpr int exit_code_below_requirement = 4;
+constexpr double default_tolerance = 0.9;
+
+struct RooflineOptions : SystemOptions {
+  int repetitions = 7;
+  std::int64_t array_mebibytes = 0;
+  double required = 0;
+  std::vector<std::string> kernels;
+  bool skips_likwid = false;
+};
+
+void append(std::vector<RooflineKernel>& all, std::vector<RooflineKernel> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
+/// Those whose names begin with one of the words; all where there are no words.
+/// Throws comm_thread::InputError where a word begins no name.
+void select(std::vector<RooflineKernel>& kernels, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const RooflineKernel& kernel : kernels) names.push_back(kernel.name);
+  for (const std::string& word : words)
+    if (std::ranges::none_of(names, [&](const auto& name) { return name.starts_with(word); }))
+      throw comm_thread::InputError(
+          fmt::format("--kernels: found '{}'; expected one of {}", word, fmt::join(names, ", ")));
+  if (words.empty()) return;
+  std::erase_if(kernels, [&](const RooflineKernel& kernel) {
+    return std::ranges::none_of(words,
+                                [&](const auto& word) { return kernel.name.starts_with(word); });
+  });
+}
+
+Json all_loops(const std::vector<double>& elements_per_second) {
+  Json loops = Json::array();
+  for (const perfmodel::Stream stream : perfmodel::all_streams)
+    loops.push_back(stream_report(stream, elements_per_second[static_cast<std::size_t>(stream)]));
+  return loops;
+}
+
+int measure(const comm_thread::MpiSession& session, const RooflineOptions& options) {
+  const Stopwatch watch;
+  const auto problem = spmv::Problem::parse(options.problem);
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  const unsigned pu = job.placement().compute_pus.front();
+  const auto l2 = perfmodel::cache_of(pu, 2).value_or(perfmodel::last_cache_of(pu));
+  const auto last = perfmodel::last_cache_of(pu);
+  const double l2_bytes = static_cast<double>(l2.bytes) / l2.sharing_pus;
+  const double last_bytes =
+      static_cast<double>(last.bytes) /
+      std::min(last.sharing_pus, job.team().thread_count() * job.ranks_on_node());
+
+  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
+                          collective_load_matrix(job, problem, options),
+                          parse_format(options.format));
+  MatrixKernels matrix_kernels(job, op, l2_bytes, last_bytes);
+  VectorKernels vector_kernels(op, l2_bytes);
+  std::unique_ptr<GridKernels> grid_kernels;
+  std::vector<RooflineKernel> kernels = matrix_kernels.collective_kernels();
+  append(kernels, vector_kernels.kernels());
+  if (problem.has_grid()) {
+    grid_kernels = std::make_unique<GridKernels>(job, problem, l2_bytes);
+    append(kernels, grid_kernels->collective_kernels());
+  }
+  select(kernels, options.kernels);
+  const double setup_seconds = watch.seconds();
+
+  const Counters counters(job);
+  StreamBench bench(job, static_cast<std::size_t>(options.array_mebibytes) << 20);
+  Json report = collective_start_report(job, "roofline");
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", op.global_row_count()},
+                       {"nonzeros", op.matrix().matrix().global_nonzero_count}};
+  const double tolerance = options.required > 0 ? options.required : default_tolerance;
+  report["tolerance"] = tolerance;
+  report["repetitions"] = options.repetitions;
+  Json bandwidth = {
+      {"array_bytes", job.world().sum(static_cast<std::int64_t>(bench.array_bytes()))},
+      {"cores", collective_bandwidth_of_cores(job, bench)},
+      {"numa_domains", collective_bandwidth_of_domains(job, bench)},
+      {"caches", collective_bandwidth_of_caches(job, bench)}};
+  Json likwid = {{"missing", "--no-likwid"}, {"loops", Json::array()}};
+  if (!options.skips_likwid) likwid = collective_likwid_comparison(job, bench);
+  KernelRace race(job, bench, l2_bytes);
+  const auto results = race.collective_run(kernels, options.repetitions, tolerance);
+  bandwidth["all"] = all_loops(race.elements_per_second());
+  bandwidth["peak_gflops"] = race.flops_per_second() * 1e-9;
+  report["bandwidth"] = bandwidth;
+  report["likwid_bench"] = likwid;
+  std::vector<std::string> regions;
+  for (const KernelResult& result : results) regions.push_back(result.name);
+  report["counters"] = counters.collective_report(regions);
+  report["kernels"] = Json::array();
+  for (const KernelResult& result : results)
+    report["kernels"].push_back(kernel_report(result, report["counters"]));
+  const auto below = kernels_below(results, options.required);
+  report["below_requirement"] = below;
+  report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_roofline(report);
+    if (!below.empty())
+      fmt::print("\nbelow the {:g} required: {}\n", options.required, fmt::join(below, ", "));
+  }
+  const std::string zeros = zero_counts_as_text(report["counters"]);
+  if (job.is_root()) fmt::print(stderr, "{}", zeros);
+  if (job.world().max(std::int64_t{!zeros.empty()}) > 0) return exit_code_counters_fail;
+  return below.empty() ? 0 : exit_code_below_requirement;
+}
+
+}  // namespace
+
+void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& session,
+                          int& exit_code) {
+  const auto options = std::make_shared<RooflineOptions>();
+  options->problem = "poisson3d:200";
+  CLI::App& command = *program.add_subcommand(
+      "roofline", "measure the bandwidth of this node and how close to it the kernels are");
+  add_problem_options(command, *options);
+  command.get_option("problem")->required(false)->capture_default_str();
+  command
+      .add_option("--require", options->required,
+                  "fail (exit code 4) where a kernel whose data is in memory is below this\n"
+                  "fraction of its model; also what is `ok` then, otherwise 0.9")
+      ->check(CLI::Range(0.0, 10.0))
+      ->type_name("FRACTION");
+  command
+      .add_option("--kernels", options->kernels,
+                  "only kernels whose names begin so, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+  command.add_option("--repetitions", options->repetitions, "timed runs of each kernel")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--array-size", options->array_mebibytes,
+          "MiB of each of the three arrays of a node that bandwidth is measured on;\n0: eight "
+          "times the last-level caches, at least 512")
+      ->check(CLI::Range(0, 1 << 20))
+      ->type_name("MIB")
+      ->capture_default_str();
+  command.add_flag("--no-likwid", options->skips_likwid, "do not compare with likwid-bench");
+  add_format_option(command, *options);
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft roofline\n"
+      "  weft roofline matrix.mtx.gz --json roofline.json\n"
+      "  weft roofline poisson3d:200 --kernels crs,cg-residual,cg-direction --require 0.85\n"
+      "  likwid-perfctr -C 0-15 -g MEM -m weft roofline matrix.mtx --threads 16\n"
+      "Run it as one rank with all cores of the node, or as the job will run.\n"
+      "Exit code: 0; 1 counters of a thread do not count; 4 below what --require asks; 2 bad "
+      "input.");
+  command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
+}
+
+}  // namespace weft::tools

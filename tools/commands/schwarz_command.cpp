@@ -1,0 +1,94 @@
+#include "tools/commands/schwarz_command.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tools/job/counters.h"
+#include "tools/job/job.h"
+#include "tools/job/progress_line.h"
+#include "tools/job/report.h"
+#include "tools/job/stopwatch.h"
+#include "tools/job/timeline.h"
+#include "tools/reporting/schwarz_report.h"
+#include "tools/system/schwarz_options.h"
+#include "tools/system/schwarz_system.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr int exit_code_not_converged = 3;
+
+void print_summary(const Json& report, const SchwarzOptions& options) {
+  const Json& problem = report["problem"];
+  const Json& run = report["schwarz"];
+  const std::string cut = run["decomposition"].get<std::string>();
+  fmt::print("problem      {}: {} rows, b = {}\n", problem["name"].get<std::string>(),
+             problem["rows"].get<std::int64_t>(), problem["right_hand_side"].get<std::string>());
+  fmt::print("run          {}, {}, {}, subdomains {}\n", options.variant,
+             options.is_sync() ? options.mode + " mode" : "transport " + options.transport,
+             ranks_and_threads(report), cut == "in order" ? cut : "in " + cut + " boxes");
+  print_schwarz_run(run);
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
+  const Stopwatch watch;
+  options.check();
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
+  SchwarzSystem system(job, options);
+  ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
+  timeline.collective_start();
+  const SchwarzRun run = system.run(options, progress);
+  progress.clear();
+
+  Json report = collective_start_report(job, "schwarz");
+  report["problem"] = schwarz_system_report(system, options);
+  report["method"] = "schwarz";
+  if (options.is_sync()) report["mode"] = options.mode;
+  report["schwarz"] = collective_schwarz_report(job, system, options, run);
+  report["status"] = report["schwarz"]["status"];
+  report["iterations"] = run.report.iterations;
+  report["relative_residual"] = run.report.relative_residual;
+  report["seconds"] = {{"total", watch.seconds()}, {"solve", report["schwarz"]["seconds"]}};
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_summary(report, options);
+    print_trace(report);
+  }
+  return run.report.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+}
+
+}  // namespace
+
+void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& session,
+                         int& exit_code) {
+  const auto options = std::make_shared<SchwarzOptions>();
+  CLI::App& command = *program.add_subcommand(
+      "schwarz", "2-D Poisson by optimized Schwarz, subdomain by subdomain");
+  add_schwarz_options(command, *options);
+  add_alpha_option(command, *options);
+  add_job_options(command, *options);
+  add_trace_option(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft schwarz --subdomains 12 --points 64\n"
+      "  mpiexec.mpich -n 2 weft schwarz --subdomains 42 --points 64 --alpha 0.0023\n"
+      "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --coarse linear\n"
+      "  mpiexec.mpich -n 4 weft schwarz --subdomains 8 --points 32 --alpha inf --overlap 4\n"
+      "  mpiexec.mpich -n 2 weft schwarz --subdomains 24 --points 64 --variant async\n"
+      "    --transport one-sided:flush --inject slow:1:8\n"
+      "For other matrices: weft jacobi MATRIX --inner schwarz, weft solve MATRIX\n"
+      "  --preconditioner schwarz\n"
+      "Exit code: 0 converged, 3 not converged, 2 bad input.");
+  command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,201 @@
+#include "tools/commands/solve_command.h"
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "solver/methods/krylov_choice.h"
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "spmv/files/matrix_market_output.h"
+#include "spmv/modes/mode.h"
+#include "tools/commands/solve_system.h"
+#include "tools/job/counters.h"
+#include "tools/job/job.h"
+#include "tools/job/progress_line.h"
+#include "tools/job/report.h"
+#include "tools/job/stopwatch.h"
+#include "tools/job/timeline.h"
+#include "tools/measure/mode_choice.h"
+#include "tools/reporting/solve_summary.h"
+#include "tools/system/linear_system.h"
+#include "tools/system/solve_options.h"
+
+namespace weft::tools {
+namespace {
+
+using solver::KrylovMethod;
+using solver::KrylovVariant;
+using solver::SolveReport;
+using solver::SolveStatus;
+
+constexpr int exit_code_not_converged = 3;
+constexpr std::int64_t trial_iterations = 10;
+
+/// Names the problem in what is wrong with it.
+std::unique_ptr<KrylovMethod> collective_make_method(KrylovVariant variant, SolveSystem& system,
+                                                     const KrylovMethod::Options& options,
+                                                     const spmv::Problem& problem) {
+  try {
+    return collective_make_krylov_method(variant, system.op(), options);
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError(problem.name() + ": " + error.what());
+  }
+}
+
+/// Null where another preconditioner is asked for.
+std::unique_ptr<solver::SchwarzPreconditioner> collective_make_schwarz(const SolveSystem& system,
+                                                                       const SolveOptions& options,
+                                                                       const spmv::Problem& problem,
+                                                                       SolveFacts& facts) {
+  const auto wanted = options.parsed_schwarz();
+  if (!wanted) return nullptr;
+  const Stopwatch watch;
+  try {
+    auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
+    facts.schwarz = made.get();
+    facts.schwarz_setup_seconds = watch.seconds();
+    return made;
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError(problem.name() + ": " + error.what());
+  }
+}
+
+struct Choice {
+  KrylovVariant variant;
+  std::string why;
+};
+
+/// The variant whose iterations are quickest, the slowest rank's time; the pipelined ones only
+/// where there are others to wait for.
+Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMethod::Options options,
+                                const spmv::Problem& problem, const CommunicationCost& cost) {
+  options.stop = {.tolerance = std::numeric_limits<double>::min(),
+                  .max_iterations = trial_iterations};
+  options.on_iteration = nullptr;
+  Choice best{KrylovVariant::cg, ""};
+  double least = std::numeric_limits<double>::infinity();
+  std::string trials;
+  for (const KrylovVariant variant : solver::all_krylov_variants()) {
+    const bool is_pipelined =
+        variant == KrylovVariant::pipelined || variant == KrylovVariant::predict_recompute;
+    if (is_pipelined && job.world().size() == 1) continue;
+    const auto method = collective_make_method(variant, system, options, problem);
+    const SolveReport trial = method->solve(system.b());
+    const double seconds = job.world().max(trial.phases.total()) /
+                           static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
+    trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
+                          solver::name(variant), 1e3 * seconds, method->vector_bytes());
+    if (seconds < least) {
+      least = seconds;
+      best.variant = variant;
+    }
+  }
+  best.why = fmt::format("{} is quickest of {} iterations each: {}; a reduction alone {:.3f} ms",
+                         solver::name(best.variant), trial_iterations, trials,
+                         1e3 * cost.reduction_seconds);
+  return best;
+}
+
+int solve(const comm_thread::MpiSession& session, SolveOptions options) {
+  const Stopwatch watch;
+  options.check();
+  const auto problem = spmv::Problem::parse(options.problem);
+  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
+  options.right_hand_side = right_hand_side.name();
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
+  if (!options.solution_path.empty())
+    spmv::collective_check_writable(job.world(), options.solution_path);
+
+  SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
+  SolveFacts facts;
+  const auto schwarz = collective_make_schwarz(system, options, problem, facts);
+  if (options.mode == "auto") {
+    const ModeChoice choice = collective_choose_mode(job, system.op());
+    options.mode = spmv::name(choice.mode);
+    facts.mode_choice = choice.why;
+  }
+  ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
+  KrylovMethod::Options method_options{
+      .mode = *spmv::parse_mode(options.mode),
+      .preconditioner = options.parsed_preconditioner(),
+      .inverse = schwarz.get(),
+      .stop = options.stop,
+      .on_iteration = [&](std::int64_t iteration, double residual) {
+        progress.update(iteration, residual);
+      }};
+  if (options.restart > 0) method_options.restart = options.restart;
+  facts.communication = collective_measure_communication(job, system.op());
+  const bool is_chosen = options.method == "auto";
+  const Choice choice =
+      is_chosen
+          ? collective_choose_method(job, system, method_options, problem, facts.communication)
+          : Choice{solver::parse_krylov_variant(options.method).value_or(KrylovVariant::cg), ""};
+  const auto method = collective_make_method(choice.variant, system, method_options, problem);
+  facts.setup_seconds = watch.seconds();
+  timeline.collective_start();
+  const double schwarz_seconds_before = schwarz ? schwarz->seconds() : 0;
+  const SolveReport result = method->solve(system.b());
+  if (schwarz) facts.schwarz_seconds = schwarz->seconds() - schwarz_seconds_before;
+  progress.clear();
+  if (!options.solution_path.empty())
+    system.collective_write(job, method->solution(), options.solution_path);
+
+  facts.problem = problem.name();
+  facts.rows = static_cast<double>(system.op().global_row_count());
+  facts.nonzeros = static_cast<double>(system.nonzero_count());
+  facts.matrix_bytes = system.matrix_bytes();
+  facts.matrix_format = system.format_name();
+  facts.boundary_rows = system.boundary_row_count();
+  facts.ordering = system.ordering();
+  facts.method = is_chosen ? solver::name(choice.variant) : options.method;
+  facts.choice = choice.why;
+  facts.has_jacobi = options.parsed_preconditioner() == solver::Preconditioner::jacobi;
+  facts.vector_bytes = method->vector_bytes();
+  facts.products = method->product_count();
+  const bool is_gmres = choice.variant == KrylovVariant::gmres;
+  const bool has_two_reductions =
+      choice.variant == KrylovVariant::cg || choice.variant == KrylovVariant::flexible || is_gmres;
+  facts.reductions = has_two_reductions ? 2 : 1;
+  if (is_gmres) facts.restart = method_options.restart;
+  facts.total_seconds = watch.seconds();
+  Json report = collective_solve_report(job, options, facts, result);
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_solve_summary(report);
+    print_trace(report);
+  }
+  return result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
+}
+
+}  // namespace
+
+void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<SolveOptions>();
+  CLI::App& command =
+      *program.add_subcommand("solve", "solve A x = b by conjugate gradients or GMRES");
+  add_solve_options(command, *options);
+  add_trace_option(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft solve poisson3d:128\n"
+      "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
+      "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
+      "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
+      "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
+      "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
+      "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
+      "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
+      "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
+      "Exit code: 0 converged, 3 not converged, 2 bad input.");
+  command.callback([options, &session, &exit_code] { exit_code = solve(session, *options); });
+}
+
+}  // namespace weft::tools

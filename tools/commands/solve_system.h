@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/order/row_order.h"
+#include "spmv/problems/problem.h"
+#include "spmv/problems/right_hand_side.h"
+#include "spmv/rows/partition.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+
+/// The linear system that `weft solve` solves: an operator, with a matrix or without, and b.
+class SolveSystem {
+ public:
+  /// `is_matrix_free`: apply the stencil of a grid problem instead of a matrix.
+  /// Collective. Throws comm_thread::InputError. `job` outlives it.
+  SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+              const spmv::RightHandSide& right_hand_side, bool is_matrix_free);
+
+  spmv::LinearOperator& op() { return *operator_; }
+  /// The same where it has a matrix; null otherwise.
+  const spmv::SparseOperator* matrix_operator() const {
+    return dynamic_cast<const spmv::SparseOperator*>(operator_.get());
+  }
+  std::span<const double> b() const { return b_.span(); }
+
+  std::int64_t nonzero_count() const { return nonzero_count_; }
+  /// As stored, of all ranks; 0 without a matrix.
+  double matrix_bytes() const { return matrix_bytes_; }
+  const std::string& format_name() const { return format_name_; }
+  std::int64_t boundary_row_count() const { return boundary_row_count_; }
+  /// What the order of the rows gained; null without one.
+  const Json& ordering() const { return ordering_; }
+
+  /// Writes a vector of the operator in the order of the rows as given. Collective. Throws
+  /// comm_thread::InputError.
+  void collective_write(const Job& job, std::span<const double> vector,
+                        const std::string& path) const;
+
+ private:
+  void load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+                   const spmv::RightHandSide& right_hand_side);
+  void make_stencil(Job& job, const spmv::Problem& problem,
+                    const spmv::RightHandSide& right_hand_side);
+
+  std::unique_ptr<spmv::LinearOperator> operator_;
+  perfmodel::HugePageBuffer<double> b_;
+  std::int64_t nonzero_count_ = 0;
+  double matrix_bytes_ = 0;
+  std::string format_name_;
+  std::int64_t boundary_row_count_ = 0;
+  const spmv::RowPartition* row_partition_ =
+      nullptr;  // which rows are whose; null without a matrix
+  std::optional<spmv::RowOrder> order_;
+  Json ordering_;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,181 @@
+#include "tools/commands/spmv_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "perfmodel/traffic_model.h"
+#include "spmv/modes/mode.h"
+#include "tools/job/counters.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/statistics.h"
+#include "tools/job/stopwatch.h"
+#include "tools/job/system_options.h"
+#include "tools/job/timeline.h"
+#include "tools/measure/mode_race.h"
+#include "tools/system/linear_system.h"
+#include "tools/system/ordered_matrix.h"
+
+namespace weft::tools {
+namespace {
+
+using spmv::Mode;
+
+constexpr int exit_code_bits_differ = 1;
+constexpr double small_problem_bytes = 256e6;
+
+struct SpmvOptions : SystemOptions {
+  std::vector<std::string> modes = spmv::mode_names();
+  int repetitions = 20;
+};
+
+/// Keeps the first of equal modes.
+void remove_repetitions(std::vector<std::string>& modes) {
+  for (auto mode = modes.begin(); mode != modes.end();)
+    mode = std::find(modes.begin(), mode, *mode) == mode ? mode + 1 : modes.erase(mode);
+}
+
+Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline_gflops,
+                 double stored_roofline_gflops) {
+  const double gflops = 2 * nonzeros / seconds.median * 1e-9;
+  return {{"seconds", seconds.median},
+          {"spread", seconds.spread},
+          {"gflops", gflops},
+          {"crs_roofline_fraction", gflops / crs_roofline_gflops},
+          {"roofline_fraction", gflops / stored_roofline_gflops}};
+}
+
+Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
+                            const SpmvOptions& options, const spmv::Problem& problem,
+                            const ModeRace& race) {
+  const auto& matrix = op.matrix().matrix();
+  const double rows = static_cast<double>(matrix.partition.row_count());
+  const double nonzeros = static_cast<double>(matrix.global_nonzero_count);
+  const double balance = perfmodel::crs_code_balance(nonzeros / rows);
+  const double bytes =
+      perfmodel::spmv_bytes(static_cast<double>(job.world().sum(op.matrix().matrix_bytes())), rows);
+  const double bandwidth = race.bandwidth().median;
+  const double crs_roofline = bandwidth / balance * 1e-9;
+  const double stored_roofline = bandwidth / bytes * 2 * nonzeros * 1e-9;
+
+  Json modes;
+  for (std::size_t m = 0; m < options.modes.size(); ++m)
+    modes[options.modes[m]] = mode_report(race.seconds(m), nonzeros, crs_roofline, stored_roofline);
+  Json report = collective_start_report(job, "spmv");
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", matrix.partition.row_count()},
+                       {"nonzeros", matrix.global_nonzero_count}};
+  report["method"] = "spmv";
+  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
+  report["repetitions"] = options.repetitions;
+  report["bits_equal"] = race.bits_are_equal();
+  report["modes"] = modes;
+  report["performance"] = {
+      {"matrix_format", op.matrix().format_name()},
+      {"boundary_row_fraction",
+       static_cast<double>(job.world().sum(op.matrix().boundary_row_count())) / rows},
+      {"load_bandwidth_gb_per_second", bandwidth * 1e-9},
+      {"load_bandwidth_spread_gb_per_second", race.bandwidth().spread * 1e-9},
+      {"crs_code_balance_bytes_per_flop", balance},
+      {"crs_roofline_gflops", crs_roofline},
+      {"model_bytes", bytes},
+      {"roofline_gflops", stored_roofline}};
+  return report;
+}
+
+void print_summary(const Json& report) {
+  const Json& performance = report["performance"];
+  fmt::print("problem      {}: {} rows, {} nonzeros\n",
+             report["problem"]["name"].get<std::string>(),
+             report["problem"]["rows"].get<std::int64_t>(),
+             report["problem"]["nonzeros"].get<std::int64_t>());
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  fmt::print("run          {}, matrix as {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
+             performance["matrix_format"].get<std::string>(),
+             100 * performance["boundary_row_fraction"].get<double>());
+  fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
+             performance["load_bandwidth_gb_per_second"].get<double>());
+  fmt::print("roofline     {:.2f} GFLOP/s for CRS ({:.2f} bytes per flop), {:.2f} as stored\n\n",
+             performance["crs_roofline_gflops"].get<double>(),
+             performance["crs_code_balance_bytes_per_flop"].get<double>(),
+             performance["roofline_gflops"].get<double>());
+  fmt::print("{:<14}{:>12}{:>12}{:>12}{:>16}{:>16}\n", "mode", "ms", "spread ms", "GFLOP/s",
+             "of CRS roof", "of own roof");
+  for (const auto& [mode, times] : report["modes"].items())
+    fmt::print("{:<14}{:>12.4f}{:>12.4f}{:>12.2f}{:>14.0f} %{:>14.0f} %\n", mode,
+               1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
+               times["gflops"].get<double>(), 100 * times["crs_roofline_fraction"].get<double>(),
+               100 * times["roofline_fraction"].get<double>());
+  if (performance["model_bytes"].get<double>() < small_problem_bytes)
+    fmt::print("\nThe data may fit into the caches: fractions of a memory roofline mean little.\n");
+  fmt::print("\n{}\n", report["bits_equal"].get<bool>()
+                           ? "All modes gave the same bits."
+                           : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
+  const Stopwatch watch;
+  remove_repetitions(options.modes);
+  const auto problem = spmv::Problem::parse(options.problem);
+  Job job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  Timeline timeline(job, options.trace_path);
+  const Counters counters(job);
+  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
+                          std::move(loaded.matrix), parse_format(options.format));
+  const double setup_seconds = watch.seconds();
+  std::vector<Mode> modes;
+  for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
+  ModeRace race(job, op, modes, true);
+  timeline.collective_start();
+  race.collective_run(options.repetitions);
+  Json report = collective_spmv_report(job, op, options, problem, race);
+  if (!loaded.report.is_null()) report["ordering"] = std::move(loaded.report);
+  report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
+  timeline.collective_write(report);
+  collective_report_phases(job, counters, report);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    print_summary(report);
+    print_trace(report);
+  }
+  return race.bits_are_equal() ? 0 : exit_code_bits_differ;
+}
+
+}  // namespace
+
+void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<SpmvOptions>();
+  CLI::App& command = *program.add_subcommand("spmv", "time y = A x in each mode, in turn");
+  add_problem_options(command, *options);
+  command.add_option("--mode", options->modes, "which modes, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(spmv::mode_names()))
+      ->type_name("MODE,...")
+      ->capture_default_str();
+  command.add_option("--repetitions", options->repetitions, "timed products per mode")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  add_format_option(command, *options);
+  add_job_options(command, *options);
+  add_trace_option(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft spmv poisson3d:200\n"
+      "  weft spmv matrix.mtx.gz --mode vector,task --repetitions 50 --json spmv.json\n"
+      "  weft spmv irregular:1000000,nnzr=15 --format crs --threads 2\n"
+      "  weft spmv holstein-hubbard:phonons=10,basis=HMEp --mode vector,task\n"
+      "  mpiexec.mpich -n 2 weft spmv matrix.mtx.gz --order rcm --partition metis");
+  command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,137 @@
+#include "tools/job/report.h"
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/simd.h"
+#include "spmv/files/matrix_market_output.h"
+#include "spmv/files/temporary_file.h"
+#include "tools/build_defs/commit.h"
+
+namespace weft::tools {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+Json to_json(const std::vector<comm_thread::PlacementFinding>& findings) {
+  Json list = Json::array();
+  for (const auto& finding : findings)
+    list.push_back({{"severity", to_string(finding.severity)}, {"text", finding.text}});
+  return list;
+}
+
+}  // namespace
+
+Json collective_start_report(const Job& job, const std::string& command) {
+  Json report;
+  report["command"] = command;
+  for (const char* const field :
+       {"problem", "method", "mode", "ranks", "threads", "status", "iterations",
+        "relative_residual", "recurrence_residual", "seconds", "phases", "performance"})
+    report[field] = nullptr;
+  report["ranks"] = job.world().size();
+  report["threads"] = job.team().thread_count();
+  report["placement"] = collective_placement_report(job);
+  report["environment"] = collective_environment_report(job);
+  return report;
+}
+
+std::string ranks_and_threads(const Json& report) {
+  const int ranks = report["ranks"].get<int>();
+  const int threads = report["threads"].get<int>();
+  return fmt::format("{} rank{} x {} thread{}", ranks, ranks == 1 ? "" : "s", threads,
+                     threads == 1 ? "" : "s");
+}
+
+Json collective_placement_report(const Job& job) {
+  const auto& placement = job.placement();
+  const Json own = {{"rank", job.world().rank()},
+                    {"host", host_name()},
+                    {"compute_pus", placement.compute_pus},
+                    {"communication_pu", placement.communication_pu},
+                    {"communication_core", to_string(placement.comm_core)},
+                    {"oversubscribed", placement.oversubscribed},
+                    {"findings", to_json(placement.findings)}};
+  Json ranks = Json::array();
+  for (const std::string& text : job.world().gather(own.dump())) ranks.push_back(Json::parse(text));
+  return {{"ranks", ranks}};
+}
+
+Json collective_environment_report(const Job& job) {
+  std::set<std::string> hosts;
+  for (std::string& host : job.world().gather(host_name())) hosts.insert(std::move(host));
+  return {{"hostnames", hosts},
+          {"cpu", job.topology().cpu_model()},
+          {"simd", perfmodel::name(perfmodel::simd_level())},
+          {"mpi", comm_thread::MpiSession::library_version()},
+          {"openmp", _OPENMP},
+          {"compiler", compiler()},
+          {"commit", build_commit},
+          {"thread_level", name(job.session().thread_level())}};
+}
+
+Json collective_spread(const Job& job, double value) {
+  const double least = job.world().min(value);
+  const double most = job.world().max(value);
+  return {{"min", least}, {"mean", job.world().sum(value) / job.world().size()}, {"max", most}};
+}
+
+std::string findings_as_text(const Json& placement) {
+  std::vector<std::string> lines;
+  for (const Json& rank : placement["ranks"])
+    for (const Json& finding : rank["findings"]) {
+      std::string line = fmt::format("{}: {}\n", finding["severity"].get<std::string>(),
+                                     finding["text"].get<std::string>());
+      if (std::find(lines.begin(), lines.end(), line) == lines.end())
+        lines.push_back(std::move(line));
+    }
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
+ReportFile::ReportFile(const Job& job, std::string path) : job_(job), path_(std::move(path)) {
+  if (!path_.empty() && !is_standard_output()) spmv::collective_check_writable(job_.world(), path_);
+}
+
+void ReportFile::collective_write(const Json& report) const {
+  if (path_.empty()) return;
+  comm_thread::collective_attempt(job_.world(), [&] {
+    if (!job_.is_root()) return;
+    const std::string text = report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (is_standard_output()) {
+      if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw comm_thread::InputError("standard output: cannot be written; expected room");
+      return;
+    }
+    spmv::TemporaryFile unfinished(path_);
+    std::ofstream file(unfinished.path());
+    file << text;
+    file.close();
+    if (!file)
+      throw comm_thread::InputError(path_ + ": could not be written; expected room for the report");
+    unfinished.put_in_place();
+  });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/job/job.h"
+
+namespace weft::tools {
+
+/// The JSON report that every command writes, with the same schema (docs/json.md): keys keep the
+/// order in which they are documented.
+using Json = nlohmann::ordered_json;
+
+/// A report with every documented field in its place; null where `command` has nothing to say.
+/// Who runs is filled in. Collective; complete on rank 0.
+Json collective_start_report(const Job& job, const std::string& command);
+
+/// Where each rank's threads are and what is wrong with that. Collective; complete on rank 0.
+Json collective_placement_report(const Job& job);
+
+/// "1 rank x 2 threads", for people.
+std::string ranks_and_threads(const Json& report);
+
+/// Hosts, processor, MPI, OpenMP, compiler, commit, thread level. Collective; complete on rank 0.
+Json collective_environment_report(const Job& job);
+
+/// Minimum, mean and maximum over the ranks. Collective.
+Json collective_spread(const Job& job, double value);
+
+/// The placement's findings as lines for people, each once: "warning: …".
+std::string findings_as_text(const Json& placement);
+
+/// Where reports go: refuses an unwritable path before any work is done, and writes at the end,
+/// to a new file first, so that nothing half-written is ever found.
+class ReportFile {
+ public:
+  /// `path`: empty for none, "-" for standard output.
+  /// Collective. Throws comm_thread::InputError on every rank.
+  ReportFile(const Job& job, std::string path);
+
+  /// Whether standard output belongs to the report, so that nothing else may be printed there.
+  bool is_standard_output() const { return path_ == "-"; }
+
+  /// Rank 0 writes. Collective. Throws comm_thread::InputError on every rank.
+  void collective_write(const Json& report) const;
+
+ private:
+  const Job& job_;
+  std::string path_;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "spmv/rows/partition_by.h"
+
+namespace weft::tools {
+
+/// The options that say which linear system, on what and where the report goes; shared by the
+/// commands.
+struct SystemOptions {
+  std::string problem;
+  std::string partition = "rows";
+  std::string order = "given";
+  std::string format = "auto";
+  std::string json_path;
+  std::string trace_path;
+  int threads = 0;
+  bool strict_placement = false;
+
+  /// What is made equal where no graph partition is asked for.
+  spmv::PartitionBy parsed_partition() const {
+    return partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;
+  }
+};
+
+/// PROBLEM, --partition, --order.
+void add_problem_options(CLI::App& command, SystemOptions& options);
+/// --format.
+void add_format_option(CLI::App& command, SystemOptions& options);
+/// --threads, --strict-placement, --json.
+void add_job_options(CLI::App& command, SystemOptions& options);
+/// --trace.
+void add_trace_option(CLI::App& command, SystemOptions& options);
+
+}  // namespace weft::tools

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "tools/job/job.h"
+
+namespace weft::tools {
+
+/// Measures what the memory of this job gives right now, with the threads and cores of the job, so
+/// that it can be taken in turn with what is to be judged.
+///
+/// An array of 1 GiB per node is read once per call.
+class BandwidthProbe {
+ public:
+  explicit BandwidthProbe(const Job& job);
+
+  /// One pass over the array by all threads of all ranks: bytes per second. Collective.
+  double collective_load_bytes_per_second();
+
+ private:
+  const Job& job_;
+  perfmodel::HugePageBuffer<double> array_;
+  std::vector<double> sums_;  // keep the loads alive
+};
+
+}  // namespace weft::tools

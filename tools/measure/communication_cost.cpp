@@ -1,0 +1,50 @@
+#include "tools/measure/communication_cost.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "comm_thread/engine/reproducible_sum.h"
+#include "comm_thread/placement/compute_team.h"
+#include "tools/job/statistics.h"
+#include "tools/job/stopwatch.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr int sample_count = 12;
+
+template <class Work>
+double collective_median(const Job& job, const Work& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i < sample_count + 1; ++i) {
+    job.world().barrier();
+    const Stopwatch watch;
+    work();
+    if (i > 0) seconds.push_back(watch.seconds());  // the first warms up
+  }
+  return job.world().max(summarise(seconds).median);
+}
+
+}  // namespace
+
+CommunicationCost collective_measure_communication(const Job& job, spmv::LinearOperator& op) {
+  CommunicationCost cost;
+  if (job.world().size() == 1) return cost;
+  const auto x = op.collective_make_operand();
+  cost.halo_seconds = collective_median(job, [&] {
+    if (x->exchange().has_neighbours()) x->exchange().post(op.comm_thread()).wait();
+  });
+  comm_thread::ReproducibleSum sum(op.communicator(), op.comm_thread(), 1, 3);
+  const comm_thread::ComputeTeam alone(1, comm_thread::WaitPolicy::yield);
+  cost.reduction_seconds = collective_median(job, [&] {
+    alone.run([&](const comm_thread::TeamThread& thread) { sum.collective_reduce(thread); });
+  });
+  return cost;
+}
+
+double hidden_fraction(double waited_seconds, double count, double alone_seconds) {
+  const double alone = count * alone_seconds;
+  return alone > 0 ? std::clamp(1 - waited_seconds / alone, 0.0, 1.0) : 0;
+}
+
+}  // namespace weft::tools

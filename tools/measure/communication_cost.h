@@ -1,0 +1,21 @@
+#pragma once
+
+#include "spmv/modes/linear_operator.h"
+#include "tools/job/job.h"
+
+namespace weft::tools {
+
+/// What communication takes when nothing else is done: medians, the slowest rank's.
+struct CommunicationCost {
+  double halo_seconds = 0;  // one exchange of the halo of a vector
+  double reduction_seconds = 0;  // one sum of a few numbers over all ranks
+};
+
+/// Measures both, a dozen times each; zeros on one rank. Collective. Thread: the main thread.
+CommunicationCost collective_measure_communication(const Job& job, spmv::LinearOperator& op);
+
+/// The part of `count` operations of `alone_seconds` each that did not have to be waited for:
+/// 1 - waited / (count · alone), within 0 and 1; 0 where there was nothing to hide.
+double hidden_fraction(double waited_seconds, double count, double alone_seconds);
+
+}  // namespace weft::tools

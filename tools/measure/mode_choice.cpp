@@ -1,0 +1,92 @@
+#include "tools/measure/mode_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "perfmodel/mode_model.h"
+#include "tools/measure/mode_costs.h"
+#include "tools/measure/mode_race.h"
+
+namespace weft::tools {
+namespace {
+
+using spmv::Mode;
+
+/// By how much the model can be wrong about two modes: up to 10 % in the products of
+/// docs/experiment.md, more where a product takes less than 2 ms.
+constexpr double model_error = 0.15;
+/// How long those that come so close are raced, in seconds and in turns. (What the model needs
+/// takes about 25 products by itself.)
+constexpr double race_seconds = 0.5;
+constexpr double least_turns = 3;
+constexpr double most_turns = 100;
+
+struct Prediction {
+  Mode mode;
+  double seconds;
+};
+
+std::array<Prediction, 4> by_mode(const perfmodel::ModeTimes& times) {
+  return {{{Mode::vector, times.vector},
+           {Mode::overlap, times.overlap},
+           {Mode::overlap_test, times.overlap_test},
+           {Mode::task, times.task}}};
+}
+
+/// Those that may be the quickest. Predictions are measured on every rank alike but for rounding of
+/// averages: rank 0 decides. Collective.
+std::vector<Mode> collective_candidates(const Job& job, std::span<const Prediction> predictions) {
+  const auto best = std::ranges::min_element(predictions, {}, &Prediction::seconds);
+  std::int64_t close = 0;  // a bit for each
+  for (std::size_t i = 0; i < predictions.size(); ++i)
+    if (predictions[i].seconds <= (1 + model_error) * best->seconds) close |= std::int64_t{1} << i;
+  close = job.world().max(job.is_root() ? close : 0);
+  std::vector<Mode> modes;
+  for (std::size_t i = 0; i < predictions.size(); ++i)
+    if (close >> i & 1) modes.push_back(predictions[i].mode);
+  return modes;
+}
+
+std::string milliseconds(std::span<const Prediction> of_modes) {
+  std::string text;
+  for (const Prediction& one : of_modes)
+    text += fmt::format("{}{} {:.4f}", text.empty() ? "" : ", ", spmv::name(one.mode),
+                        1e3 * one.seconds);
+  return text;
+}
+
+}  // namespace
+
+ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op) {
+  if (job.world().size() == 1) return {Mode::vector, "one rank has nothing to hide"};
+  const MeasuredModeCosts measured = collective_measure_mode_costs(job, op);
+  const auto predictions = by_mode(perfmodel::predict_modes(measured.costs));
+  const std::vector<Mode> candidates = collective_candidates(job, predictions);
+  const std::string model = fmt::format(
+      "the model predicts, ms for a product: {}; a message takes {:.1f} us and its bytes {:.4g} "
+      "MB/s",
+      milliseconds(predictions), 1e6 * measured.link.start_up_seconds,
+      1e-6 * measured.link.bytes_per_second);
+  if (candidates.size() == 1)
+    return {candidates.front(), fmt::format("{}: {}", spmv::name(candidates.front()), model)};
+
+  ModeRace race(job, op, candidates, false);
+  const double turn_seconds =
+      static_cast<double>(candidates.size()) * (measured.costs.product + measured.costs.halo);
+  const double turns = std::clamp(race_seconds / turn_seconds, least_turns, most_turns);
+  race.collective_run(static_cast<int>(job.world().max(job.is_root() ? turns : 0)));
+  std::vector<Prediction> raced;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    raced.push_back({candidates[i], race.seconds(i).median});
+  const Mode quickest = std::ranges::min_element(raced, {}, &Prediction::seconds)->mode;
+  return {quickest, fmt::format("{}, the quickest in turn, ms: {}; {}", spmv::name(quickest),
+                                milliseconds(raced), model)};
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "spmv/modes/linear_operator.h"
+#include "spmv/modes/mode.h"
+#include "tools/job/job.h"
+
+namespace weft::tools {
+
+struct ModeChoice {
+  spmv::Mode mode;
+  std::string why;
+};
+
+/// The mode that the model predicts to be the quickest here (perfmodel::predict_modes); where
+/// others come so close that the model cannot tell, all of those are timed in turn, and the
+/// quickest wins. The same on all ranks. Collective. Thread: the main thread.
+ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op);
+
+}  // namespace weft::tools

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/phase_times.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/modes/mode.h"
+#include "tools/job/job.h"
+#include "tools/job/statistics.h"
+#include "tools/measure/bandwidth_probe.h"
+
+namespace weft::tools {
+
+/// Times y = A·x in several modes, in turn, and counts the results that differ in any bit. With
+/// `measures_bandwidth` the memory bandwidth as well, after each turn.
+/// Lifetime: inside that of `job` and `op`.
+class ModeRace {
+ public:
+  /// Collective. Thread: the main thread.
+  ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes,
+           bool measures_bandwidth);
+
+  /// Collective. Once.
+  void collective_run(int repetitions);
+
+  /// Of the slowest rank, one product.
+  Statistics seconds(std::size_t mode) const { return summarise(seconds_[mode]); }
+  /// Of this rank's primary thread, in one product on average.
+  double phase_seconds(std::size_t mode, perfmodel::Phase phase) const;
+  /// With `measures_bandwidth`.
+  Statistics bandwidth() const { return summarise(bandwidth_); }
+  bool bits_are_equal() const { return differences_ == 0; }
+
+ private:
+  double collective_time(std::size_t mode, bool is_counted);
+  void compare(bool is_first);
+
+  const Job& job_;
+  spmv::LinearOperator& op_;
+  std::vector<spmv::Mode> modes_;
+  std::unique_ptr<spmv::Operand> x_;
+  perfmodel::HugePageBuffer<double> y_;
+  perfmodel::HugePageBuffer<double> first_y_;
+  std::optional<BandwidthProbe> probe_;
+  std::vector<std::vector<double>> seconds_;  // per mode
+  std::vector<perfmodel::PhaseTimes> phases_;  // per mode, sums
+  std::vector<double> bandwidth_;
+  std::atomic<std::int64_t> differences_{0};
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "solver/report/iteration_report.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+
+namespace weft::tools {
+
+// What the reports of all commands that sweep have in common (docs/json.md). Collective where it
+// says so; then complete on rank 0.
+
+/// Smallest, mean and largest number of sweeps, and those of everybody. `own`: of this rank.
+Json collective_iterations(const Job& job, const std::vector<std::int64_t>& own);
+
+/// Where the time went.
+Json collective_times(const Job& job, const solver::IterationReport& report);
+
+/// Messages, their age, and how the end was found.
+Json collective_asynchrony(const Job& job, const solver::IterationReport& report);
+
+/// Pairs of seconds and residual. Complete on every rank.
+Json history_of(const solver::IterationReport& report);
+
+/// What each rank saw on its own rows: `rank` and `points`, of 16 ranks at most, evenly chosen.
+Json collective_local_histories(const Job& job, const solver::IterationReport& report);
+
+/// "150", or "138 to 228, 190.3 on average,".
+std::string iteration_range(const Json& iterations);
+
+/// The asynchrony of a run for people.
+void print_asynchrony(const Json& run);
+
+/// The times of a run for people. `unit`: what an iteration is called.
+void print_times(const Json& run, const std::string& unit);
+
+}  // namespace weft::tools

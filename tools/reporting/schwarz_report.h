@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/system/schwarz_options.h"
+#include "tools/system/schwarz_system.h"
+
+namespace weft::tools {
+
+/// What one run did, over all ranks (docs/json.md, `schwarz`). Collective; complete on rank 0.
+Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
+                               const SchwarzOptions& options, const SchwarzRun& run);
+
+/// Which system it was. Complete on every rank.
+Json schwarz_system_report(const SchwarzSystem& system, const SchwarzOptions& options);
+
+/// The report of a run for people.
+void print_schwarz_run(const Json& run);
+
+}  // namespace weft::tools

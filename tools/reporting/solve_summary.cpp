@@ -1,0 +1,187 @@
+#include "tools/reporting/solve_summary.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "perfmodel/traffic_model.h"
+#include "tools/system/ordered_matrix.h"
+
+namespace weft::tools {
+namespace {
+
+using perfmodel::Phase;
+using solver::SolveReport;
+
+Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
+  const double iterations = static_cast<double>(std::max<std::int64_t>(solve.iterations, 1));
+  const double seconds = solve.phases.total() / iterations;
+  const double flops =
+      facts.restart > 0
+          ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
+          : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
+  const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
+  return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
+          {"seconds_per_iteration", seconds},
+          {"model_bytes_per_row", bytes / facts.rows},
+          {"model_bytes_per_iteration", bytes},
+          {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
+          {"matrix_format", facts.matrix_format},
+          {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
+}
+
+/// Waiting for others, as shares of the time and against what the messages take alone.
+Json collective_waiting_report(const Job& job, const SolveFacts& facts, const SolveReport& solve) {
+  const double total = job.world().max(solve.phases.total());
+  const double iterations = static_cast<double>(solve.iterations);
+  const double halo = job.world().max(solve.phases[Phase::halo_wait]);
+  const double reduction = job.world().max(solve.phases[Phase::reduction]);
+  const auto share = [&](double seconds) { return total > 0 ? seconds / total : 0; };
+  return {{"halo",
+           {{"seconds_alone", facts.communication.halo_seconds},
+            {"share_of_time", share(halo)},
+            {"hidden_fraction", hidden_fraction(halo, iterations * facts.products,
+                                                facts.communication.halo_seconds)}}},
+          {"reduction",
+           {{"seconds_alone", facts.communication.reduction_seconds},
+            {"share_of_time", share(reduction)},
+            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.reductions,
+                                                facts.communication.reduction_seconds)}}}};
+}
+
+Json collective_phases_report(const Job& job, const SolveReport& solve) {
+  Json phases;
+  for (std::size_t i = 0; i < perfmodel::phase_count; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    phases[perfmodel::name(phase)] = collective_spread(job, solve.phases[phase]);
+  }
+  phases["communication_thread_cpu"] = collective_spread(job, solve.comm_thread_cpu_seconds);
+  return phases;
+}
+
+Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
+  Json report = {{"kind", solver::name(facts.schwarz->kind())},
+                 {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
+                 {"subdomains", facts.schwarz->subdomain_count()},
+                 {"overlap", facts.schwarz->overlap()},
+                 {"largest_subdomain", facts.schwarz->largest_subdomain()},
+                 {"setup_seconds", facts.schwarz_setup_seconds},
+                 {"seconds", collective_spread(job, facts.schwarz_seconds)}};
+  if (facts.schwarz->kind() == solver::SchwarzPreconditioner::Kind::optimized)
+    report["shift"] = facts.schwarz->shift();
+  return report;
+}
+
+void print_schwarz(const Json& schwarz) {
+  fmt::print(
+      "schwarz      {}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
+      "of "
+      "the solve\n",
+      schwarz["kind"].get<std::string>(),
+      schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"].get<double>())
+                                : "",
+      schwarz["subdomains"].get<std::int64_t>(),
+      schwarz["subdomains"].get<std::int64_t>() == 1 ? "" : "s",
+      schwarz["largest_subdomain"].get<std::int64_t>(), schwarz["overlap"].get<std::int64_t>(),
+      schwarz["setup_seconds"].get<double>(), schwarz["seconds"]["max"].get<double>());
+}
+
+void print_phases(const Json& phases) {
+  fmt::print("\n{:<26}{:>10}{:>10}{:>10}\n", "phase, seconds per rank", "min", "mean", "max");
+  for (const auto& [phase, spread] : phases.items()) {
+    std::string label = phase;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    fmt::print("  {:<24}{:>10.3f}{:>10.3f}{:>10.3f}\n", label, spread["min"].get<double>(),
+               spread["mean"].get<double>(), spread["max"].get<double>());
+  }
+}
+
+/// Only where there is anybody to wait for.
+void print_waiting(const Json& waiting) {
+  for (const auto& [what, numbers] : waiting.items())
+    if (numbers["seconds_alone"].get<double>() > 0)
+      fmt::print("{:<13}{:.3f} ms alone, {:.0f} % hidden, {:.1f} % of the time waited for\n", what,
+                 1e3 * numbers["seconds_alone"].get<double>(),
+                 100 * numbers["hidden_fraction"].get<double>(),
+                 100 * numbers["share_of_time"].get<double>());
+}
+
+}  // namespace
+
+Json collective_solve_report(const Job& job, const SolveOptions& options, const SolveFacts& facts,
+                             const SolveReport& solve) {
+  Json report = collective_start_report(job, "solve");
+  report["problem"] = {{"name", facts.problem},
+                       {"rows", static_cast<std::int64_t>(facts.rows)},
+                       {"nonzeros", static_cast<std::int64_t>(facts.nonzeros)},
+                       {"right_hand_side", options.right_hand_side}};
+  if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
+  report["method"] = facts.method;
+  if (facts.restart > 0) report["restart"] = facts.restart;
+  if (!facts.choice.empty()) report["method_choice"] = facts.choice;
+  if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
+  report["preconditioner"] = facts.schwarz ? "schwarz" : facts.has_jacobi ? "jacobi" : "none";
+  if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
+  report["mode"] = options.mode;
+  report["status"] = solver::name(solve.status);
+  if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
+  report["iterations"] = solve.iterations;
+  report["relative_residual"] = solve.relative_residual;
+  report["recurrence_residual"] = solve.recurrence_residual;
+  report["restarts"] = solve.restarts;
+  report["tolerance"] = options.stop.tolerance;
+  report["seconds"] = {{"total", facts.total_seconds},
+                       {"setup", facts.setup_seconds},
+                       {"solve", solve.solve_seconds}};
+  report["phases"] = collective_phases_report(job, solve);
+  report["performance"] = performance_report(facts, solve);
+  report["waiting"] = collective_waiting_report(job, facts, solve);
+  return report;
+}
+
+void print_solve_summary(const Json& report) {
+  const Json& problem = report["problem"];
+  const Json& seconds = report["seconds"];
+  const Json& performance = report["performance"];
+  const auto text = [](const Json& value) { return value.get<std::string>(); };
+  fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text(problem["name"]),
+             problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
+             text(problem["right_hand_side"]));
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  fmt::print("run          {}, {} mode, {}, {}\n", text(report["method"]), text(report["mode"]),
+             ranks_and_threads(report),
+             performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos
+                 ? "matrix as " + text(performance["matrix_format"])
+                 : text(performance["matrix_format"]));
+  if (report.contains("schwarz_preconditioner")) print_schwarz(report["schwarz_preconditioner"]);
+  fmt::print("result       {} after {} iterations\n", text(report["status"]),
+             report["iterations"].get<std::int64_t>());
+  if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
+  if (report.contains("method_choice"))
+    fmt::print("method       {}\n", text(report["method_choice"]));
+  if (report.contains("mode_choice")) fmt::print("mode         {}\n", text(report["mode_choice"]));
+  if (report["restarts"].get<std::int64_t>() > 0)
+    fmt::print("restarts     {} from the true residual, {}\n",
+               report["restarts"].get<std::int64_t>(),
+               report.contains("restart")
+                   ? fmt::format("after at most {} iterations each", report["restart"].get<int>())
+                   : "because a recurrence had gone astray");
+  fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:g}\n",
+             report["relative_residual"].get<double>(), report["recurrence_residual"].get<double>(),
+             report["tolerance"].get<double>());
+  fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
+             seconds["total"].get<double>(), seconds["setup"].get<double>(),
+             seconds["solve"].get<double>());
+  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration\n",
+             performance["gflops"].get<double>(),
+             1e3 * performance["seconds_per_iteration"].get<double>());
+  fmt::print("memory       {:.1f} GB/s: {:.1f} bytes per row and iteration by the model\n",
+             performance["model_bandwidth_gb_per_second"].get<double>(),
+             performance["model_bytes_per_row"].get<double>());
+  print_waiting(report["waiting"]);
+  print_phases(report["phases"]);
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "solver/report/solve_report.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/measure/communication_cost.h"
+#include "tools/system/solve_options.h"
+
+namespace weft::tools {
+
+/// What the report of a solve is made of, besides the solve itself.
+struct SolveFacts {
+  std::string problem;
+  double rows = 0;
+  double nonzeros = 0;
+  double matrix_bytes = 0;  // as stored, all ranks
+  std::string matrix_format;
+  std::int64_t boundary_rows = 0;
+  Json ordering;  // null: rows as given
+  std::string method;
+  int restart = 0;  // of GMRES: iterations of a cycle; else 0
+  std::string choice;  // why this method, where it was chosen
+  std::string mode_choice;  // why this mode, where it was chosen
+  bool has_jacobi = false;
+  const solver::SchwarzPreconditioner* schwarz = nullptr;  // where that is the preconditioner
+  double schwarz_setup_seconds = 0;
+  double schwarz_seconds = 0;  // of the solve, this rank's
+  double vector_bytes = 0;  // per row and iteration
+  double products = 1;  // per iteration
+  double reductions = 1;
+  CommunicationCost communication;
+  double setup_seconds = 0;
+  double total_seconds = 0;
+};
+
+/// Collective.
+Json collective_solve_report(const Job& job, const SolveOptions& options, const SolveFacts& facts,
+                             const solver::SolveReport& solve);
+
+void print_solve_summary(const Json& report);
+
+}  // namespace weft::tools

@@ -1,0 +1,187 @@
+#include "tools/roofline/bandwidth_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "perfmodel/cache_sizes.h"
+#include "tools/job/statistics.h"
+#include "tools/roofline/likwid_bench.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using perfmodel::Stream;
+
+constexpr int samples = 5;
+constexpr std::size_t likwid_rounds = 6;
+constexpr std::size_t steady_rounds = 3;  // of these
+/// Of likwid-bench's; what is further off is said to be.
+constexpr double likwid_tolerance = 0.05;
+
+template <class Measure>
+double median_of(const Measure& measure) {
+  std::vector<double> rates;
+  for (int i = 0; i < samples; ++i) rates.push_back(measure());
+  return summarise(std::move(rates)).median;
+}
+
+/// 1 to 8, then in larger and larger steps, and `all`.
+std::vector<int> core_counts(int all) {
+  std::vector<int> counts;
+  int step = 1;
+  for (int count = 1; count < all; count += step) {
+    counts.push_back(count);
+    if (count >= 8 * step) step *= 2;
+  }
+  counts.push_back(all);
+  return counts;
+}
+
+Json rates_report(StreamBench& bench, const StreamBench::Cores& cores) {
+  Json streams = Json::array();
+  for (const Stream stream : perfmodel::all_streams)
+    streams.push_back(stream_report(
+        stream, median_of([&] { return bench.collective_elements_per_second(stream, cores); })));
+  return streams;
+}
+
+/// A loop by likwid-bench between two runs of it here; elements per second.
+struct LikwidRound {
+  double before = 0;
+  double likwid = 0;
+  double after = 0;
+
+  double ours() const { return (before + after) / 2; }
+  double unsteadiness() const { return std::abs(after - before) / ours(); }
+};
+
+double mean_of_passes(StreamBench& bench, Stream stream) {
+  double seconds_per_element = 0;
+  for (int pass = 0; pass < LikwidBench::passes; ++pass)
+    seconds_per_element += 1 / bench.collective_elements_per_second(stream) / LikwidBench::passes;
+  return 1 / seconds_per_element;
+}
+
+/// From those rounds in which this machine changed least: bandwidth may differ by half from one
+/// second to the next where it is shared. Nothing where likwid-bench gave no bandwidth.
+std::optional<Json> beside_likwid(StreamBench& bench, const LikwidBench& likwid, Stream stream) {
+  const double counted_bytes = perfmodel::traffic_of(stream).counted_bytes;
+  std::array<LikwidRound, likwid_rounds> rounds;
+  double before = mean_of_passes(bench, stream);
+  for (LikwidRound& round : rounds) {
+    const auto found = likwid.bytes_per_second(stream, bench.array_bytes());
+    if (!found) return std::nullopt;
+    const double after = mean_of_passes(bench, stream);
+    round = {before, *found / counted_bytes, after};
+    before = after;
+  }
+  std::ranges::sort(rounds, {}, &LikwidRound::unsteadiness);
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  std::vector<double> ratios;
+  for (const LikwidRound& round : std::span(rounds).first(steady_rounds)) {
+    ours.push_back(round.ours());
+    theirs.push_back(round.likwid);
+    ratios.push_back(round.ours() / round.likwid);
+  }
+  const double ratio = summarise(ratios).median;
+  return Json{{"loop", perfmodel::name(stream)},
+              {"likwid_kernel", LikwidBench::kernel_name(stream)},
+              {"counted_gb_per_second", summarise(ours).median * counted_bytes * 1e-9},
+              {"likwid_gb_per_second", summarise(theirs).median * counted_bytes * 1e-9},
+              {"ratio", ratio},
+              {"unsteadiness", rounds[steady_rounds - 1].unsteadiness()},
+              {"agrees", std::abs(ratio - 1) <= likwid_tolerance}};
+}
+
+}  // namespace
+
+Json stream_report(Stream stream, double elements_per_second) {
+  const auto traffic = perfmodel::traffic_of(stream);
+  return {{"loop", perfmodel::name(stream)},
+          {"gb_per_second", elements_per_second * traffic.total_bytes() * 1e-9},
+          {"counted_gb_per_second", elements_per_second * traffic.counted_bytes * 1e-9}};
+}
+
+Json collective_bandwidth_of_cores(const Job& job, StreamBench& bench) {
+  Json list = Json::array();
+  // Cores of other ranks could not share what lies in the memory of one.
+  if (job.world().size() > 1) return list;
+  for (const int count : core_counts(job.team().thread_count()))
+    list.push_back(
+        {{"cores", count}, {"loops", rates_report(bench, [count](const TeamThread& thread) {
+                              return thread.index < count;
+                            })}});
+  return list;
+}
+
+Json collective_bandwidth_of_domains(const Job& job, StreamBench& bench) {
+  const unsigned own = *std::max_element(bench.domains().begin(), bench.domains().end());
+  const auto last = job.world().max(std::int64_t{own});
+  Json list = Json::array();
+  if (last == 0) return list;  // one domain is all
+  for (std::int64_t domain = 0; domain <= last; ++domain) {
+    const auto cores = [&](const TeamThread& thread) {
+      return bench.domains()[static_cast<std::size_t>(thread.index)] == domain;
+    };
+    const auto count = job.world().sum(
+        std::int64_t{std::ranges::count(bench.domains(), static_cast<unsigned>(domain))});
+    if (count == 0) continue;
+    list.push_back({{"domain", domain}, {"cores", count}, {"loops", rates_report(bench, cores)}});
+  }
+  return list;
+}
+
+Json collective_bandwidth_of_caches(const Job& job, StreamBench& bench) {
+  Json list = Json::array();
+  for (const int level : {1, 2, 3}) {
+    const auto cache = perfmodel::cache_of(job.placement().compute_pus.front(), level);
+    const auto bytes_per_thread = job.world().min(static_cast<std::int64_t>(
+        cache ? cache->bytes / static_cast<std::size_t>(cache->sharing_pus) : 0));
+    if (bytes_per_thread == 0) continue;
+    Json loops = Json::array();
+    // Stores past the caches have no business here.
+    for (const Stream stream :
+         {Stream::load, Stream::store, Stream::update, Stream::copy, Stream::triad})
+      loops.push_back(stream_report(stream, median_of([&] {
+                                      return bench.collective_elements_per_second_in_cache(
+                                          stream, static_cast<std::size_t>(bytes_per_thread));
+                                    })));
+    list.push_back({{"level", level}, {"bytes_per_thread", bytes_per_thread}, {"loops", loops}});
+  }
+  return list;
+}
+
+Json collective_likwid_comparison(const Job& job, StreamBench& bench) {
+  std::map<unsigned, int> threads_of_domain;
+  for (const unsigned domain : bench.domains()) ++threads_of_domain[domain];
+  const LikwidBench likwid(threads_of_domain, job.placement().compute_pus);
+  Json report = {{"missing", nullptr}, {"loops", Json::array()}};
+  if (job.world().size() > 1) {
+    report["missing"] = "several ranks: run one rank with all threads of the node to compare";
+    return report;
+  }
+  if (!likwid.is_installed()) {
+    report["missing"] = "likwid-bench is not installed (Debian: likwid)";
+    return report;
+  }
+  for (const Stream stream : perfmodel::all_streams) {
+    const auto found = beside_likwid(bench, likwid, stream);
+    if (!found) {
+      report["missing"] = "likwid-bench -t " + LikwidBench::kernel_name(stream) +
+                          " gave no bandwidth; run it to see why";
+      return report;
+    }
+    report["loops"].push_back(*found);
+  }
+  return report;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,217 @@
+#include "tools/roofline/grid_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/engine/exact_accumulator.h"
+#include "spmv/grid/average_sweep.h"
+#include "spmv/grid/stencil_product.h"
+#include "spmv/grid/stencil_wavefront.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::CloseSum;
+using spmv::GlobalIndex;
+using spmv::GridBox;
+using spmv::GridLayout;
+
+/// The planes of `own` that are the share of a thread; rows of them where planes are few.
+GridBox slab_of(const GridBox& own, int index, int count) {
+  const std::size_t direction = own.size(2) >= count ? 2 : 1;
+  const auto share = comm_thread::share_of(own.size(direction), index, count);
+  GridBox slab = own;
+  slab.begin[direction] = own.begin[direction] + share.begin;
+  slab.end[direction] = own.begin[direction] + share.end;
+  return slab;
+}
+
+/// Long rows, and as many of them as fit with their ghost points.
+GridBox box_in_cache(const GridBox& like, double points) {
+  const auto length = std::min<GlobalIndex>(like.size(0), 128);
+  const double rows = points / static_cast<double>(length + 16);
+  const auto side = std::max<GlobalIndex>(1, static_cast<GlobalIndex>(std::sqrt(rows)) - 2);
+  return {{0, 0, 0}, {length, side, side}};
+}
+
+}  // namespace
+
+GridKernels::Slab::Slab(const GridBox& box, std::size_t array_count) : layout(box, 1) {
+  for (std::size_t i = 0; i < array_count; ++i) {
+    arrays.emplace_back(layout.element_count());
+    std::fill_n(arrays.back().data(), layout.element_count(), 1.0);
+  }
+}
+
+GridKernels::GridKernels(Job& job, const spmv::Problem& problem, double l2_bytes)
+    : job_(job),
+      l2_bytes_(l2_bytes),
+      op_(job.comm_thread_world(), job.comm_thread(), job.team(), spmv::GridStencil::of(problem)),
+      points_(static_cast<double>(op_.layout().own().point_count())),
+      has_sweeps_(problem.kind == spmv::ProblemKind::poisson3d) {}
+
+GridKernels::Slabs GridKernels::make_slabs(std::size_t array_count, bool is_in_cache) {
+  Slabs slabs(static_cast<std::size_t>(job_.team().thread_count()));
+  job_.team().run([&](const TeamThread& thread) {
+    const GridBox& own = op_.layout().own();
+    const GridBox box =
+        is_in_cache ? box_in_cache(own, l2_bytes_ / 2 / 8 / static_cast<double>(array_count))
+                    : slab_of(own, thread.index, thread.count);
+    slabs[static_cast<std::size_t>(thread.index)] = std::make_unique<Slab>(box, array_count);
+  });
+  return slabs;
+}
+
+RooflineKernel GridKernels::kernel(std::string name, std::string what, std::size_t array_count,
+                                   const Pass& pass) {
+  RooflineKernel kernel;
+  kernel.name = std::move(name);
+  kernel.what = std::move(what);
+  kernel.data_bytes = 8 * points_ * static_cast<double>(array_count);
+  // Kernels with as many arrays share them.
+  auto& shared = slabs_[array_count];
+  if (!shared.whole) {
+    shared.whole = std::make_shared<const Slabs>(make_slabs(array_count, false));
+    shared.in_cache = std::make_shared<const Slabs>(make_slabs(array_count, true));
+  }
+  const auto slabs = shared.whole;
+  const auto in_cache = shared.in_cache;
+  kernel.run = [slabs, pass](const TeamThread& thread) {
+    pass(*(*slabs)[static_cast<std::size_t>(thread.index)]);
+  };
+  kernel.run_in_cache = [slabs, in_cache, pass](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    Slab& few = *(*in_cache)[index];
+    const double points = static_cast<double>(few.layout.own().point_count());
+    const double all = static_cast<double>((*slabs)[index]->layout.own().point_count());
+    double done = 0;
+    for (; done < elements_in_cache; done += points) pass(few);
+    return all > 0 ? done / all : 1;
+  };
+  return kernel;
+}
+
+RooflineKernel GridKernels::blocked_sweeps(int height) {
+  const int sweeps = 2 * height;
+  RooflineKernel kernel;
+  kernel.name = "sweep-blocked";
+  kernel.what = fmt::format("{} Jacobi sweeps, {} per pass", sweeps, height);
+  const double updates = points_ * sweeps;
+  // Both arrays are read and written once in `height` sweeps (spmv/grid/time_blocking.h).
+  kernel.memory = {16 * updates / height, 16 * updates / height, 6 * updates};
+  kernel.cache = {16 * updates, 8 * updates, 0};
+  kernel.data_bytes = 16 * points_;
+  struct Shared {
+    GridLayout layout;
+    std::array<Array, 2> arrays;
+    std::vector<GridBox> boxes;
+  };
+  const auto shared = std::make_shared<Shared>(
+      Shared{GridLayout(op_.layout().own(), 1), {}, std::vector<GridBox>()});
+  shared->boxes.assign(static_cast<std::size_t>(sweeps), op_.layout().own());
+  for (Array& array : shared->arrays) array = Array(shared->layout.element_count());
+  job_.team().run([&](const TeamThread& thread) {
+    const auto mine = comm_thread::share_of(static_cast<std::int64_t>(shared->arrays[0].size()),
+                                            thread.index, thread.count);
+    for (Array& array : shared->arrays)
+      std::fill(array.data() + mine.begin, array.data() + mine.end, 1.0);
+  });
+  kernel.run = [shared, height](const TeamThread& thread) {
+    const std::array<double*, 2> arrays{shared->arrays[0].data(), shared->arrays[1].data()};
+    spmv::TimeBlocking(shared->layout, height).sweep(thread, arrays, shared->boxes);
+  };
+  const auto in_cache = slabs_.at(2).in_cache;  // of the single sweeps
+  const double share = updates / job_.team().thread_count();
+  kernel.run_in_cache = [in_cache, height, sweeps, share](const TeamThread& thread) {
+    Slab& few = *(*in_cache)[static_cast<std::size_t>(thread.index)];
+    comm_thread::TeamBarrier nobody(1, comm_thread::WaitPolicy::spin);
+    const std::vector<GridBox> boxes(static_cast<std::size_t>(sweeps), few.layout.own());
+    const std::array<double*, 2> arrays{few.arrays[0].data(), few.arrays[1].data()};
+    double done = 0;
+    for (; done < elements_in_cache;
+         done += sweeps * static_cast<double>(few.layout.own().point_count()))
+      spmv::TimeBlocking(few.layout, height).sweep({0, 1, &nobody}, arrays, boxes);
+    return done / share;
+  };
+  return kernel;
+}
+
+std::vector<RooflineKernel> GridKernels::collective_kernels() {
+  const double flops_of_product = 2 * op_.stencil().point_count();
+  std::vector<RooflineKernel> all;
+  all.push_back(kernel("grid-product", "y = A x without a matrix", 2, [this](Slab& slab) {
+    multiply_stencil(op_.stencil(), slab.layout, slab.arrays[0].data(), slab.arrays[1].data(),
+                     slab.layout.own(), {});
+  }));
+  all.back().memory = {16 * points_, 8 * points_, flops_of_product * points_};
+  all.push_back(kernel("grid-cg-pass", "CG without a matrix, one pass", 3, [this](Slab& slab) {
+    const double bound = 64 * points_;
+    CloseSum r_dot_r(bound);
+    CloseSum r_dot_ar(bound);
+    const GridBox& own = slab.layout.own();
+    advance_in_one_pass(op_.stencil(), slab.layout,
+                        {.alpha = 1e-12,
+                         .beta = 0.5,
+                         .r = slab.arrays[0].data(),
+                         .p = slab.arrays[1].data(),
+                         .x = slab.arrays[2].data(),
+                         .direction = own,
+                         .update = own,
+                         .curvature = own},
+                        r_dot_r, r_dot_ar, {});
+    comm_thread::ExactAccumulator total;
+    r_dot_r.flush(total);
+    r_dot_ar.flush(total);
+  }));
+  all.back().memory = {24 * points_, 24 * points_, (1.5 * flops_of_product + 8) * points_};
+  all.push_back(kernel("grid-cg-direction", "CG without a matrix, first of two passes", 3,
+                       [this](Slab& slab) {
+                         CloseSum p_dot_ap(64 * points_);
+                         const GridBox& own = slab.layout.own();
+                         renew_direction_in_one_pass(op_.stencil(), slab.layout,
+                                                     {.alpha = 1e-12,
+                                                      .beta = 0.5,
+                                                      .r = slab.arrays[0].data(),
+                                                      .p = slab.arrays[1].data(),
+                                                      .x = slab.arrays[2].data(),
+                                                      .direction = own,
+                                                      .curvature = own},
+                                                     p_dot_ap, {});
+                         comm_thread::ExactAccumulator total;
+                         p_dot_ap.flush(total);
+                       }));
+  all.back().memory = {24 * points_, 16 * points_, (flops_of_product + 6) * points_};
+  all.push_back(kernel("grid-cg-residual", "second of two passes", 2, [this](Slab& slab) {
+    CloseSum r_dot_r(64 * points_);
+    update_residual(op_.stencil(), slab.layout, 1e-12, slab.arrays[0].data(), slab.arrays[1].data(),
+                    slab.layout.own(), r_dot_r);
+    comm_thread::ExactAccumulator total;
+    r_dot_r.flush(total);
+  }));
+  all.back().memory = {16 * points_, 8 * points_, (flops_of_product + 4) * points_};
+  if (!has_sweeps_) return all;
+
+  const auto sweep = [](Slab& slab) {
+    sweep_average(slab.layout, slab.arrays[0].data(), slab.arrays[1].data(), slab.layout.own());
+  };
+  all.push_back(kernel("sweep", "Jacobi sweep", 2, sweep));
+  all.back().memory = {16 * points_, 8 * points_, 6 * points_};
+  all.push_back(kernel("sweep-residual", "Jacobi sweep with its residual", 2, [](Slab& slab) {
+    comm_thread::ExactAccumulator square;
+    sweep_average_with_residual(slab.layout, slab.arrays[0].data(), slab.arrays[1].data(),
+                                slab.layout.own(), 64, square);
+  }));
+  all.back().memory = {16 * points_, 8 * points_, 10 * points_};
+  const int height = spmv::TimeBlocking::choose_height(
+      op_.layout(), static_cast<std::size_t>(l2_bytes_), job_.team().thread_count());
+  // Ranks with other boxes may choose otherwise; all have to run it.
+  const auto common = static_cast<int>(job_.world().min(std::int64_t{height}));
+  if (common > 1) all.push_back(blocked_sweeps(common));
+  return all;
+}
+
+}  // namespace weft::tools

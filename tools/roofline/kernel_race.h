@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "perfmodel/roofline.h"
+#include "tools/job/job.h"
+#include "tools/job/statistics.h"
+#include "tools/roofline/roofline_kernel.h"
+#include "tools/roofline/stream_bench.h"
+
+namespace weft::tools {
+
+/// What was found about one kernel; of all ranks.
+struct KernelResult {
+  std::string name;
+  std::string what;
+  perfmodel::Traffic traffic;
+  perfmodel::Limit limit = perfmodel::Limit::memory;
+  double model_seconds = 0;
+  Statistics seconds;  // of the slowest rank
+  double fraction = 0;
+  double balance = 1;  // mean time of the threads / that of the slowest
+  double core_seconds = 0;  // 0: not measured
+  double kappa_simulated = -1;  // bytes per nonzero; -1: there is no column stream
+  double nonzeros = 0;  // that a column stream has
+  double kappa_bound = -1;  // if everything above the model were x loaded again
+  double data_bytes = 0;
+  perfmodel::Verdict verdict;
+};
+
+/// Runs kernels in turn with the loops of plain data movement that they are compared with, so that
+/// what disturbs the machine disturbs both.
+class KernelRace {
+ public:
+  /// Lifetime: `job` and `bench` outlive it.
+  KernelRace(const Job& job, StreamBench& bench, double l2_bytes);
+
+  /// `tolerance`: fraction of the model that is `ok`. Collective.
+  std::vector<KernelResult> collective_run(const std::vector<RooflineKernel>& kernels,
+                                           int repetitions, double tolerance);
+
+  /// Medians of what the loops gave meanwhile: elements per second. Shape: as
+  /// perfmodel::all_streams.
+  const std::vector<double>& elements_per_second() const { return elements_per_second_; }
+  double flops_per_second() const { return flops_per_second_; }
+
+ private:
+  struct Sample {
+    double seconds;
+    double balance;
+    double fraction;
+    perfmodel::Prediction model;
+  };
+
+  perfmodel::BandwidthRoof collective_cache_roof(double l2_bytes);
+  Sample collective_sample(const RooflineKernel& kernel, const perfmodel::Roofs& roofs);
+  double collective_core_seconds(const RooflineKernel& kernel);
+  KernelResult collective_result(const RooflineKernel& kernel, const std::vector<Sample>& samples,
+                                 const perfmodel::Roofs& roofs, double tolerance);
+
+  const Job& job_;
+  StreamBench& bench_;
+  perfmodel::BandwidthRoof cache_roof_;
+  double flops_per_second_;
+  std::vector<double> elements_per_second_;
+};
+
+}  // namespace weft::tools

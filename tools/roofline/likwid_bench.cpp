@@ -1,0 +1,74 @@
+#include "tools/roofline/likwid_bench.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace weft::tools {
+namespace {
+
+using perfmodel::Stream;
+
+std::string program_in_path(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string program = folder + "/" + name;
+    if (access(program.c_str(), X_OK) == 0) return program;
+  }
+  return {};
+}
+
+/// What `command` writes to standard output.
+std::string output_of(const std::string& command) {
+  const auto close = [](FILE* pipe) { pclose(pipe); };
+  const std::unique_ptr<FILE, decltype(close)> pipe(popen(command.c_str(), "r"), close);
+  std::string output;
+  char piece[4096];
+  while (pipe && std::fgets(piece, sizeof(piece), pipe.get())) output += piece;
+  return output;
+}
+
+}  // namespace
+
+LikwidBench::LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<const unsigned> pus)
+    : threads_of_domain_(std::move(threads_of_domain)),
+      pus_(fmt::format("{}", fmt::join(pus, ","))),
+      program_(program_in_path("likwid-bench")) {}
+
+std::string LikwidBench::kernel_name(Stream stream) {
+  constexpr std::array names{"load_sse", "store_sse",    "store_mem_sse", "update_sse",
+                             "copy_sse", "copy_mem_sse", "stream_sse",    "stream_mem_sse"};
+  return names[static_cast<std::size_t>(stream)];
+}
+
+std::optional<double> LikwidBench::bytes_per_second(Stream stream, std::size_t array_bytes) const {
+  if (!is_installed()) return std::nullopt;
+  const std::string kernel = kernel_name(stream);
+  const int arrays = kernel.starts_with("stream") ? 3 : kernel.starts_with("copy") ? 2 : 1;
+  const std::size_t domain_count = threads_of_domain_.size();
+  // The calling thread is pinned to one of its threads' PUs, where all of them would crowd. Large
+  // pages, as the arrays here have: 3 % more.
+  std::string command =
+      fmt::format("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 taskset -c {} '{}' -t {} -i {}", pus_,
+                  program_, kernel, passes);
+  for (const auto& [domain, threads] : threads_of_domain_)
+    command +=
+        fmt::format(" -w M{}:{}kB:{}", domain,
+                    array_bytes * static_cast<std::size_t>(arrays) / 1000 / domain_count, threads);
+  const std::string output = output_of(command + " 2>/dev/null");
+  const std::string label = "MByte/s:";
+  const auto place = output.find(label);
+  if (place == std::string::npos) return std::nullopt;
+  const double megabytes = std::strtod(output.c_str() + place + label.size(), nullptr);
+  return megabytes > 0 ? std::optional(megabytes * 1e6) : std::nullopt;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,180 @@
+#include "tools/roofline/matrix_kernels.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "spmv/matrix/crs_kernel.h"
+#include "tools/roofline/column_reload.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::CrsMatrix;
+using spmv::LocalIndex;
+using spmv::RowSet;
+
+constexpr double bytes_per_nonzero = 12;  // value and column
+
+std::size_t as_index(LocalIndex row) { return static_cast<std::size_t>(row); }
+
+double nonzeros_in(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) {
+  return static_cast<double>(rows.row_offsets[as_index(end)] - rows.row_offsets[as_index(begin)]);
+}
+
+}  // namespace
+
+MatrixKernels::MatrixKernels(const Job& job, spmv::SparseOperator& op, double l2_bytes,
+                             double cache_bytes)
+    : job_(job),
+      op_(op),
+      l2_bytes_(l2_bytes),
+      cache_bytes_(cache_bytes),
+      x_(op.collective_make_vector()),
+      y_(op.element_count()) {
+  divide_rows();
+  job_.team().run([&](const TeamThread& thread) {
+    const auto begin = op_.matrix().thread_rows()[static_cast<std::size_t>(thread.index)];
+    const auto end = op_.matrix().thread_rows()[static_cast<std::size_t>(thread.index) + 1];
+    std::fill(x_->own().data() + begin, x_->own().data() + end, 1.0);
+    std::fill(y_.data() + begin, y_.data() + end, 0.0);
+  });
+  std::ranges::fill(x_->halo(), 1.0);
+}
+
+void MatrixKernels::divide_rows() {
+  const CrsMatrix& rows = op_.matrix().matrix().rows;
+  const auto cuts = op_.matrix().thread_rows();
+  for (std::size_t thread = 0; thread + 1 < cuts.size(); ++thread) {
+    interior_.runs.emplace_back();
+    boundary_.runs.emplace_back();
+    for (LocalIndex row = cuts[thread]; row < cuts[thread + 1]; ++row) {
+      const LocalIndex* const columns = rows.columns.data();
+      const bool is_interior = std::all_of(
+          columns + rows.row_offsets[as_index(row)], columns + rows.row_offsets[as_index(row + 1)],
+          [&](LocalIndex column) { return column < rows.row_count; });
+      Part& part = is_interior ? interior_ : boundary_;
+      auto& runs = part.runs.back();
+      if (!runs.empty() && runs.back().end == row)
+        ++runs.back().end;
+      else
+        runs.push_back({row, row + 1});
+      part.rows += 1;
+      part.nonzeros += nonzeros_in(rows, row, row + 1);
+    }
+  }
+}
+
+RooflineKernel MatrixKernels::crs_kernel(const Part& part, std::string name, std::string what) {
+  RooflineKernel kernel;
+  kernel.name = std::move(name);
+  kernel.what = std::move(what);
+  // Values, columns, offsets, x once, and y before it is overwritten.
+  kernel.memory = {bytes_per_nonzero * part.nonzeros + 24 * part.rows, 8 * part.rows,
+                   2 * part.nonzeros};
+  kernel.data_bytes = bytes_per_nonzero * part.nonzeros + 24 * part.rows;
+  kernel.nonzeros = part.nonzeros;
+  kernel.run = [this, &part](const TeamThread& thread) {
+    for (const Rows& run : part.runs[static_cast<std::size_t>(thread.index)])
+      multiply_crs(op_.matrix().matrix().rows, run.begin, run.end, x_->data(), y_.data());
+  };
+  kernel.run_in_cache = [this, &part](const TeamThread& thread) {
+    const auto& runs = part.runs[static_cast<std::size_t>(thread.index)];
+    const CrsMatrix& rows = op_.matrix().matrix().rows;
+    double all = 0;
+    for (const Rows& run : runs) all += nonzeros_in(rows, run.begin, run.end);
+    double done = 0;
+    while (done < elements_in_cache && all > 0) {
+      double bytes = 0;
+      for (const Rows& run : runs) {
+        LocalIndex end = run.begin;
+        for (; end < run.end && bytes < l2_bytes_ / 2; ++end)
+          bytes += bytes_per_nonzero * nonzeros_in(rows, end, end + 1) + 24;
+        multiply_crs(rows, run.begin, end, x_->data(), y_.data());
+        done += nonzeros_in(rows, run.begin, end);
+        if (bytes >= l2_bytes_ / 2) break;
+      }
+    }
+    return all > 0 ? done / all : 1;
+  };
+  return kernel;
+}
+
+RooflineKernel MatrixKernels::stored_kernel(const Part& part, RowSet set, std::string name,
+                                            std::string what) {
+  const double all_rows = interior_.rows + boundary_.rows;
+  const double matrix_bytes =
+      all_rows > 0 ? static_cast<double>(op_.matrix().matrix_bytes()) * part.rows / all_rows : 0;
+  RooflineKernel kernel;
+  kernel.name = std::move(name);
+  kernel.what = std::move(what);
+  kernel.memory = {matrix_bytes + 16 * part.rows, 8 * part.rows, 2 * part.nonzeros};
+  kernel.data_bytes = matrix_bytes + 16 * part.rows;
+  kernel.run = [this, set](const TeamThread& thread) {
+    op_.matrix().multiply(set, thread.index, x_->data(), y_.data(), nullptr);
+  };
+  kernel.run_in_cache = [this, &part, set](const TeamThread& thread) {
+    double all = 0;
+    for (const Rows& run : part.runs[static_cast<std::size_t>(thread.index)])
+      all += run.end - run.begin;
+    double done = 0;
+    while (done < elements_in_cache && all > 0) {
+      const LocalIndex rows =
+          op_.matrix().multiply_first_run(set, thread.index, x_->data(), y_.data());
+      if (rows == 0) break;
+      done += rows;
+    }
+    return all > 0 ? done / all : 1;
+  };
+  return kernel;
+}
+
+RooflineKernel MatrixKernels::pack_kernel() {
+  const double entries = static_cast<double>(op_.halo_plan().send_list.size());
+  RooflineKernel kernel;
+  kernel.name = "pack";
+  kernel.what = "entries for neighbours to the send buffer";
+  kernel.memory = {24 * entries, 8 * entries, 0};
+  kernel.data_bytes = 24 * entries;
+  kernel.run = [this](const TeamThread& thread) { x_->pack(thread.index); };
+  return kernel;
+}
+
+/// Of this rank and one product of the interior rows.
+double MatrixKernels::simulated_reload_bytes() {
+  std::vector<double> bytes(interior_.runs.size());
+  job_.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const CrsMatrix& rows = op_.matrix().matrix().rows;
+    const LocalIndex begin = op_.matrix().thread_rows()[index];
+    const LocalIndex end = op_.matrix().thread_rows()[index + 1];
+    bytes[index] = simulate_column_reload(rows, begin, end, x_->data(),
+                                          static_cast<std::size_t>(cache_bytes_)) *
+                   nonzeros_in(rows, begin, end);
+  });
+  const double all = interior_.nonzeros + boundary_.nonzeros;
+  return all > 0 ? std::accumulate(bytes.begin(), bytes.end(), 0.0) * interior_.nonzeros / all : 0;
+}
+
+std::vector<RooflineKernel> MatrixKernels::collective_kernels() {
+  const bool has_boundary = job_.world().sum(boundary_.rows) > 0;
+  const bool is_stencil =
+      job_.world().max(std::int64_t{op_.matrix().format_name().starts_with("stencil")}) > 0;
+  std::vector<RooflineKernel> all;
+  all.push_back(crs_kernel(interior_, "crs-local", "y = A x, CRS, interior rows"));
+  all.back().reload_bytes = simulated_reload_bytes();
+  if (has_boundary)
+    all.push_back(crs_kernel(boundary_, "crs-boundary", "y = A x, CRS, boundary rows"));
+  if (is_stencil) {
+    all.push_back(stored_kernel(interior_, RowSet::interior, "stored-local",
+                                "y = A x, patterns, interior rows"));
+    if (has_boundary)
+      all.push_back(stored_kernel(boundary_, RowSet::boundary, "stored-boundary",
+                                  "y = A x, patterns, boundary rows"));
+  }
+  if (has_boundary) all.push_back(pack_kernel());
+  return all;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/rows/halo_vector.h"
+#include "tools/job/job.h"
+#include "tools/roofline/roofline_kernel.h"
+
+namespace weft::tools {
+
+/// y = A·x by the parts that the modes are made of: interior and boundary rows, in CRS and as
+/// stored, and the packing of what neighbours need.
+///
+/// Lifetime: outlives the kernels that it made. `op` outlives it.
+class MatrixKernels {
+ public:
+  /// `l2_bytes`: a core's second-level cache; `cache_bytes`: of all caches that a thread can count
+  /// on. Collective.
+  MatrixKernels(const Job& job, spmv::SparseOperator& op, double l2_bytes, double cache_bytes);
+  MatrixKernels(const MatrixKernels&) = delete;
+  MatrixKernels& operator=(const MatrixKernels&) = delete;
+
+  /// The same list on every rank. Collective.
+  std::vector<RooflineKernel> collective_kernels();
+
+ private:
+  struct Rows {
+    spmv::LocalIndex begin;
+    spmv::LocalIndex end;
+  };
+  /// Rows of every thread that need the halo, or do not.
+  struct Part {
+    std::vector<std::vector<Rows>> runs;  // [thread_count]
+    double rows = 0;
+    double nonzeros = 0;
+  };
+
+  void divide_rows();
+  RooflineKernel crs_kernel(const Part& part, std::string name, std::string what);
+  RooflineKernel stored_kernel(const Part& part, spmv::RowSet set, std::string name,
+                               std::string what);
+  RooflineKernel pack_kernel();
+  double simulated_reload_bytes();
+
+  const Job& job_;
+  spmv::SparseOperator& op_;
+  double l2_bytes_;
+  double cache_bytes_;
+  std::unique_ptr<spmv::HaloVector> x_;
+  perfmodel::HugePageBuffer<double> y_;
+  Part interior_;
+  Part boundary_;
+};
+
+}  // namespace weft::tools

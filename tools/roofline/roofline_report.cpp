@@ -1,0 +1,180 @@
+#include "tools/roofline/roofline_report.h"
+
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace weft::tools {
+namespace {
+
+/// The loops that a table has a column for, and what the column is called.
+struct Column {
+  perfmodel::Stream stream;
+  const char* title;
+};
+using perfmodel::Stream;
+constexpr std::array columns{
+    Column{Stream::load, "load"},         Column{Stream::store, "store"},
+    Column{Stream::store_past, "(past)"}, Column{Stream::update, "update"},
+    Column{Stream::copy, "copy"},         Column{Stream::copy_past, "(past)"},
+    Column{Stream::triad, "triad"},       Column{Stream::triad_past, "(past)"}};
+
+void print_loops(const std::string& label, const Json& loops, const char* rate = "gb_per_second") {
+  fmt::print("  {:<22}", label);
+  for (const Column& column : columns) {
+    std::string text = "-";
+    for (const Json& loop : loops)
+      if (loop["loop"] == perfmodel::name(column.stream))
+        text = fmt::format("{:.1f}", loop[rate].get<double>());
+    fmt::print("{:>9}", text);
+  }
+  fmt::print("\n");
+}
+
+std::string bytes_as_text(double bytes) {
+  return bytes < 1e6 ? fmt::format("{:.0f} KiB", bytes / 1024)
+                     : fmt::format("{:.3g} MiB", bytes / 1024 / 1024);
+}
+
+void print_bandwidth(const Json& bandwidth) {
+  fmt::print("\n{:<24}", "GB/s, write-allocate in");
+  for (const Column& column : columns) fmt::print("{:>9}", column.title);
+  fmt::print("\n");
+  for (const Json& row : bandwidth["cores"]) {
+    const int cores = row["cores"].get<int>();
+    print_loops(fmt::format("{} core{}", cores, cores == 1 ? "" : "s"), row["loops"]);
+  }
+  for (const Json& row : bandwidth["numa_domains"])
+    print_loops(
+        fmt::format("NUMA domain {}, {} cores", row["domain"].get<int>(), row["cores"].get<int>()),
+        row["loops"]);
+  print_loops("all, beside the kernels", bandwidth["all"]);
+  for (const Json& row : bandwidth["caches"])
+    print_loops(fmt::format("L{}, {} a thread", row["level"].get<int>(),
+                            bytes_as_text(row["bytes_per_thread"].get<double>())),
+                row["loops"], "counted_gb_per_second");
+  fmt::print("  (past): stores past the caches, without write-allocate; in caches there is none\n");
+  fmt::print("  registers alone: {:.1f} GFLOP/s, multiplications and additions apart\n",
+             bandwidth["peak_gflops"].get<double>());
+}
+
+/// How much the loop here differed from itself before and after likwid-bench's, where that is much.
+std::string unsteadiness_text(const Json& loop) {
+  const double part = loop["unsteadiness"].get<double>();
+  return part > 0.05 ? fmt::format("; weft's own runs were {:.0f} %", 100 * part) : "";
+}
+
+void print_likwid(const Json& likwid) {
+  fmt::print("\n");
+  if (likwid["missing"].is_string()) {
+    fmt::print("likwid-bench: not compared: {}\n", likwid["missing"].get<std::string>());
+    if (likwid["loops"].empty()) return;
+  }
+  fmt::print("{:<22}{:>12}{:>14}{:>10}\n", "GB/s as counted", "weft", "likwid-bench", "ratio");
+  for (const Json& loop : likwid["loops"])
+    fmt::print("  {:<20}{:>12.2f}{:>14.2f}{:>10.3f}{}\n", loop["loop"].get<std::string>(),
+               loop["counted_gb_per_second"].get<double>(),
+               loop["likwid_gb_per_second"].get<double>(), loop["ratio"].get<double>(),
+               loop["agrees"].get<bool>() ? "" : "  more than 5 % apart" + unsteadiness_text(loop));
+}
+
+void print_kernels(const Json& kernels) {
+  fmt::print("\n{:<18}{:>9}{:>9}{:>10}{:>10}{:>10}{:>10}  {}\n", "kernel", "MB", "Mflop",
+             "model ms", "ms", "GFLOP/s", "of model", "verdict");
+  for (const Json& kernel : kernels) {
+    const std::string verdict = kernel["verdict"].get<std::string>();
+    const std::string reason = kernel["reason"].get<std::string>();
+    fmt::print("{:<18}{:>9.1f}{:>9.1f}{:>10.3f}{:>10.3f}{:>10.2f}{:>10.2f}  {}{}{}\n",
+               kernel["name"].get<std::string>(), kernel["model_bytes"].get<double>() * 1e-6,
+               kernel["model_flops"].get<double>() * 1e-6,
+               kernel["model_seconds"].get<double>() * 1e3, kernel["seconds"].get<double>() * 1e3,
+               kernel["gflops"].get<double>(), kernel["fraction"].get<double>(), verdict,
+               reason.empty() ? "" : ": ", reason);
+  }
+}
+
+/// Bytes per nonzero above the model, by the memory counters; nothing without.
+std::optional<double> counted_kappa(const KernelResult& result, const Json& counters) {
+  for (const Json& region : counters["regions"])
+    if (region["name"] == result.name && region["memory_bytes"].is_number())
+      return (region["memory_bytes"].get<double>() / region["calls"].get<double>() -
+              result.traffic.total_bytes()) /
+             result.nonzeros;
+  return std::nullopt;
+}
+
+void print_kappa(const Json& kernels) {
+  for (const Json& kernel : kernels) {
+    if (!kernel.contains("kappa") || kernel["verdict"] == "in cache") continue;
+    const Json& kappa = kernel["kappa"];
+    fmt::print("kappa of {}: ", kernel["name"].get<std::string>());
+    if (kappa["counted"].is_number())
+      fmt::print("{:.2f} bytes per nonzero by the memory counters, ",
+                 kappa["counted"].get<double>());
+    fmt::print("{:.2f} bytes per nonzero in a simulated cache, at most {:.2f} by its time\n",
+               kappa["simulated"].get<double>(), kappa["bound_by_time"].get<double>());
+  }
+}
+
+}  // namespace
+
+Json kernel_report(const KernelResult& result, const Json& counters) {
+  const double gflops = 1e-9 * result.traffic.flops;
+  Json report = {{"name", result.name},
+                 {"what", result.what},
+                 {"model_bytes", result.traffic.total_bytes()},
+                 {"model_flops", result.traffic.flops},
+                 {"data_bytes", result.data_bytes},
+                 {"limit", perfmodel::name(result.limit)},
+                 {"model_seconds", result.model_seconds},
+                 {"model_gflops", gflops / result.model_seconds},
+                 {"seconds", result.seconds.median},
+                 {"spread", result.seconds.spread},
+                 {"gflops", gflops / result.seconds.median},
+                 {"gb_per_second", 1e-9 * result.traffic.total_bytes() / result.seconds.median},
+                 {"fraction", result.fraction},
+                 {"thread_balance", result.balance},
+                 {"core_seconds", nullptr},
+                 {"verdict", perfmodel::name(result.verdict.judgement)},
+                 {"reason", result.verdict.reason}};
+  if (result.core_seconds > 0) report["core_seconds"] = result.core_seconds;
+  if (result.kappa_simulated >= 0) {
+    const auto counted = counted_kappa(result, counters);
+    report["kappa"] = {
+        {"source", counted ? "memory counters" : "simulated cache; bound from measured time"},
+        {"simulated", result.kappa_simulated},
+        {"bound_by_time", result.kappa_bound},
+        {"counted", counted ? Json(*counted) : Json(nullptr)}};
+  }
+  return report;
+}
+
+std::vector<std::string> kernels_below(const std::vector<KernelResult>& results, double required) {
+  std::vector<std::string> names;
+  for (const KernelResult& result : results)
+    if (result.verdict.judgement != perfmodel::Judgement::in_cache && result.fraction < required)
+      names.push_back(result.name);
+  return names;
+}
+
+void print_roofline(const Json& report) {
+  const Json& problem = report["problem"];
+  fmt::print("problem      {}: {} rows, {} nonzeros\n", problem["name"].get<std::string>(),
+             problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>());
+  fmt::print("run          {}, {}, arrays of {} MiB\n", ranks_and_threads(report),
+             report["environment"]["simd"].get<std::string>(),
+             report["bandwidth"]["array_bytes"].get<std::int64_t>() >> 20);
+  print_bandwidth(report["bandwidth"]);
+  print_likwid(report["likwid_bench"]);
+  print_kernels(report["kernels"]);
+  fmt::print("\n");
+  print_kappa(report["kernels"]);
+  const Json& counters = report["counters"];
+  if (counters["missing"].is_string())
+    fmt::print("hardware counters: {}\n", counters["missing"].get<std::string>());
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
+}
+
+}  // namespace weft::tools

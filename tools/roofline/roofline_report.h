@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "tools/job/report.h"
+#include "tools/roofline/kernel_race.h"
+
+namespace weft::tools {
+
+/// One kernel of the report; `counters`: of all (Counters::collective_report).
+Json kernel_report(const KernelResult& result, const Json& counters);
+
+/// Which kernels are below `required` of their models though their data is in memory: their names.
+std::vector<std::string> kernels_below(const std::vector<KernelResult>& results, double required);
+
+/// The whole report as tables.
+void print_roofline(const Json& report);
+
+}  // namespace weft::tools

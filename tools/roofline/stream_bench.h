@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "comm_thread/placement/compute_team.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/stream_kernels.h"
+#include "tools/job/job.h"
+
+namespace weft::tools {
+
+/// What one core of this job gets from memory and caches in loops of plain data movement.
+///
+/// Three arrays per rank, in the memory of the threads that use them; together on a node eight
+/// times its last-level caches, 512 MiB each at least.
+class StreamBench {
+ public:
+  /// `array_bytes_of_node`: of each array; 0: eight times the last-level caches, 512 MiB at least.
+  /// Collective.
+  StreamBench(const Job& job, std::size_t array_bytes_of_node);
+
+  /// Which threads of this rank take part; the others wait.
+  using Cores = std::function<bool(const comm_thread::TeamThread&)>;
+
+  /// One pass by those threads, all of which share what lies in their NUMA domain: elements per
+  /// second, of all ranks. Collective.
+  double collective_elements_per_second(perfmodel::Stream stream, const Cores& cores);
+  double collective_elements_per_second(perfmodel::Stream stream);
+
+  /// The same on arrays that together take half of `cache_bytes` per thread, again and again; all
+  /// threads. Collective.
+  double collective_elements_per_second_in_cache(perfmodel::Stream stream, std::size_t cache_bytes);
+
+  /// Multiplications and additions in registers, of all threads. Collective.
+  double collective_flops_per_second();
+
+  /// Of all last-level caches of this node's cores in use, as far as known.
+  double cache_bytes_of_node() const { return cache_bytes_of_node_; }
+  std::size_t array_bytes() const { return a_.size() * sizeof(double); }
+  /// The NUMA domain of every thread of this rank.
+  const std::vector<unsigned>& domains() const { return domains_; }
+
+ private:
+  comm_thread::Share share_of_thread(int thread) const;
+  /// What `thread` works on when the threads in `takes_part` do.
+  comm_thread::Share work_of(int thread, const std::vector<bool>& takes_part) const;
+  /// Runs `work` in every thread; the slowest rank's time. Collective.
+  double collective_seconds(const std::function<void(const comm_thread::TeamThread&)>& work) const;
+
+  const Job& job_;
+  std::vector<unsigned> domains_;
+  double cache_bytes_of_node_ = 0;
+  perfmodel::HugePageBuffer<double> a_;
+  perfmodel::HugePageBuffer<double> b_;
+  perfmodel::HugePageBuffer<double> c_;
+  std::vector<double> kept_alive_;  // [thread_count]
+};
+
+}  // namespace weft::tools

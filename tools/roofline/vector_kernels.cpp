@@ -1,0 +1,147 @@
+#include "tools/roofline/vector_kernels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "comm_thread/engine/exact_accumulator.h"
+#include "solver/krylov/fused_vector_kernels.h"
+#include "solver/krylov/reduced_cg_kernels.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::CloseSum;
+using spmv::Segment;
+
+constexpr std::size_t array_count = 7;
+/// Small, so that nothing grows however often a kernel runs.
+constexpr double alpha = 1e-12;
+constexpr double beta = 0.5;
+
+}  // namespace
+
+VectorKernels::VectorKernels(const spmv::LinearOperator& op, double cache_bytes)
+    : op_(op), cache_bytes_(cache_bytes), bound_(16 * static_cast<double>(op.global_row_count())) {
+  for (std::size_t i = 0; i < array_count; ++i) arrays_.emplace_back(op.element_count());
+  op.team().run([&](const TeamThread& thread) {
+    for (const Segment& segment : op.segments(thread.index))
+      for (auto& array : arrays_) std::fill_n(array.data() + segment.begin, segment.count, 1.0);
+  });
+}
+
+RooflineKernel VectorKernels::kernel(std::string name, std::string what, int read_count,
+                                     int written_count, int flops, const MakePass& pass) {
+  double rows = 0;
+  for (int thread = 0; thread < op_.team().thread_count(); ++thread)
+    for (const Segment& segment : op_.segments(thread)) rows += static_cast<double>(segment.count);
+  RooflineKernel kernel;
+  kernel.name = std::move(name);
+  kernel.what = std::move(what);
+  // What is written has been read before, here.
+  kernel.memory = {8 * rows * read_count, 8 * rows * written_count, rows * flops};
+  kernel.data_bytes = 8 * rows * read_count;
+  kernel.run = [this, pass](const TeamThread& thread) {
+    pass([&](const OnSegment& on_segment) {
+      for (const Segment& segment : op_.segments(thread.index))
+        on_segment(segment.begin, segment.count);
+    });
+  };
+  kernel.run_in_cache = [this, pass, read_count](const TeamThread& thread) {
+    const double rows_in_cache = cache_bytes_ / 2 / (8.0 * read_count);
+    double all = 0;
+    for (const Segment& segment : op_.segments(thread.index))
+      all += static_cast<double>(segment.count);
+    double done = 0;
+    pass([&](const OnSegment& on_segment) {
+      while (done < elements_in_cache && all > 0) {
+        double in_cache = 0;
+        for (const Segment& segment : op_.segments(thread.index)) {
+          const double room = rows_in_cache - in_cache;
+          if (room < 8) break;
+          const auto count = std::min(segment.count, static_cast<std::int64_t>(room));
+          on_segment(segment.begin, count);
+          in_cache += static_cast<double>(count);
+        }
+        done += in_cache;
+      }
+    });
+    return all > 0 ? done / all : 1;
+  };
+  return kernel;
+}
+
+std::vector<RooflineKernel> VectorKernels::kernels() {
+  double* const x = array(0);
+  double* const r = array(1);
+  double* const p = array(2);
+  double* const q = array(3);
+  double* const w = array(4);
+  double* const z = array(5);
+  double* const n = array(6);
+  // Sums end in an accumulator, as in the solvers.
+  const auto finish = [](auto& sum) {
+    comm_thread::ExactAccumulator total;
+    sum.flush(total);
+  };
+  std::vector<RooflineKernel> all;
+  all.push_back(kernel("dot", "a.b", 2, 0, 2, [=, this](const auto& for_each) {
+    CloseSum sum(bound_);
+    for_each(
+        [&](std::size_t i, std::int64_t count) { solver::add_product(r + i, q + i, count, sum); });
+    finish(sum);
+  }));
+  all.push_back(kernel("norm", "a.a", 1, 0, 2, [=, this](const auto& for_each) {
+    spmv::BinnedSum sum(bound_);
+    for_each([&](std::size_t i, std::int64_t count) { solver::add_square(r + i, count, sum); });
+    finish(sum);
+  }));
+  all.push_back(
+      kernel("cg-residual", "r -= alpha q, r.r", 2, 1, 4, [=, this](const auto& for_each) {
+        solver::ResidualSums sums(bound_, bound_);
+        for_each([&](std::size_t i, std::int64_t count) {
+          solver::update_residual(alpha, q + i, nullptr, r + i, count, sums);
+        });
+        finish(sums.r_dot_r);
+      }));
+  all.push_back(
+      kernel("cg-direction", "x += alpha p, p = r + beta p", 3, 2, 4, [=](const auto& for_each) {
+        for_each([&](std::size_t i, std::int64_t count) {
+          solver::update_solution_and_direction(alpha, beta, r + i, nullptr, x + i, p + i, count);
+        });
+      }));
+  all.push_back(
+      kernel("cg-one-reduction", "p, s, x, u, r.r", 5, 4, 10, [=, this](const auto& for_each) {
+        CloseSum r_dot_r(bound_);
+        CloseSum r_dot_u(bound_);
+        for_each([&](std::size_t i, std::int64_t count) {
+          solver::chronopoulos_gear_pass(alpha, beta, {r + i, w + i, p + i, q + i, x + i}, nullptr,
+                                         nullptr, count, r_dot_r, r_dot_u);
+        });
+        finish(r_dot_r);
+      }));
+  all.push_back(kernel(
+      "cg-pipelined", "z, s, p, x, u, w, r.r, w.u", 7, 6, 16, [=, this](const auto& for_each) {
+        CloseSum r_dot_r(bound_);
+        CloseSum r_dot_u(bound_);
+        CloseSum w_dot_u(bound_);
+        for_each([&](std::size_t i, std::int64_t count) {
+          solver::ghysels_vanroose_pass(alpha, beta,
+                                        {r + i, w + i, w + i, n + i, p + i, q + i, z + i, x + i},
+                                        nullptr, nullptr, count, r_dot_r, r_dot_u, w_dot_u);
+        });
+        finish(w_dot_u);
+      }));
+  all.push_back(
+      kernel("cg-pipelined-pr", "x, u, p, t, 5 sums", 6, 4, 18, [=, this](const auto& for_each) {
+        solver::PredictRecomputeSums sums(bound_, bound_, 16, 1);
+        for_each([&](std::size_t i, std::int64_t count) {
+          solver::predict_recompute_pass(alpha, beta, {r + i, w + i, p + i, q + i, n + i, x + i},
+                                         nullptr, nullptr, count, sums);
+        });
+        finish(sums.r_dot_r);
+      }));
+  return all;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,255 @@
+#include "tools/system/jacobi_options.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "comm_thread/mpi/input_error.h"
+#include "solver/sweep/async_iteration.h"
+#include "tools/system/async_option_checks.h"
+#include "tools/system/schwarz_word.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::InputError;
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string fault_of_positive(const std::string& text) {
+  const auto number = number_in<double>(text);
+  return number && *number > 0 && std::isfinite(*number)
+             ? ""
+             : "found '" + text + "'; expected a number above 0";
+}
+
+std::string fault_of_momentum(const std::string& text) {
+  const auto number = number_in<double>(text);
+  return text == "auto" || (number && *number >= 0 && *number < 1)
+             ? ""
+             : "found '" + text + "'; expected auto or a number from 0 to below 1";
+}
+
+std::string fault_of_transport(const std::string& text) {
+  const std::string fault = text == "openmp" ? "" : fault_of_channel_transport(text);
+  return fault.empty() ? fault : fault + ", or openmp";
+}
+
+/// Refuses what has no meaning here, rather than to ignore it.
+void need(bool is_so, const std::string& message) {
+  if (!is_so) throw InputError(message);
+}
+
+void add_what_options(CLI::App& command, JacobiOptions& options) {
+  command
+      .add_option("problem", options.problem,
+                  "any square matrix with a nonzero diagonal, named as in weft solve;\n"
+                  "or --grid")
+      ->type_name("PROBLEM");
+  command
+      .add_option("--grid", options.grid,
+                  "the diffusion problem on a grid, matrix-free: N or NXxNYxNZ")
+      ->type_name("NXxNYxNZ");
+  command
+      .add_option("--partition", options.partition, "of a matrix: equal shares of rows or nonzeros")
+      ->check(CLI::IsMember({"rows", "nonzeros"}))
+      ->type_name("rows|nonzeros")
+      ->capture_default_str();
+  add_format_option(command, options);
+  command
+      .add_option("--rhs", options.right_hand_side,
+                  "of a matrix: ones, boundary-one, random:SEED, x-random:SEED or a file")
+      ->type_name("RHS");
+  command
+      .add_option("--lift", options.lift,
+                  "of a grid: add so much to all boundary values and start from it, so that\n"
+                  "no value is exactly 0")
+      ->capture_default_str();
+}
+
+void add_method_options(CLI::App& command, JacobiOptions& options) {
+  command
+      .add_option("--variant", options.variant,
+                  "sync: in lock step; async: never wait, newest whole halo; racy: never\n"
+                  "wait, newest elements")
+      ->check(CLI::IsMember({"sync", "async", "racy"}))
+      ->type_name("sync|async|racy")
+      ->capture_default_str();
+  command
+      .add_option("--transport", options.transport,
+                  "what halos ride on: two-sided,\n"
+                  "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
+                  "shmem[:put|put-overlap] (build with --config=oshmem); or openmp: threads\n"
+                  "of one rank, each with planes of its own")
+      ->check(fault_of_transport)
+      ->type_name("TRANSPORT")
+      ->capture_default_str();
+  command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
+      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->type_name("vector|overlap|task")
+      ->capture_default_str();
+  command
+      .add_option("--in-flight", options.max_in_flight, "most messages under way to a neighbour")
+      ->check(CLI::Range(1, 512))
+      ->type_name("R")
+      ->capture_default_str();
+  command
+      .add_option("--halo-period", options.halo_period,
+                  "exchange halos every so many sweeps; auto: as seldom as messages cost\n"
+                  "5 % of sweeping; default: 1 in lock step, auto otherwise")
+      ->type_name("N|auto");
+  command
+      .add_option("--check-period", options.check_period,
+                  "sweeps between two looks at the residual; default: 100 in lock step,\n"
+                  "25 otherwise")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("K");
+  command
+      .add_option("--detector", options.detector,
+                  "how ranks that do not wait find out that all are done; always followed\n"
+                  "by a verification")
+      ->check(fault_of_detector)
+      ->type_name("flags|residual|all-reduce|snapshot")
+      ->capture_default_str();
+}
+
+void add_numerical_options(CLI::App& command, JacobiOptions& options) {
+  command
+      .add_option("--tolerance", options.tolerance, "end when ||b - A x|| is below it times ||b||")
+      ->check(fault_of_positive)
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.max_iterations, "end after so many sweeps")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  command.add_option("--weight", options.weight, "of a matrix: x + WEIGHT D^-1 (b - A x)")
+      ->check(fault_of_positive)
+      ->capture_default_str();
+  command
+      .add_option("--momentum", options.momentum,
+                  "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
+                  "it and the weight from the spectrum")
+      ->check(fault_of_momentum)
+      ->type_name("MOMENTUM|auto")
+      ->capture_default_str();
+  command
+      .add_option("--inner", options.inner,
+                  "of a matrix: what each sweep solves; cg:TOL: multisplitting, every rank its\n"
+                  "own block by conjugate gradients to TOL; schwarz[:overlap=G,subdomains=S,\n"
+                  "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
+                  "of the preconditioner of weft solve")
+      ->type_name("cg:TOL|schwarz[:...]");
+  command.add_flag("--strict", options.is_strict,
+                   "of a matrix: refuse it where asynchronous convergence is not certain");
+}
+
+}  // namespace
+
+JacobiVariant JacobiOptions::parsed_variant() const {
+  if (variant == "async") return JacobiVariant::async;
+  return variant == "racy" ? JacobiVariant::racy : JacobiVariant::sync;
+}
+
+int JacobiOptions::sweeps_per_check() const {
+  if (check_period > 0) return check_period;
+  if (has_schwarz()) return 1;
+  return parsed_variant() == JacobiVariant::sync ? 100 : 25;
+}
+
+int JacobiOptions::parsed_halo_period() const {
+  const bool is_sync = parsed_variant() == JacobiVariant::sync;
+  if (halo_period.empty() && is_sync) return 1;
+  if (halo_period.empty() || halo_period == "auto")
+    return solver::AsyncIteration::automatic_halo_period;
+  const auto period = number_in<int>(halo_period);
+  if (!period || *period < 1)
+    throw InputError("--halo-period: found '" + halo_period + "'; expected 1 or more, or auto");
+  return *period;
+}
+
+std::vector<solver::Fault> JacobiOptions::parsed_faults() const { return parse_faults(faults); }
+
+bool JacobiOptions::has_schwarz() const { return is_schwarz(inner); }
+
+solver::SchwarzPreconditioner::Options JacobiOptions::parsed_schwarz() const {
+  using Kind = solver::SchwarzPreconditioner::Kind;
+  try {
+    const auto parsed = parse_schwarz(inner, Kind::restricted);
+    need(parsed.kind != Kind::symmetric,
+         "found 'kind=symmetric'; expected kind=restricted or kind=optimized");
+    return parsed;
+  } catch (const InputError& error) {
+    throw InputError(std::string("--inner: ") + error.what());
+  }
+}
+
+const char* JacobiOptions::method() const {
+  if (has_schwarz()) return "schwarz";
+  return inner.empty() ? "jacobi" : "multisplitting";
+}
+
+double JacobiOptions::inner_tolerance() const {
+  const auto number = inner.starts_with("cg:")
+                          ? number_in<double>(std::string_view(inner).substr(3))
+                          : std::nullopt;
+  if (!number || !(*number > 0 && *number < 1))
+    throw InputError("--inner: found '" + inner +
+                     "'; expected cg:TOL, TOL between 0 and 1, or schwarz[:...]");
+  return *number;
+}
+
+void JacobiOptions::check() const {
+  const bool is_sync = parsed_variant() == JacobiVariant::sync;
+  need(is_grid() != !problem.empty(),
+       is_grid() ? "found PROBLEM and --grid; expected one of them"
+                 : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
+  need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
+  need(!is_sync || is_threaded() || transport == "two-sided" || mode != "overlap",
+       "--mode: found overlap with --transport " + transport +
+           ", which the communication thread carries; expected vector or task");
+  need(!is_sync || halo_period != "auto",
+       "--halo-period: found 'auto' in lock step; expected a number, or --variant async");
+  need(is_grid() || lift == 0, "--lift: found with a matrix; expected --grid");
+  need(is_grid() || halo_depth == 1, "--halo-depth: found with a matrix; expected --grid");
+  need(is_sync || halo_depth == 1,
+       "--halo-depth: found with --variant " + variant + "; expected sync");
+  need(!is_grid() || (weight == 1 && momentum == "0" && inner.empty() && !is_strict),
+       "--weight, --momentum, --inner, --strict: found with --grid; expected a matrix");
+  need(inner.empty() || (weight == 1 && momentum == "0"),
+       "--inner: found with --weight or --momentum; expected one of them");
+  static_cast<void>(parsed_halo_period());
+  static_cast<void>(parsed_faults());
+  if (has_schwarz())
+    static_cast<void>(parsed_schwarz());
+  else if (!inner.empty())
+    static_cast<void>(inner_tolerance());
+}
+
+void add_jacobi_options(CLI::App& command, JacobiOptions& options) {
+  add_what_options(command, options);
+  add_method_options(command, options);
+  add_numerical_options(command, options);
+  command
+      .add_option("--halo-depth", options.halo_depth,
+                  "of a grid, in lock step: halos so many points deep, one exchange for as\n"
+                  "many sweeps, which are then made in one pass through memory")
+      ->check(CLI::Range(1, 64))
+      ->type_name("S")
+      ->capture_default_str();
+  command.add_flag("!--no-time-blocks", options.has_time_blocking,
+                   "of a grid: make every sweep in a pass of its own");
+  command
+      .add_option("--inject", options.faults,
+                  "let the run suffer: slow:RANK:FACTOR, jitter:FRACTION or\n"
+                  "stall:RANK:SECONDS; may be given several times")
+      ->type_name("FAULT");
+}
+
+}  // namespace weft::tools

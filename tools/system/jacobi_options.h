@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "solver/sweep/disturbance.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+
+enum class JacobiVariant { sync, async, racy };
+
+/// What the commands that sweep have in common: `weft jacobi` and `weft study`.
+struct JacobiOptions : SystemOptions {
+  std::string grid;  // NXxNYxNZ; empty: `problem` names a matrix
+  std::string right_hand_side;
+  std::string variant = "sync";
+  std::string transport = "two-sided";
+  std::string mode = "task";
+  std::string detector = "residual";
+  std::string halo_period;  // empty: 1 in lock step, auto otherwise
+  std::string inner;  // cg:TOLERANCE or schwarz[:...]
+  std::string momentum = "0";
+  std::vector<std::string> faults;
+  double tolerance = 1e-4;
+  double lift = 0;
+  double weight = 1;
+  std::int64_t max_iterations = 1'000'000;
+  int max_in_flight = 100;
+  int check_period = 0;  // 0: 100 in lock step, 25 otherwise
+  int halo_depth = 1;
+  bool has_time_blocking = true;
+  bool is_strict = false;
+
+  bool is_grid() const { return !grid.empty(); }
+  bool is_threaded() const { return transport == "openmp"; }
+  JacobiVariant parsed_variant() const;
+  /// Sweeps between two checks, with the default put in.
+  int sweeps_per_check() const;
+  /// AsyncIteration::automatic_halo_period for `auto`. Throws comm_thread::InputError.
+  int parsed_halo_period() const;
+  /// Throws comm_thread::InputError.
+  std::vector<solver::Fault> parsed_faults() const;
+  /// Whether `inner` says so.
+  bool has_schwarz() const;
+  /// The subdomains in `inner`. Throws comm_thread::InputError.
+  solver::SchwarzPreconditioner::Options parsed_schwarz() const;
+  /// `jacobi`, `multisplitting` or `schwarz`.
+  const char* method() const;
+  /// The tolerance in `inner`. Throws comm_thread::InputError.
+  double inner_tolerance() const;
+  /// Throws comm_thread::InputError where options do not go together.
+  void check() const;
+};
+
+/// PROBLEM | --grid and everything else but the job's options.
+void add_jacobi_options(CLI::App& command, JacobiOptions& options);
+
+}  // namespace weft::tools

@@ -1,0 +1,218 @@
+#include "tools/system/jacobi_system.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "solver/sweep/async_iteration.h"
+#include "solver/sweep/sync_iteration.h"
+#include "solver/sweepers/block_subdomain.h"
+#include "solver/sweepers/grid_subdomain.h"
+#include "solver/sweepers/matrix_subdomain.h"
+#include "solver/sweepers/restricted_schwarz.h"
+#include "solver/threads/jacobi.h"
+#include "spmv/grid/diffusion_problem.h"
+#include "spmv/modes/mode.h"
+#include "tools/system/async_option_checks.h"
+#include "tools/system/linear_system.h"
+#include "tools/system/start_residual.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::InputError;
+using solver::AsyncGuarantee;
+
+solver::Disturbance disturbance_of(const JacobiOptions& options, int rank) {
+  return {options.parsed_faults(), rank};
+}
+
+}  // namespace
+
+JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
+  const bool is_threaded = options.is_threaded();
+  if (is_threaded && job.world().size() > 1)
+    throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
+                                 job.world().size()));
+  check_faults(options.parsed_faults(),
+               is_threaded ? job.team().thread_count() : job.world().size(),
+               is_threaded ? "thread" : "rank");
+  if (!options.is_grid()) {
+    load_matrix(options);
+    return;
+  }
+  grid_ = spmv::Problem::parse("poisson3d:" + options.grid).grid;
+  name_ = fmt::format("diffusion on {} x {} x {} points", grid_.x, grid_.y, grid_.z);
+  right_hand_side_ = options.lift == 0 ? "disc" : fmt::format("disc, lifted by {:g}", options.lift);
+  partition_.emplace(grid_, job.world().size());
+  rows_ = partition_->domain().point_count();
+  const std::int64_t faces = grid_.x * grid_.y + grid_.y * grid_.z + grid_.x * grid_.z;
+  nonzeros_ = 7 * rows_ - 2 * faces;
+}
+
+void JacobiSystem::load_matrix(const JacobiOptions& options) {
+  const auto problem = spmv::Problem::parse(options.problem);
+  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
+  name_ = problem.name();
+  right_hand_side_ = right_hand_side.name();
+  operator_ = std::make_unique<spmv::SparseOperator>(
+      job_.comm_thread_world(), job_.comm_thread(), job_.team(),
+      collective_load_matrix(job_, problem, options), parse_format(options.format));
+  b_ = collective_build_right_hand_side(job_, *operator_, problem, right_hand_side);
+  rows_ = operator_->matrix().matrix().partition.row_count();
+  nonzeros_ = operator_->matrix().matrix().global_nonzero_count;
+  if (options.parsed_variant() != JacobiVariant::sync || options.is_strict ||
+      options.momentum == "auto")
+    estimate_spectrum(options);
+  parameters_ = {options.weight, 0};
+  if (options.momentum == "auto") {
+    // The estimate comes from below; a little more damps what it has missed.
+    const double rho = std::min(spectrum_->estimate, spectrum_->upper);
+    if (!(rho < 1))
+      throw InputError(fmt::format(
+          "--momentum: found 'auto' where the spectral radius is {:.4f}; expected one below 1",
+          rho));
+    parameters_ = solver::richardson_parameters(rho);
+  } else {
+    parameters_.momentum = std::stod(options.momentum);
+  }
+}
+
+/// What asynchronous convergence depends on.
+void JacobiSystem::estimate_spectrum(const JacobiOptions& options) {
+  try {
+    spectrum_ = solver::collective_estimate_jacobi_spectrum(*operator_);
+  } catch (const InputError& error) {
+    throw InputError(name_ + ": " + error.what());
+  }
+  if (options.is_strict && spectrum_->async_guarantee() != AsyncGuarantee::guaranteed)
+    throw InputError(fmt::format(
+        "{}: the spectral radius of |D^-1 (L+U)| is {:.4f}, between {:.4f} and {:.4f}; expected "
+        "less than 1 for certain (--strict)",
+        name_, spectrum_->estimate, spectrum_->lower, spectrum_->upper));
+}
+
+std::string JacobiSystem::decomposition() const {
+  if (!partition_) return {};
+  const auto& dims = partition_->dims();
+  return fmt::format("{}x{}x{}", dims[0], dims[1], dims[2]);
+}
+
+JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress) {
+  if (options.is_threaded()) return run_threads(options);
+  if (options.is_grid()) return run_grid(options, progress);
+  if (options.has_schwarz()) return run_schwarz(options, progress);
+  return options.inner.empty() ? run_matrix(options, progress) : run_blocks(options, progress);
+}
+
+JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& progress) {
+  solver::GridSubdomain subdomain(
+      job_.comm_thread_world(), job_.team(), {.grid = grid_, .lift = options.lift}, *partition_,
+      {.halo_depth = options.halo_depth, .has_time_blocking = options.has_time_blocking});
+  JacobiRun run = iterate(subdomain, subdomain.source_norm(), options, progress);
+  run.sweep_method = options.parsed_variant() != JacobiVariant::sync
+                         ? "single sweeps, because halos may come after each"
+                     : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"
+                                                       : subdomain.sweep_method();
+  return run;
+}
+
+JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& progress) {
+  solver::MatrixSubdomain subdomain(
+      *operator_, b_.span(), {.weight = parameters_.weight, .momentum = parameters_.momentum});
+  JacobiRun run = iterate(subdomain, collective_start_residual(job_, subdomain), options, progress);
+  run.sweep_method = "matrix as " + operator_->matrix().format_name();
+  return run;
+}
+
+JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& progress) {
+  solver::BlockSubdomain subdomain(*operator_, b_.span(),
+                                   {.inner_tolerance = options.inner_tolerance()});
+  JacobiRun run = iterate(subdomain, collective_start_residual(job_, subdomain), options, progress);
+  run.sweep_method =
+      fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
+  run.inner_iterations = subdomain.inner_solves().iterations;
+  run.inner_breakdowns = subdomain.inner_solves().breakdowns;
+  return run;
+}
+
+JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& progress) {
+  const auto wanted = options.parsed_schwarz();
+  std::unique_ptr<solver::RestrictedSchwarz> subdomains;
+  try {
+    subdomains = std::make_unique<solver::RestrictedSchwarz>(*operator_, b_.span(), wanted);
+  } catch (const InputError& error) {
+    throw InputError(name_ + ": " + error.what());
+  }
+  JacobiRun run =
+      iterate(*subdomains, collective_start_residual(job_, *subdomains), options, progress);
+  run.sweep_method = fmt::format("{} subdomains of up to {} rows by CHOLMOD, overlap {}, {}",
+                                 subdomains->subdomain_count(), subdomains->largest_subdomain(),
+                                 wanted.overlap, solver::name(wanted.kind));
+  if (wanted.kind == solver::RestrictedSchwarz::Kind::optimized)
+    run.sweep_method += fmt::format(" with shift {:g}", wanted.shift);
+  return run;
+}
+
+JacobiRun JacobiSystem::iterate(solver::Subdomain& subdomain, double b_norm,
+                                const JacobiOptions& options, ProgressLine& progress) {
+  const auto show = [&](std::int64_t iteration, double residual) {
+    progress.update(iteration, residual);
+  };
+  const int rank = job_.world().rank();
+  JacobiRun run;
+  if (options.parsed_variant() == JacobiVariant::sync) {
+    solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
+                                    {.mode = *spmv::parse_mode(options.mode),
+                                     .transport = comm_thread::transport_choice(options.transport),
+                                     .tolerance = options.tolerance,
+                                     .max_iterations = options.max_iterations,
+                                     .check_period = options.sweeps_per_check(),
+                                     .halo_period = options.parsed_halo_period(),
+                                     .disturbance = disturbance_of(options, rank),
+                                     .on_check = show});
+    run.report = iteration.run(b_norm);
+  } else {
+    solver::AsyncIteration iteration(
+        job_.comm_thread_world(), job_.comm_thread(), subdomain,
+        {.delivery = options.parsed_variant() == JacobiVariant::racy ? comm_thread::Delivery::racy
+                                                                     : comm_thread::Delivery::async,
+         .transport = comm_thread::transport_choice(options.transport),
+         .max_in_flight = options.max_in_flight,
+         .halo_period = options.parsed_halo_period(),
+         .contribution_period = options.sweeps_per_check(),
+         .detector = comm_thread::detector_kind(options.detector),
+         .tolerance = options.tolerance,
+         .max_iterations = options.max_iterations,
+         .disturbance = disturbance_of(options, rank),
+         .on_contribution = show});
+    run.report = iteration.run(b_norm);
+  }
+  run.iterations = {run.report.iterations};
+  return run;
+}
+
+JacobiRun JacobiSystem::run_threads(const JacobiOptions& options) {
+  solver::ThreadedJacobi::Variant variant = solver::ThreadedJacobi::Variant::sync;
+  if (options.parsed_variant() == JacobiVariant::async)
+    variant = solver::ThreadedJacobi::Variant::async;
+  if (options.parsed_variant() == JacobiVariant::racy)
+    variant = solver::ThreadedJacobi::Variant::racy;
+  solver::ThreadedJacobi jacobi(job_.team(), {.grid = grid_, .lift = options.lift},
+                                {.variant = variant,
+                                 .tolerance = options.tolerance,
+                                 .max_iterations = options.max_iterations,
+                                 .check_period = options.sweeps_per_check(),
+                                 .contribution_period = options.sweeps_per_check(),
+                                 .faults = options.parsed_faults()});
+  solver::ThreadedReport report = jacobi.run();
+  JacobiRun run;
+  run.iterations = report.iterations;
+  run.sweep_method = "single sweeps, every thread over planes of its own";
+  run.report = std::move(report.whole);
+  return run;
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "solver/report/iteration_report.h"
+#include "solver/sweep/subdomain.h"
+#include "solver/sweepers/jacobi_spectrum.h"
+#include "solver/sweepers/richardson_parameters.h"
+#include "spmv/grid/partition.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/problems/problem.h"
+#include "tools/job/job.h"
+#include "tools/job/progress_line.h"
+#include "tools/system/jacobi_options.h"
+
+namespace weft::tools {
+
+/// What a run of sweeps did on this rank, and how.
+struct JacobiRun {
+  solver::IterationReport report;
+  /// Of everybody on this rank who went on by himself: one number, or one per thread.
+  std::vector<std::int64_t> iterations;
+  std::string sweep_method;
+  std::optional<std::int64_t> inner_iterations;  // multisplitting
+  std::int64_t inner_breakdowns = 0;
+};
+
+/// A linear system that is loaded once and swept as often as wanted, always from the start.
+///
+/// Collective, all of it. Throws comm_thread::InputError on every rank.
+class JacobiSystem {
+ public:
+  JacobiSystem(Job& job, const JacobiOptions& options);
+
+  const std::string& name() const { return name_; }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t nonzeros() const { return nonzeros_; }
+  const std::string& right_hand_side() const { return right_hand_side_; }
+  /// Ranks in x, y and z; of a matrix empty.
+  std::string decomposition() const;
+  /// Of a matrix, where it matters: asynchronously, or for parameters.
+  const std::optional<solver::JacobiSpectrum>& spectrum() const { return spectrum_; }
+  /// Weight and momentum as used.
+  const solver::RichardsonParameters& parameters() const { return parameters_; }
+
+  /// `options`: as those it was loaded with, but for how to sweep.
+  JacobiRun run(const JacobiOptions& options, ProgressLine& progress);
+
+ private:
+  void load_matrix(const JacobiOptions& options);
+  void estimate_spectrum(const JacobiOptions& options);
+  JacobiRun run_threads(const JacobiOptions& options);
+  JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
+  JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
+  JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
+  JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
+  JacobiRun iterate(solver::Subdomain& subdomain, double b_norm, const JacobiOptions& options,
+                    ProgressLine& progress);
+
+  Job& job_;
+  std::string name_;
+  std::string right_hand_side_;
+  std::int64_t rows_ = 0;
+  std::int64_t nonzeros_ = 0;
+  spmv::GridSize grid_;
+  std::optional<spmv::GridPartition> partition_;  // of a grid
+  std::unique_ptr<spmv::SparseOperator> operator_;  // of a matrix
+  perfmodel::HugePageBuffer<double> b_;
+  std::optional<solver::JacobiSpectrum> spectrum_;
+  solver::RichardsonParameters parameters_;
+};
+
+}  // namespace weft::tools

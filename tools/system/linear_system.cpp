@@ -1,0 +1,85 @@
+#include "tools/system/linear_system.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "spmv/files/matrix_market_reader.h"
+#include "spmv/files/matrix_market_vector.h"
+#include "spmv/problems/generator.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using perfmodel::HugePageBuffer;
+using spmv::RightHandSideKind;
+
+/// Zeros, each page touched by the thread that owns its rows.
+HugePageBuffer<double> make_vector(const Job& job, const spmv::SplitMatrix& matrix) {
+  HugePageBuffer<double> vector(static_cast<std::size_t>(matrix.row_count()));
+  job.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    std::fill(vector.data() + matrix.thread_rows()[index],
+              vector.data() + matrix.thread_rows()[index + 1], 0.0);
+  });
+  return vector;
+}
+
+/// b = A·x*, x* in b on entry.
+void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<double> b) {
+  const auto x = op.collective_make_vector();
+  std::copy(b.begin(), b.end(), x->own().begin());
+  perfmodel::PhaseTimer timer;
+  job.team().run(
+      [&](const TeamThread& thread) { op.multiply(thread, spmv::Mode::task, *x, b, timer); });
+}
+
+}  // namespace
+
+spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
+                                               const SystemOptions& options) {
+  const auto partition_by = options.parsed_partition();
+  return problem.is_file()
+             ? spmv::collective_read_matrix_market(job.world(), job.team(), problem.path,
+                                                   partition_by)
+             : spmv::collective_generate(job.world(), job.team(), problem, partition_by);
+}
+
+spmv::MatrixFormat parse_format(const std::string& name) {
+  return name == "crs" ? spmv::MatrixFormat::crs : spmv::MatrixFormat::automatic;
+}
+
+spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem) {
+  // The rows of `irregular` add up to 1: with b = 1 it would be solved in one iteration.
+  const char* const by_default = problem.has_grid()  ? "boundary-one"
+                                 : problem.is_file() ? "ones"
+                                                     : "random:1";
+  const auto right_hand_side = spmv::RightHandSide::parse(word.empty() ? by_default : word);
+  spmv::check(right_hand_side, problem);
+  return right_hand_side;
+}
+
+HugePageBuffer<double> collective_build_right_hand_side(Job& job, spmv::SparseOperator& op,
+                                                        const spmv::Problem& problem,
+                                                        const spmv::RightHandSide& right_hand_side,
+                                                        const spmv::RowOrder* order) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const spmv::RowPartition& given = order ? order->given() : matrix.partition;
+  auto b = make_vector(job, op.matrix());
+  if (right_hand_side.kind != RightHandSideKind::file && !order) {
+    spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), b.span());
+  } else {
+    std::vector<double> own(static_cast<std::size_t>(given.size(matrix.rank)));
+    if (right_hand_side.kind == RightHandSideKind::file)
+      own = spmv::collective_read_vector(job.world(), given, right_hand_side.path);
+    else
+      spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), own);
+    if (order) own = order->collective_apply(own);
+    std::copy(own.begin(), own.end(), b.data());
+  }
+  if (right_hand_side.kind == RightHandSideKind::x_random)
+    collective_multiply_in_place(job, op, b.span());
+  return b;
+}
+
+}  // namespace weft::tools

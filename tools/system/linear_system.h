@@ -1,0 +1,33 @@
+#pragma once
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/order/row_order.h"
+#include "spmv/problems/problem.h"
+#include "spmv/problems/right_hand_side.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "tools/job/job.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+
+/// Reads or generates the matrix, rows in the order given. Collective. Throws
+/// comm_thread::InputError.
+spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
+                                               const SystemOptions& options);
+
+spmv::MatrixFormat parse_format(const std::string& name);
+
+/// The right-hand side that `word` names; where it is empty, `boundary-one` for grids, `ones` for
+/// files, `random:1` for the others. Throws comm_thread::InputError when the problem cannot have
+/// it.
+spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem);
+
+/// b for the rows of this rank, first touched by the threads that will use it.
+/// `order`: that of the operator's rows, where they are not as given; what b is named by counts
+/// rows as given. Collective. Throws comm_thread::InputError. Shape: [row_count].
+perfmodel::HugePageBuffer<double> collective_build_right_hand_side(
+    Job& job, spmv::SparseOperator& op, const spmv::Problem& problem,
+    const spmv::RightHandSide& right_hand_side, const spmv::RowOrder* order = nullptr);
+
+}  // namespace weft::tools

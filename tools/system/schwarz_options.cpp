@@ -1,0 +1,187 @@
+#include "tools/system/schwarz_options.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/problems/right_hand_side.h"
+#include "tools/system/async_option_checks.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::InputError;
+
+double parse_alpha(const std::string& text) {
+  double alpha = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), alpha);
+  if (error != std::errc() || end != text.data() + text.size() || !(alpha > 0))
+    throw InputError("found '" + text +
+                     "'; expected a number above 0, inf for the classical method, auto or search");
+  return alpha;
+}
+
+std::string fault_of_alpha(const std::string& text) {
+  if (text == "auto" || text == "search") return "";
+  try {
+    parse_alpha(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string fault_of_right_hand_side(const std::string& text) {
+  try {
+    const auto kind = spmv::RightHandSide::parse(text).kind;
+    if (kind == spmv::RightHandSideKind::file)
+      return "found a file; expected ones, boundary-one, random:SEED or x-random:SEED";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void add_problem_options(CLI::App& command, SchwarzOptions& options) {
+  command
+      .add_option("--subdomains", options.tiles_per_side,
+                  "cut the square into Q x Q subdomains, any number of them per rank")
+      ->required()
+      ->check(CLI::Range(1, 8192))
+      ->type_name("Q");
+  command.add_option("--points", options.points_per_side, "of M x M points each")
+      ->required()
+      ->check(CLI::Range(1, 8192))
+      ->type_name("M");
+  command
+      .add_option("--overlap", options.overlap,
+                  "points by which a subdomain grows on sides where there is another")
+      ->check(CLI::Range(0, 8191))
+      ->type_name("G")
+      ->capture_default_str();
+  command
+      .add_option("--rhs", options.right_hand_side,
+                  "ones, boundary-one, random:SEED or x-random:SEED")
+      ->check(fault_of_right_hand_side)
+      ->type_name("RHS")
+      ->capture_default_str();
+}
+
+void add_asynchronous_options(CLI::App& command, SchwarzOptions& options) {
+  command
+      .add_option("--transport", options.transport,
+                  "what messages ride on: two-sided,\n"
+                  "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
+                  "shmem[:put|put-overlap] (build with --config=oshmem)")
+      ->check(fault_of_channel_transport)
+      ->type_name("TRANSPORT")
+      ->capture_default_str();
+  command
+      .add_option("--in-flight", options.max_in_flight, "most messages under way to a neighbour")
+      ->check(CLI::Range(1, 512))
+      ->type_name("R")
+      ->capture_default_str();
+  command
+      .add_option("--detector", options.detector,
+                  "how ranks that do not wait find out that all are done; always followed\n"
+                  "by a verification")
+      ->check(fault_of_detector)
+      ->type_name("flags|residual|all-reduce|snapshot")
+      ->capture_default_str();
+  command
+      .add_option("--seconds", options.fixed_seconds,
+                  "end after so long and not before, converged or not; 0: when converged")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S")
+      ->capture_default_str();
+  command
+      .add_option("--inject", options.faults,
+                  "let the run suffer: slow:RANK:FACTOR, jitter:FRACTION or\n"
+                  "stall:RANK:SECONDS; may be given several times")
+      ->type_name("FAULT");
+}
+
+}  // namespace
+
+void SchwarzOptions::check() const {
+  static_cast<void>(problem());
+  static_cast<void>(parse_faults(faults));
+  if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
+    throw InputError("--coarse: found " + coarse +
+                     " with one subdomain or one point per side; expected 2 or more of both");
+  if (is_sync() && transport != "two-sided" && mode == "overlap")
+    throw InputError("--mode: found overlap with --transport " + transport +
+                     ", which the communication thread carries; expected vector or task");
+  if (waits_in_turn() && (!is_sync() || transport != "two-sided"))
+    throw InputError("--wait: found wait with --variant " + variant + ", --transport " + transport +
+                     "; expected it with sync over two-sided only");
+}
+
+solver::SchwarzProblem SchwarzOptions::problem() const {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const solver::SchwarzProblem problem{tiles_per_side, points_per_side, overlap,
+                                       has_alpha() ? parse_alpha(alpha) : infinite,
+                                       spmv::RightHandSide::parse(right_hand_side)};
+  solver::check(problem);
+  return problem;
+}
+
+void add_alpha_option(CLI::App& command, SchwarzOptions& options) {
+  command
+      .add_option("--alpha", options.alpha,
+                  "of the condition dx/dn + ALPHA x between subdomains, in units of the\n"
+                  "mesh; inf: the classical method; auto: by theory (OO0); search: by trial,\n"
+                  "beginning with auto")
+      ->check(fault_of_alpha)
+      ->type_name("ALPHA|inf|auto|search")
+      ->capture_default_str();
+}
+
+void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
+  add_problem_options(command, options);
+  command
+      .add_option("--variant", options.variant,
+                  "sync: in lock step; async: never wait, newest values that have come")
+      ->check(CLI::IsMember({"sync", "async"}))
+      ->type_name("sync|async")
+      ->capture_default_str();
+  add_asynchronous_options(command, options);
+  command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
+      ->check(CLI::IsMember({"vector", "overlap", "task"}))
+      ->type_name("vector|overlap|task")
+      ->capture_default_str();
+  command
+      .add_option("--wait", options.wait,
+                  "in lock step: waitall, for the halos of all neighbours, or wait, for one\n"
+                  "after the other, copying what has come meanwhile")
+      ->check(CLI::IsMember({"wait", "waitall"}))
+      ->type_name("wait|waitall")
+      ->capture_default_str();
+  command
+      .add_option("--local-solver", options.local_solver,
+                  "how subdomains are solved: cholmod, a sparse factorization; tensor, fast\n"
+                  "diagonalisation; auto: what is quicker in a trial")
+      ->check(CLI::IsMember({"auto", "cholmod", "tensor"}))
+      ->type_name("auto|cholmod|tensor")
+      ->capture_default_str();
+  command
+      .add_option("--coarse", options.coarse,
+                  "a second level between all subdomains: linear, one bilinear function for\n"
+                  "each point where four of them meet")
+      ->check(CLI::IsMember({"none", "linear"}))
+      ->type_name("none|linear")
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "end when ||b - A x|| is below it times ||b|| on every subdomain")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.max_iterations, "end after so many iterations")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
+      ->type_name("COUNT")
+      ->capture_default_str();
+}
+
+}  // namespace weft::tools

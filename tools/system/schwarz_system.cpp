@@ -1,0 +1,232 @@
+#include "tools/system/schwarz_system.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/channels/transport_choice.h"
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/termination/detector_kind.h"
+#include "solver/sweep/async_iteration.h"
+#include "solver/sweep/disturbance.h"
+#include "solver/sweep/sync_iteration.h"
+#include "solver/tiles/box.h"
+#include "solver/tiles/robin_parameter.h"
+#include "solver/tiles/schwarz_subdomain.h"
+#include "solver/tiles/two_level_schwarz.h"
+#include "spmv/modes/mode.h"
+#include "tools/system/async_option_checks.h"
+#include "tools/system/start_residual.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr double search_factor = 3;  // how far from its beginning the search goes, either way
+constexpr int search_steps = 8;
+constexpr int tiles_between_nodes = 2;
+
+/// What alpha is optimized for. With a coarse space, subdomains have to reduce only what is too
+/// short for it, as if the grid were two of them wide. Of 24×24 subdomains of 64×64 points, alpha
+/// 0.03, 0.045 and 0.08 take 33, 27 and 22 iterations; of 32×32 points, 40, 33 and 25.
+solver::SchwarzProblem slowest_problem(solver::SchwarzProblem problem,
+                                       const SchwarzOptions& options) {
+  if (options.has_coarse())
+    problem.tiles_per_side = std::min(problem.tiles_per_side, tiles_between_nodes);
+  return problem;
+}
+
+/// How many iterations took the residual of the whole to `tolerance`, interpolated so that a search
+/// sees small differences; where it did not get there, as many as would have at the rate of the
+/// last half.
+double iterations_to(double tolerance, const solver::IterationReport& report) {
+  const auto& history = report.history;
+  const auto logarithm = [&](std::size_t i) { return std::log(history[i].residual); };
+  const double goal = std::log(tolerance);
+  for (std::size_t i = 1; i < history.size(); ++i)
+    if (logarithm(i) <= goal)
+      return static_cast<double>(i) -
+             (goal - logarithm(i)) / std::max(logarithm(i - 1) - logarithm(i), 1e-9);
+  const std::size_t last = history.size() - 1;
+  const double rate =
+      (logarithm(last / 2) - logarithm(last)) / static_cast<double>(last - last / 2);
+  const double missing = logarithm(last) - goal;
+  return rate > 0 ? static_cast<double>(last) + missing / rate
+                  : std::numeric_limits<double>::infinity();
+}
+
+/// Golden sections on a logarithmic scale around `begin`.
+template <class Function>
+double search_least(double begin, const Function& value_at) {
+  const double section = std::numbers::phi - 1;
+  double low = std::log(begin / search_factor);
+  double high = std::log(begin * search_factor);
+  double left = high - section * (high - low);
+  double right = low + section * (high - low);
+  double left_value = value_at(std::exp(left));
+  double right_value = value_at(std::exp(right));
+  for (int step = 2; step < search_steps; ++step) {
+    if (left_value < right_value) {
+      high = std::exchange(right, left);
+      right_value = left_value;
+      left = high - section * (high - low);
+      left_value = value_at(std::exp(left));
+    } else {
+      low = std::exchange(left, right);
+      left_value = right_value;
+      right = low + section * (high - low);
+      right_value = value_at(std::exp(right));
+    }
+  }
+  return std::exp(left_value < right_value ? left : right);
+}
+
+}  // namespace
+
+SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
+    : job_(job),
+      problem_(options.problem()),
+      partition_(options.tiles_per_side, job.world().size()) {
+  check_faults(parse_faults(options.faults), job.world().size(), "rank");
+}
+
+std::string SchwarzSystem::name() const {
+  return fmt::format("poisson2d:{}", problem_.grid_side());
+}
+
+std::int64_t SchwarzSystem::rows() const { return problem_.grid_side() * problem_.grid_side(); }
+
+std::int64_t SchwarzSystem::nonzeros() const { return 5 * rows() - 4 * problem_.grid_side(); }
+
+std::string SchwarzSystem::decomposition() const {
+  return partition_.is_in_boxes() ? fmt::format("{}x{}", partition_.columns(), partition_.rows())
+                                  : "in order";
+}
+
+/// By the matrix of most subdomains: one in the middle, as far as there is one.
+void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRun& run) {
+  if (options.local_solver == "auto") {
+    const int middle = run.problem.tiles_per_side / 2;
+    const auto box =
+        solver::TileBox::of_tile(run.problem.tiles_per_side, run.problem.points_per_side,
+                                 run.problem.overlap, middle, middle);
+    run.trial = solver::collective_try_box_solvers(job_.world(), box.matrix(run.problem.beta()),
+                                                   box.frame(run.problem.overlap),
+                                                   box.edges(run.problem.overlap));
+    run.local_solver = run.trial->quickest();
+  } else if (options.local_solver == "tensor") {
+    run.local_solver = solver::BoxSolverKind::tensor;
+  }
+}
+
+SchwarzRun SchwarzSystem::run(const SchwarzOptions& options, ProgressLine& progress) {
+  std::vector<AlphaTrial> trials;
+  const double alpha = choose_alpha(options, progress, trials);
+  SchwarzRun run = run_with(options, alpha, progress);
+  run.alpha_trials = std::move(trials);
+  return run;
+}
+
+double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& progress,
+                                   std::vector<AlphaTrial>& trials) {
+  if (options.has_alpha()) return options.problem().alpha;
+  const double by_theory = solver::optimized_alpha(slowest_problem(problem_, options));
+  if (options.alpha == "auto" || std::isinf(by_theory)) return by_theory;
+  SchwarzOptions in_lock_step = options;
+  in_lock_step.variant = "sync";
+  in_lock_step.fixed_seconds = 0;
+  in_lock_step.faults.clear();
+  double fewest = std::numeric_limits<double>::infinity();
+  const auto try_alpha = [&](double alpha) {
+    // What has not converged after half as many iterations again is worse, but by how much?
+    if (std::isfinite(fewest))
+      in_lock_step.max_iterations =
+          std::min(options.max_iterations, static_cast<std::int64_t>(1.5 * fewest) + 1);
+    const SchwarzRun run = run_with(in_lock_step, alpha, progress);
+    trials.push_back({alpha, iterations_to(options.tolerance, run.report)});
+    fewest = std::min(fewest, trials.back().iterations);
+    return trials.back().iterations;
+  };
+  return search_least(by_theory, try_alpha);
+}
+
+SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
+                                   ProgressLine& progress) {
+  SchwarzRun run;
+  run.problem = options.problem();
+  run.problem.alpha = alpha;
+  choose_local_solver(options, run);
+  const double relaxation =
+      options.has_coarse() ? solver::TwoLevelSchwarz::relaxation(options.is_sync()) : 1;
+  std::unique_ptr<solver::SchwarzSubdomain> made;
+  comm_thread::collective_attempt(job_.world(), [&] {
+    made = std::make_unique<solver::SchwarzSubdomain>(
+        job_.team(), run.problem, partition_, job_.world().rank(),
+        solver::SchwarzSubdomain::Options{.tolerance = options.tolerance,
+                                          .local_solver = run.local_solver,
+                                          .takes_newest = !options.is_sync(),
+                                          .relaxation = relaxation});
+  });
+  solver::SchwarzSubdomain& subdomain = *made;
+  run.tile_count = std::ssize(subdomain.tiles());
+  const double before = subdomain.solve_seconds(0);
+  run_on(subdomain, options, progress, run);
+  run.solve_seconds = subdomain.solve_seconds(0) - before;
+  run.solve_count = subdomain.solve_count();
+  run.worst_tile_residual = subdomain.worst_tile_residual();
+  return run;
+}
+
+void SchwarzSystem::run_on(solver::SchwarzSubdomain& tiles, const SchwarzOptions& options,
+                           ProgressLine& progress, SchwarzRun& run) {
+  if (!options.has_coarse()) {
+    run.report = iterate(tiles, options, progress);
+    return;
+  }
+  solver::TwoLevelSchwarz both(job_.comm_thread_world(), job_.comm_thread(), tiles,
+                               options.is_sync());
+  run.report = iterate(both, options, progress);
+  run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
+  run.corrections = both.correction_count();
+}
+
+solver::IterationReport SchwarzSystem::iterate(solver::Subdomain& subdomain,
+                                               const SchwarzOptions& options,
+                                               ProgressLine& progress) {
+  const double b_norm = collective_start_residual(job_, subdomain);
+  const solver::Disturbance disturbance(parse_faults(options.faults), job_.world().rank());
+  const auto show = [&](std::int64_t iteration, double residual) {
+    progress.update(iteration, residual);
+  };
+  if (options.is_sync()) {
+    solver::SyncIteration iteration(
+        job_.comm_thread_world(), job_.comm_thread(), subdomain,
+        {.mode = *spmv::parse_mode(options.mode),
+         .transport = comm_thread::transport_choice(options.transport),
+         .wait = options.waits_in_turn() ? solver::HaloWait::each : solver::HaloWait::all,
+         .max_iterations = options.max_iterations,
+         .check_period = 1,
+         .fixed_seconds = options.fixed_seconds,
+         .disturbance = disturbance,
+         .on_check = show});
+    return iteration.run(b_norm);
+  }
+  solver::AsyncIteration iteration(
+      job_.comm_thread_world(), job_.comm_thread(), subdomain,
+      {.transport = comm_thread::transport_choice(options.transport),
+       .max_in_flight = options.max_in_flight,
+       .contribution_period = 1,  // residuals as last computed cost nothing
+       .detector = comm_thread::detector_kind(options.detector),
+       .max_iterations = options.max_iterations,
+       .fixed_seconds = options.fixed_seconds,
+       .disturbance = disturbance,
+       .on_contribution = show});
+  return iteration.run(b_norm);
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solver/report/iteration_report.h"
+#include "solver/sweep/subdomain.h"
+#include "solver/tiles/box_solver_kind.h"
+#include "solver/tiles/box_solver_trial.h"
+#include "solver/tiles/partition.h"
+#include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/schwarz_subdomain.h"
+#include "tools/job/job.h"
+#include "tools/job/progress_line.h"
+#include "tools/system/schwarz_options.h"
+
+namespace weft::tools {
+
+/// One trial of the search for alpha.
+struct AlphaTrial {
+  double alpha = 0;
+  double iterations = 0;  // to the tolerance on the whole, interpolated
+};
+
+/// What a run did on this rank.
+struct SchwarzRun {
+  solver::IterationReport report;
+  solver::SchwarzProblem problem;  // with alpha as used
+  solver::BoxSolverKind local_solver = solver::BoxSolverKind::cholmod;  // as used
+  std::optional<solver::BoxSolverTrial> trial;  // where it was chosen
+  std::vector<AlphaTrial> alpha_trials;  // of a search
+  double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
+  double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a subdomain
+  std::int64_t tile_count = 0;
+  std::int64_t solve_count = 0;  // of all of them
+  std::int64_t coarse_unknowns = 0;  // 0: one level
+  std::int64_t corrections = 0;  // that this rank has added
+};
+
+/// The 2-D Poisson problem in subdomains on the ranks of a job, solved as often as wanted, always
+/// from the start.
+///
+/// Collective, all of it. Throws comm_thread::InputError on every rank.
+class SchwarzSystem {
+ public:
+  SchwarzSystem(Job& job, const SchwarzOptions& options);
+
+  std::string name() const;
+  std::int64_t rows() const;
+  std::int64_t nonzeros() const;
+  /// "boxes of ranks 2x1", or "in order".
+  std::string decomposition() const;
+
+  /// The alpha that the options ask for, chosen if need be. `trials`: of a search.
+  double choose_alpha(const SchwarzOptions& options, ProgressLine& progress,
+                      std::vector<AlphaTrial>& trials);
+
+  SchwarzRun run(const SchwarzOptions& options, ProgressLine& progress);
+
+ private:
+  SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress);
+  void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
+  void run_on(solver::SchwarzSubdomain& tiles, const SchwarzOptions& options,
+              ProgressLine& progress, SchwarzRun& run);
+  solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
+                                  ProgressLine& progress);
+
+  Job& job_;
+  solver::SchwarzProblem problem_;
+  solver::TilePartition partition_;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,82 @@
+#include "tools/system/schwarz_word.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <sstream>
+#include <string_view>
+
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::tools {
+namespace {
+
+using solver::SchwarzPreconditioner;
+
+constexpr std::string_view word = "schwarz";
+
+/// Throws comm_thread::InputError.
+std::int64_t whole_number(const std::string& item, std::string_view digits) {
+  std::int64_t number = -1;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, number);
+  if (error != std::errc() || end != last || number < 0 ||
+      number > std::numeric_limits<std::int32_t>::max())
+    throw comm_thread::InputError("found '" + item + "'; expected a whole number, 0 or more");
+  return number;
+}
+
+/// Throws comm_thread::InputError.
+double share(const std::string& item, std::string_view digits) {
+  double number = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, number);
+  if (error != std::errc() || end != last || !(number > 0 && number <= 1))
+    throw comm_thread::InputError("found '" + item + "'; expected a number above 0, up to 1");
+  return number;
+}
+
+}  // namespace
+
+bool is_schwarz(const std::string& text) {
+  return text == word || text.starts_with(std::string(word) + ":");
+}
+
+SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
+                                             SchwarzPreconditioner::Kind by_default) {
+  SchwarzPreconditioner::Options options;
+  options.kind = by_default;
+  std::stringstream items(text.substr(std::min(text.size(), word.size() + 1)));
+  for (std::string item; std::getline(items, item, ',');) {
+    const auto equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    if (key == "overlap")
+      options.overlap = static_cast<int>(whole_number(item, value));
+    else if (key == "subdomains")
+      options.subdomain_count = whole_number(item, value);
+    else if (item == "kind=symmetric")
+      options.kind = SchwarzPreconditioner::Kind::symmetric;
+    else if (item == "kind=restricted")
+      options.kind = SchwarzPreconditioner::Kind::restricted;
+    else if (item == "kind=optimized")
+      options.kind = SchwarzPreconditioner::Kind::optimized;
+    else if (key == "shift")
+      options.shift = share(item, value);
+    else if (item == "partition=rows" || item == "partition=metis")
+      options.partition = value == "metis" ? SchwarzPreconditioner::Partition::graph
+                                           : SchwarzPreconditioner::Partition::rows;
+    else
+      throw comm_thread::InputError(
+          "found '" + item +
+          "'; expected overlap=G, subdomains=S, partition=rows|metis, "
+          "kind=symmetric|restricted|optimized or shift=P, joined by commas");
+  }
+  if (text.find("shift=") != std::string::npos &&
+      options.kind != SchwarzPreconditioner::Kind::optimized)
+    throw comm_thread::InputError("found shift without kind=optimized; expected both");
+  return options;
+}
+
+}  // namespace weft::tools

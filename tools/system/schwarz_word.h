@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "solver/precondition/schwarz_preconditioner.h"
+
+namespace weft::tools {
+
+/// Whether an option says `schwarz`, with or without more behind a colon.
+bool is_schwarz(const std::string& text);
+
+/// `schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]`. `by_default`: where no kind is
+/// given. Throws comm_thread::InputError.
+solver::SchwarzPreconditioner::Options parse_schwarz(
+    const std::string& text, solver::SchwarzPreconditioner::Kind by_default);
+
+}  // namespace weft::tools

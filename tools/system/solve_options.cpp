@@ -1,0 +1,151 @@
+#include "tools/system/solve_options.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "comm_thread/mpi/input_error.h"
+#include "tools/system/schwarz_word.h"
+
+namespace weft::tools {
+namespace {
+
+using solver::SchwarzPreconditioner;
+
+/// The number that is all of `text`; NaN when it is not one.
+double number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
+}
+
+std::string fault_of_preconditioner(const std::string& text) {
+  if (text == "none" || text == "jacobi") return "";
+  if (!is_schwarz(text))
+    return "found '" + text +
+           "'; expected none, jacobi or schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
+  try {
+    parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric);
+  } catch (const comm_thread::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string fault_of_tolerance(const std::string& text) {
+  const double tolerance = number_in(text);
+  return tolerance > 0 && std::isfinite(tolerance)
+             ? ""
+             : "found '" + text + "'; expected a number above 0";
+}
+
+std::string fault_of_iterations(const std::string& text) {
+  std::int64_t iterations = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iterations);
+  return error == std::errc() && end == text.data() + text.size() && iterations >= 0
+             ? ""
+             : "found '" + text + "'; expected a whole number, 0 or more";
+}
+
+}  // namespace
+
+std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() const {
+  if (!is_schwarz(preconditioner)) return std::nullopt;
+  return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+}
+
+void SolveOptions::check() const {
+  if (const auto found = parsed_schwarz()) {
+    if (is_matrix_free())
+      throw comm_thread::InputError(
+          "--preconditioner: found schwarz with --operator stencil; expected --operator matrix");
+    if (method == "pcg-jacobi")
+      throw comm_thread::InputError(
+          "--preconditioner: found schwarz with --method pcg-jacobi; expected --method cg");
+    if (found->kind != SchwarzPreconditioner::Kind::symmetric && method != "fcg" &&
+        method != "gmres")
+      throw comm_thread::InputError(
+          "--preconditioner: found schwarz:kind=" + std::string(solver::name(found->kind)) +
+          " with --method " + method +
+          "; expected --method gmres or fcg, because it is not symmetric");
+  }
+  if (restart > 0 && method != "gmres")
+    throw comm_thread::InputError("--restart: found with --method " + method +
+                                  "; expected --method gmres");
+  if (is_matrix_free() && (order != "given" || partition == "metis"))
+    throw comm_thread::InputError(
+        "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
+        "whose rows have an order");
+  if (is_matrix_free() && format != "auto")
+    throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
+}
+
+void add_solve_options(CLI::App& command, SolveOptions& options) {
+  add_problem_options(command, options);
+  command
+      .add_option("--rhs", options.right_hand_side,
+                  "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
+                  "Matrix Market array file; default: boundary-one for grids, ones for\n"
+                  "files, random:1 for the others")
+      ->type_name("RHS");
+  command
+      .add_option("--operator", options.operator_kind,
+                  "matrix, or stencil: no matrix, for grid problems, cut in three directions")
+      ->check(CLI::IsMember({"matrix", "stencil"}))
+      ->type_name("matrix|stencil")
+      ->capture_default_str();
+  command
+      .add_option("--method", options.method,
+                  "cg (textbook), cg-one-reduction (Chronopoulos-Gear; with a stencil in one\n"
+                  "pass through memory), cg-pipelined (Ghysels-Vanroose) or cg-pipelined-pr\n"
+                  "(predict and recompute), whose reductions travel while the operator works;\n"
+                  "auto: whichever a short trial shows to be quickest; pcg-jacobi is cg with\n"
+                  "--preconditioner jacobi; fcg: flexible, for preconditioners that are not\n"
+                  "symmetric; gmres: for any matrix and any preconditioner")
+      ->check(CLI::IsMember({"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "auto",
+                             "pcg-jacobi", "fcg", "gmres"}))
+      ->type_name("METHOD")
+      ->capture_default_str();
+  command
+      .add_option("--preconditioner", options.preconditioner,
+                  "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
+                  "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
+                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
+                  "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
+                  "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
+                  "about 4096 rows each, shift 0.1")
+      ->check(fault_of_preconditioner)
+      ->type_name("none|jacobi|schwarz[:...]")
+      ->capture_default_str();
+  command
+      .add_option("--restart", options.restart,
+                  "gmres: iterations before it begins again from what it has; it keeps as many\n"
+                  "vectors; default: 30")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("M");
+  command
+      .add_option("--mode", options.mode,
+                  "how the halo travels: vector (first), overlap (MPI, meanwhile), overlap-test\n"
+                  "(MPI, tested now and then meanwhile) or task (the communication thread,\n"
+                  "meanwhile); the result is the same to the last bit; auto: what a model of a\n"
+                  "product predicts to be quickest")
+      ->check(CLI::IsMember({"vector", "overlap", "overlap-test", "task", "auto"}))
+      ->type_name("vector|overlap|overlap-test|task|auto")
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", options.stop.tolerance,
+                  "stop when the residual norm has fallen by this factor")
+      ->check(fault_of_tolerance)
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.stop.max_iterations, "stop after so many")
+      ->check(fault_of_iterations)
+      ->capture_default_str();
+  add_format_option(command, options);
+  command
+      .add_option("--solution", options.solution_path,
+                  "write x as a Matrix Market array, .mtx or .mtx.gz")
+      ->type_name("FILE");
+  add_job_options(command, options);
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/krylov/method.h"
+#include "solver/krylov/stop_criterion.h"
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+
+/// What `weft solve` is asked to do.
+struct SolveOptions : SystemOptions {
+  std::string right_hand_side;
+  std::string operator_kind = "matrix";
+  std::string mode = "task";
+  std::string method = "cg";
+  std::string preconditioner = "none";
+  int restart = 0;  // as given; 0: the default
+  std::string solution_path;
+  solver::StopCriterion stop;
+
+  bool is_matrix_free() const { return operator_kind == "stencil"; }
+  solver::Preconditioner parsed_preconditioner() const {
+    return preconditioner == "jacobi" || method == "pcg-jacobi" ? solver::Preconditioner::jacobi
+                                                                : solver::Preconditioner::none;
+  }
+
+  /// Nothing without it. Throws comm_thread::InputError where its options are none.
+  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+
+  /// Throws comm_thread::InputError where options contradict each other.
+  void check() const;
+};
+
+void add_solve_options(CLI::App& command, SolveOptions& options);
+
+}  // namespace weft::tools
