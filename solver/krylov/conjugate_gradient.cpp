@@ -1,54 +1,77 @@
 #include "solver/krylov/conjugate_gradient.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "solver/krylov/inverse_diagonal.h"
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
+using spmv::BinnedSum;
 
 ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
     : TextbookCg(op, std::move(options)),
       norm_(op.collective_norm()),
       curvature_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2),
+      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), general() ? 3 : 2),
       p_(collective_make_operand()) {
   r_ = make_array();
   q_ = make_array();
-  if (this->options().preconditioner == Preconditioner::jacobi) {
-    inverse_diagonal_ = collective_invert_diagonal(op, 1, "pcg-jacobi");
-    inverse_norm_ = collective_largest(op, inverse_diagonal_.span());
-  }
+  if (general()) z_ = make_array();
 }
 
-/// The sums of all, cleared here.
-ConjugateGradient::Norms ConjugateGradient::collective_norms(const TeamThread& thread,
-                                                             const ResidualSums& sums) {
-  ResidualSums own = sums;
+void ConjugateGradient::collective_begin(const TeamThread& thread, std::span<const double> b,
+                                         const double* product) {
+  subtract(thread, b, product, r_.data());
+  fill_zero(thread, {p_->values(), q_.data()});
+  thread.barrier();
+}
+
+/// The sums of a fused pass over all ranks.
+TextbookCg::Norms ConjugateGradient::collective_norms(const TeamThread& thread,
+                                                      ResidualSums& sums) {
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  own.r_dot_r.flush(residual_.part(thread.index, 0));
-  if (inverse_diagonal_.data()) own.r_dot_z.flush(residual_.part(thread.index, 1));
+  sums.r_dot_r.flush(residual_.part(thread.index, 0));
+  if (!is_identity()) sums.r_dot_z.flush(residual_.part(thread.index, 1));
   residual_.collective_reduce(thread);
   const double square = residual_.result(0);
-  return {std::sqrt(square), inverse_diagonal_.data() ? residual_.result(1) : square};
+  return {.r = std::sqrt(square), .r_dot_z = is_identity() ? square : residual_.result(1)};
 }
 
-ConjugateGradient::Norms ConjugateGradient::collective_start(const TeamThread& thread,
-                                                             std::span<const double> b,
-                                                             double bound) {
-  ResidualSums sums(bound, inverse_norm_ * bound);
-  double* const p = p_->values();
+/// z = M·r for a general M, after all threads have written r, and the sums of both. `square_bound`:
+/// of r·r.
+TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& thread,
+                                                             double square_bound) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    thread.barrier();
+    general()->apply(thread, r_.data(), z_.data());
+    const double inverse = preconditioner_norm();
+    BinnedSum r_dot_r(square_bound);
+    BinnedSum r_dot_z(inverse * square_bound);
+    BinnedSum z_dot_q(norm_ * inverse * inverse * square_bound);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      add_square(r_.data() + i, count, r_dot_r);
+      add_product(r_.data() + i, z_.data() + i, count, r_dot_z);
+      if (needs_z_dot_q()) add_product(z_.data() + i, q_.data() + i, count, z_dot_q);
+    });
+    flush(residual_, thread, {&r_dot_r, &r_dot_z, &z_dot_q});
+  }
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  residual_.collective_reduce(thread);
+  return {.r = std::sqrt(residual_.result(0)),
+          .r_dot_z = residual_.result(1),
+          .z_dot_q = residual_.result(2)};
+}
+
+TextbookCg::Norms ConjugateGradient::collective_start(const TeamThread& thread, double bound) {
+  if (general()) return collective_precondition(thread, bound);
+  ResidualSums sums(bound, preconditioner_norm() * bound);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      std::fill_n(x_.data() + i, count, 0.0);
-      std::fill_n(p + i, count, 0.0);
-      start_residual(b.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
+      start_residual(r_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
     });
   }
   return collective_norms(thread, sums);
@@ -59,8 +82,9 @@ double ConjugateGradient::collective_advance(const TeamThread& thread, const Ste
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     double* const p = p_->values();
+    const double* const z = general() ? z_.data() : r_.data();
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_solution_and_direction(last.alpha, last.beta, r_.data() + i, inverse_diagonal(i),
+      update_solution_and_direction(last.alpha, last.beta, z + i, inverse_diagonal(i),
                                     x_.data() + i, p + i, count);
     });
   }
@@ -71,18 +95,20 @@ double ConjugateGradient::collective_advance(const TeamThread& thread, const Ste
   return curvature_.result();
 }
 
-ConjugateGradient::Norms ConjugateGradient::collective_update_residual(const TeamThread& thread,
-                                                                       double alpha,
-                                                                       const Norms& norms) {
+TextbookCg::Norms ConjugateGradient::collective_update_residual(const TeamThread& thread,
+                                                                double alpha, const Norms& norms) {
   const double bound = norms.r * norms.r;
-  ResidualSums sums(bound, inverse_norm_ * bound);
+  ResidualSums sums(bound, preconditioner_norm() * bound);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
+      if (general())
+        update_solution(-alpha, q_.data() + i, r_.data() + i, count);
+      else
+        update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
     });
   }
-  return collective_norms(thread, sums);
+  return general() ? collective_precondition(thread, bound) : collective_norms(thread, sums);
 }
 
 void ConjugateGradient::finish(const TeamThread& thread, double alpha) {

@@ -9,7 +9,7 @@
 
 namespace weft::solver {
 
-/// The textbook's conjugate gradients for any operator, plain or preconditioned with the diagonal.
+/// Textbook conjugate gradients for any operator and any symmetric preconditioner M.
 ///
 /// Three passes and two reductions an iteration; bytes per row besides the matrix:
 ///
@@ -18,39 +18,36 @@ namespace weft::solver {
 ///     r -= α q, r·r             read r, q, write r                            24   (+8 for D⁻¹)
 ///
 /// 88 in all, against 120 and more where each vector operation is a loop of its own: the update of
-/// x waits for the pass that reads p anyway, and z = D⁻¹ r is never stored. On grids TwoPassCg
-/// makes do with 64.
-class ConjugateGradient final : public TextbookCg {
+/// x waits for the pass that reads p anyway. With the identity or a diagonal, z = M·r is never
+/// stored; with a general M it is, which takes 96 besides M. On grids TwoPassCg needs 64.
+class ConjugateGradient : public TextbookCg {
  public:
-  /// As KrylovMethod. Throws comm_thread::InputError on every rank when Jacobi preconditioning
-  /// meets a diagonal entry that is zero.
   ConjugateGradient(spmv::LinearOperator& op, Options options);
 
-  double vector_bytes() const override { return inverse_diagonal_.data() ? 104 : 88; }
+  double vector_bytes() const override { return general() ? 96 : is_identity() ? 88 : 104; }
 
  private:
   Spare spare() override { return {*p_, q_.data()}; }
-  Norms collective_start(const comm_thread::TeamThread& thread, std::span<const double> b,
-                         double bound) override;
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
+  Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
   double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
                             const Norms& norms) override;
   Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha,
                                    const Norms& norms) override;
   void finish(const comm_thread::TeamThread& thread, double alpha) override;
-  double inverse_norm() const override { return inverse_norm_; }
-  Norms collective_norms(const comm_thread::TeamThread& thread, const ResidualSums& sums);
-  const double* inverse_diagonal(std::size_t element) const {
-    return inverse_diagonal_.data() ? inverse_diagonal_.data() + element : nullptr;
-  }
+  /// True if `beta` uses z·q.
+  virtual bool needs_z_dot_q() const { return false; }
+  Norms collective_norms(const comm_thread::TeamThread& thread, ResidualSums& sums);
+  Norms collective_precondition(const comm_thread::TeamThread& thread, double square_bound);
 
-  double norm_;  // ‖A‖ at most
-  double inverse_norm_ = 1;  // ‖D⁻¹‖
+  double norm_;  // upper bound of ‖A‖
   comm_thread::ReproducibleSum curvature_;  // p·A·p
-  comm_thread::ReproducibleSum residual_;  // r·r, r·z
+  comm_thread::ReproducibleSum residual_;  // r·r, r·z, z·q
   std::unique_ptr<spmv::Operand> p_;
   Array r_;
   Array q_;
-  Array inverse_diagonal_;  // empty without a preconditioner
+  Array z_;  // of a general preconditioner
 };
 
 }  // namespace weft::solver

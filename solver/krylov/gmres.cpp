@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include "solver/krylov/fused_vector_kernels.h"
-#include "solver/krylov/inverse_diagonal.h"
 
 namespace weft::solver {
 namespace {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
+using perfmodel::PhaseScope;
 using spmv::BinnedSum;
 
 constexpr std::int64_t block_size = 512;  // elements; with 31 columns half of a second-level cache
@@ -27,18 +27,20 @@ constexpr double least_share = 16 * std::numeric_limits<double>::epsilon();
 constexpr double least_share_kept = 0.1;
 constexpr double stagnation = 1 - 1e-8;
 
-/// Calls work(first element, count) for blocks that stay in cache.
-template <class Work>
-void for_each_block(std::size_t begin, std::int64_t count, const Work& work) {
-  for (std::int64_t i = 0; i < count; i += block_size)
-    work(begin + static_cast<std::size_t>(i), std::min(block_size, count - i));
-}
-
 void add_multiple(double factor, const double* v, double* w, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) w[i] += factor * v[i];
 }
 
 }  // namespace
+
+/// Calls work(first element, count) for blocks of this thread's elements that stay in cache.
+template <class Work>
+void Gmres::for_each_block(const TeamThread& thread, const Work& work) const {
+  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; i += block_size)
+      work(begin + static_cast<std::size_t>(i), std::min(block_size, count - i));
+  });
+}
 
 Gmres::ThreadState::ThreadState(std::size_t restart)
     : projected(restart), column(restart + 1), correction(restart) {}
@@ -51,12 +53,6 @@ Gmres::Gmres(spmv::LinearOperator& op, Options options)
       states_(static_cast<std::size_t>(op.team().thread_count()),
               ThreadState(static_cast<std::size_t>(this->options().restart))),
       z_(collective_make_operand()) {
-  if (this->options().inverse) {
-    inverse_norm_ = this->options().inverse->norm();
-  } else if (this->options().preconditioner == Preconditioner::jacobi) {
-    inverse_diagonal_ = collective_invert_diagonal(op, 1, "the preconditioner jacobi");
-    inverse_norm_ = collective_largest(op, inverse_diagonal_.span());
-  }
   for (int i = 0; i <= this->options().restart; ++i) basis_.push_back(make_array());
   for (ThreadState& state : states_) state.sums.reserve(basis_.size());
 }
@@ -69,34 +65,35 @@ double Gmres::vector_bytes() const {
 
 /// z = M·v.
 void Gmres::collective_precondition(const TeamThread& thread, const Array& v) {
-  double* const z = z_->values();
-  if (options().inverse) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  if (general()) {
     thread.barrier();
-    options().inverse->apply(thread, v.data(), z);
-  } else {
-    for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-      for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i)
-        z[i] = inverse_diagonal_.data() ? inverse_diagonal_[i] * v[i] : v[i];
-    });
+    return general()->apply(thread, v.data(), z_->values());
   }
-  timer_.lap(thread.index, Phase::vector_update);
+  copy(thread, v.data(), z_->values());
+  scale(thread, z_->values());
 }
 
-/// Sums up the first `count` of the state's sums.
-void Gmres::collective_sum(const TeamThread& thread, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i)
-    state(thread).sums[i].flush(sums_.part(thread.index, static_cast<int>(i)));
-  timer_.lap(thread.index, Phase::vector_update);
+/// Calls work(first element, count) for this thread's blocks, which adds to the state's sums, and
+/// reduces the first `count` of those.
+template <class Work>
+void Gmres::collective_sum(const TeamThread& thread, std::size_t count, const Work& work) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_block(thread, work);
+    for (std::size_t i = 0; i < count; ++i)
+      state(thread).sums[i].flush(sums_.part(thread.index, static_cast<int>(i)));
+  }
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
   sums_.collective_reduce(thread);
-  timer_.lap(thread.index, Phase::reduction);
 }
 
-double Gmres::collective_square(const TeamThread& thread, const Array& v, double bound) {
+double Gmres::collective_square_of(const TeamThread& thread, const Array& v, double bound) {
   std::vector<BinnedSum>& sums = state(thread).sums;
   sums.assign(1, BinnedSum(bound));
-  for_each_segment(
-      thread, [&](std::size_t i, std::int64_t count) { add_square(v.data() + i, count, sums[0]); });
-  collective_sum(thread, 1);
+  collective_sum(thread, 1, [&](std::size_t i, std::int64_t count) {
+    add_square(v.data() + i, count, sums[0]);
+  });
   return sums_.result(0);
 }
 
@@ -105,32 +102,26 @@ double Gmres::collective_square(const TeamThread& thread, const Array& v, double
 bool Gmres::collective_orthogonalise(const TeamThread& thread, std::size_t k) {
   ThreadState& own = state(thread);
   double* const w = basis_[k].data();
-  const double bound = room_above_norm * norm_ * inverse_norm_;
+  const double bound = room_above_norm * norm_ * preconditioner_norm();
   own.sums.assign(k, BinnedSum(bound));
-  own.sums.emplace_back(bound * norm_ * inverse_norm_);
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t size) {
-    for_each_block(begin, size, [&](std::size_t i, std::int64_t count) {
-      for (std::size_t j = 0; j < k; ++j)
-        add_product(basis_[j].data() + i, w + i, count, own.sums[j]);
-      add_square(w + i, count, own.sums[k]);
-    });
+  own.sums.emplace_back(bound * norm_ * preconditioner_norm());
+  collective_sum(thread, k + 1, [&](std::size_t i, std::int64_t count) {
+    for (std::size_t j = 0; j < k; ++j)
+      add_product(basis_[j].data() + i, w + i, count, own.sums[j]);
+    add_square(w + i, count, own.sums[k]);
   });
-  collective_sum(thread, k + 1);
   const double square = sums_.result(static_cast<int>(k));
   for (std::size_t j = 0; j < k; ++j) own.column[j] = sums_.result(static_cast<int>(j));
 
   own.sums.assign(k, BinnedSum(std::sqrt(square)));
   own.sums.emplace_back(square);
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t size) {
-    for_each_block(begin, size, [&](std::size_t i, std::int64_t count) {
-      for (std::size_t j = 0; j < k; ++j)
-        add_multiple(-own.column[j], basis_[j].data() + i, w + i, count);
-      for (std::size_t j = 0; j < k; ++j)
-        add_product(basis_[j].data() + i, w + i, count, own.sums[j]);
-      add_square(w + i, count, own.sums[k]);
-    });
+  collective_sum(thread, k + 1, [&](std::size_t i, std::int64_t count) {
+    for (std::size_t j = 0; j < k; ++j)
+      add_multiple(-own.column[j], basis_[j].data() + i, w + i, count);
+    for (std::size_t j = 0; j < k; ++j)
+      add_product(basis_[j].data() + i, w + i, count, own.sums[j]);
+    add_square(w + i, count, own.sums[k]);
   });
-  collective_sum(thread, k + 1);
   const double projected_square = sums_.result(static_cast<int>(k));
   double rest = projected_square;
   for (std::size_t j = 0; j < k; ++j) {
@@ -142,15 +133,13 @@ bool Gmres::collective_orthogonalise(const TeamThread& thread, std::size_t k) {
                        rest > least_share * least_share * square;
   own.column[k] = is_left ? std::sqrt(rest) : 0;
   if (!is_left) return false;
-  const double scale = 1 / own.column[k];
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t size) {
-    for_each_block(begin, size, [&](std::size_t i, std::int64_t count) {
-      for (std::size_t j = 0; j < k; ++j)
-        add_multiple(-own.correction[j], basis_[j].data() + i, w + i, count);
-      for (std::size_t e = i; e < i + static_cast<std::size_t>(count); ++e) basis_[k][e] *= scale;
-    });
+  const double factor = 1 / own.column[k];
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  for_each_block(thread, [&](std::size_t i, std::int64_t count) {
+    for (std::size_t j = 0; j < k; ++j)
+      add_multiple(-own.correction[j], basis_[j].data() + i, w + i, count);
+    for (std::size_t e = i; e < i + static_cast<std::size_t>(count); ++e) w[e] *= factor;
   });
-  timer_.lap(thread.index, Phase::vector_update);
   return true;
 }
 
@@ -160,10 +149,7 @@ void Gmres::collective_cycle(const TeamThread& thread, double norm, double first
                              SolveReport& report) {
   ThreadState& own = state(thread);
   own.projected.start(norm);
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i)
-      basis_[0][i] /= norm;
-  });
+  for_each_element(thread, [&](std::size_t i) { basis_[0][i] /= norm; });
   for (std::size_t k = 1; k < basis_.size() && report.status == SolveStatus::not_converged &&
                           report.iterations < options().stop.max_iterations;
        ++k) {
@@ -182,42 +168,42 @@ void Gmres::collective_cycle(const TeamThread& thread, double norm, double first
 double Gmres::collective_correct(const TeamThread& thread, std::span<const double> b, double norm) {
   const std::span<const double> y = state(thread).projected.solve();
   Array& sum = basis_.back();  // V has one less column
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t size) {
-    for_each_block(begin, size, [&](std::size_t i, std::int64_t count) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_block(thread, [&](std::size_t i, std::int64_t count) {
       std::fill_n(sum.data() + i, count, 0.0);
       for (std::size_t j = 0; j < y.size(); ++j)
         add_multiple(y[j], basis_[j].data() + i, sum.data() + i, count);
     });
-  });
+  }
   collective_precondition(thread, sum);
-  double* const z = z_->values();
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    double* const z = z_->values();
+    for_each_element(thread, [&](std::size_t i) {
       x_[i] += z[i];
       z[i] = x_[i];
-    }
-  });
-  timer_.lap(thread.index, Phase::vector_update);
+    });
+  }
   op().apply(thread, options().mode, *z_, basis_[0].data(), timer_, {});
   thread.barrier();
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i)
-      basis_[0][i] = b[i] - basis_[0][i];
-  });
-  return std::sqrt(collective_square(thread, basis_[0], norm * norm));
+  subtract(thread, b, basis_[0].data(), basis_[0].data());
+  return std::sqrt(collective_square_of(thread, basis_[0], norm * norm));
 }
 
-/// Every thread computes the same `report`.
-SolveReport Gmres::solve_in_team(const TeamThread& thread, std::span<const double> b) {
-  const double bound = collective_bound_square(thread, b);
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    std::fill_n(x_.data() + i, count, 0.0);
-    std::copy_n(b.data() + i, count, basis_[0].data() + i);
-  });
-  timer_.start(thread.index);
-  double norm = std::sqrt(collective_square(thread, basis_[0], bound));
-  const double first_norm = norm;
-  SolveReport report = start_report(norm * norm, bound);
+void Gmres::collective_begin(const TeamThread& thread, std::span<const double> b,
+                             const double* product) {
+  subtract(thread, b, product, basis_[0].data());
+  thread.barrier();
+}
+
+void Gmres::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
+                               double& first_norm, SolveReport& report) {
+  double norm = std::sqrt(collective_square_of(thread, basis_[0], bound));
+  if (first_norm < 0) {
+    first_norm = norm;
+    report = start_report(norm * norm, bound);
+  }
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     report.restarts += report.iterations > 0;
@@ -235,7 +221,6 @@ SolveReport Gmres::solve_in_team(const TeamThread& thread, std::span<const doubl
         "longer cycles, or the matrix is singular, or nothing but rounding is left",
         options().restart, before / first_norm, norm / first_norm);
   }
-  return report;
 }
 
 }  // namespace weft::solver

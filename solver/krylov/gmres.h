@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
-#include "perfmodel/huge_page_buffer.h"
 #include "solver/krylov/hessenberg_least_squares.h"
 #include "solver/krylov/method.h"
 #include "spmv/sums/binned_sum.h"
@@ -30,12 +29,9 @@ namespace weft::solver {
 /// Source: Saad and Schultz 1986, "GMRES"; Giraud, Langou, Rozložník 2005 (Gram-Schmidt twice).
 class Gmres final : public KrylovMethod {
  public:
-  /// As KrylovMethod. `options.restart`: m, at least 1. Throws comm_thread::InputError where the
-  /// diagonal, as a preconditioner, has a zero.
+  /// As KrylovMethod. `options.restart`: m, at least 1.
   Gmres(spmv::LinearOperator& op, Options options);
 
-  SolveReport solve_in_team(const comm_thread::TeamThread& thread,
-                            std::span<const double> b) override;
   /// Of a whole cycle, on average.
   double vector_bytes() const override;
 
@@ -51,23 +47,28 @@ class Gmres final : public KrylovMethod {
   };
 
   Spare spare() override { return {*z_, basis_.back().data()}; }
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
+  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
+                          double bound, double& first_norm, SolveReport& report) override;
   ThreadState& state(const comm_thread::TeamThread& thread) {
     return states_[static_cast<std::size_t>(thread.index)];
   }
   void collective_precondition(const comm_thread::TeamThread& thread, const Array& v);
-  double collective_square(const comm_thread::TeamThread& thread, const Array& v, double bound);
-  void collective_sum(const comm_thread::TeamThread& thread, std::size_t count);
+  double collective_square_of(const comm_thread::TeamThread& thread, const Array& v, double bound);
+  template <class Work>
+  void collective_sum(const comm_thread::TeamThread& thread, std::size_t count, const Work& work);
+  template <class Work>
+  void for_each_block(const comm_thread::TeamThread& thread, const Work& work) const;
   bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
   void collective_cycle(const comm_thread::TeamThread& thread, double norm, double first_norm,
                         SolveReport& report);
   double collective_correct(const comm_thread::TeamThread& thread, std::span<const double> b,
                             double norm);
 
-  double norm_;  // ‖A‖ at most
-  double inverse_norm_ = 1;  // ‖M‖ at most
+  double norm_;  // upper bound of ‖A‖
   comm_thread::ReproducibleSum sums_;  // with each column, and of the vector with itself
   std::vector<ThreadState> states_;
-  perfmodel::HugePageBuffer<double> inverse_diagonal_;
   std::unique_ptr<spmv::Operand> z_;
   std::vector<Array> basis_;  // [m + 1]
 };

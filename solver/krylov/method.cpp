@@ -6,7 +6,10 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "solver/krylov/fused_vector_kernels.h"
+#include "solver/precondition/diagonal_preconditioner.h"
 
 namespace weft::solver {
 
@@ -15,6 +18,7 @@ using comm_thread::TeamThread;
 KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
     : operator_(op),
       options_(std::move(options)),
+      diagonal_(options_.preconditioner ? options_.preconditioner->as_diagonal() : nullptr),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       largest_(static_cast<std::size_t>(op.team().thread_count())) {
   x_ = make_array();
@@ -22,21 +26,61 @@ KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
 
 KrylovMethod::Array KrylovMethod::make_array() const {
   Array array(operator_.element_count());
-  operator_.team().run([&](const TeamThread& thread) {
-    for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-      std::fill_n(array.data() + begin, count, 0.0);
-    });
-  });
+  operator_.team().run([&](const TeamThread& thread) { fill_zero(thread, {array.data()}); });
   return array;
 }
 
-double KrylovMethod::collective_bound_square(const TeamThread& thread, std::span<const double> b) {
+const double* KrylovMethod::diagonal(std::size_t begin) const {
+  return diagonal_ ? diagonal_->diagonal() + begin : nullptr;
+}
+
+const double* KrylovMethod::inverse_diagonal(std::size_t begin) const {
+  return diagonal_ ? diagonal_->inverse() + begin : nullptr;
+}
+
+void KrylovMethod::fill_zero(const TeamThread& thread,
+                             std::initializer_list<double*> arrays) const {
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    for (double* const array : arrays) std::fill_n(array + i, count, 0.0);
+  });
+}
+
+void KrylovMethod::copy(const TeamThread& thread, const double* from, double* to) const {
+  for_each_segment(
+      thread, [&](std::size_t i, std::int64_t count) { std::copy_n(from + i, count, to + i); });
+}
+
+void KrylovMethod::subtract(const TeamThread& thread, std::span<const double> b,
+                            const double* product, double* r) const {
+  if (!product) return copy(thread, b.data(), r);
+  for_each_element(thread, [&](std::size_t i) { r[i] = b[i] - product[i]; });
+}
+
+void KrylovMethod::scale(const TeamThread& thread, double* v) const {
+  if (!diagonal_) return;
+  const double* const inverse = diagonal_->inverse();
+  for_each_element(thread, [&](std::size_t i) { v[i] = inverse[i] * v[i]; });
+}
+
+const double* KrylovMethod::collective_multiply_solution(const TeamThread& thread,
+                                                         perfmodel::PhaseTimer& timer) {
+  const Spare lent = spare();
+  copy(thread, x_.data(), lent.operand.values());
+  operator_.apply(thread, options_.mode, lent.operand, lent.product, timer, {});
+  thread.barrier();
+  return lent.product;
+}
+
+void KrylovMethod::collective_begin_again(const TeamThread& thread, std::span<const double> b) {
+  collective_begin(thread, b, collective_multiply_solution(thread, timer_));
+}
+
+double KrylovMethod::collective_bound_square(const TeamThread& thread, std::span<const double> b,
+                                             const double* product) {
   double largest = 0;
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double value = std::abs(b[begin + static_cast<std::size_t>(i)]);
-      largest = value > largest || std::isnan(value) ? value : largest;
-    }
+  for_each_element(thread, [&](std::size_t i) {
+    const double value = std::abs(product ? b[i] - product[i] : b[i]);
+    largest = value > largest || std::isnan(value) ? value : largest;
   });
   largest_[static_cast<std::size_t>(thread.index)] = largest;
   thread.barrier();
@@ -49,6 +93,20 @@ double KrylovMethod::collective_bound_square(const TeamThread& thread, std::span
   }
   thread.barrier();
   return bound_;
+}
+
+double KrylovMethod::collective_square(const TeamThread& thread, std::span<const double> b,
+                                       const double* product) {
+  spmv::BinnedSum squares(collective_bound_square(thread, b, product));
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    if (product)
+      add_difference_square(b.data() + i, product + i, count, squares);
+    else
+      add_square(b.data() + i, count, squares);
+  });
+  squares.flush(squares_.part(thread.index));
+  squares_.collective_reduce(thread);
+  return squares_.result();
 }
 
 SolveReport KrylovMethod::start_report(double square, double bound) const {
@@ -70,46 +128,60 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
     options_.on_iteration(report.iterations, report.recurrence_residual);
 }
 
-double KrylovMethod::collective_true_square(const TeamThread& thread, std::span<const double> b,
-                                            double expected) {
-  const Spare lent = spare();
-  double* const values = lent.operand.values();
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-    std::copy_n(x_.data() + begin, count, values + begin);
-  });
-  perfmodel::PhaseTimer not_reported;
-  operator_.apply(thread, options_.mode, lent.operand, lent.product, not_reported, {});
-  thread.barrier();
-  // 2³⁵ times more than expected is still summed exactly, and 2⁻⁷⁰ of it noticed.
-  spmv::BinnedSum squares(expected * 1024);
-  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
-    add_difference_square(b.data() + begin, lent.product + begin, count, squares);
-  });
-  squares.flush(squares_.part(thread.index));
-  squares_.collective_reduce(thread);
-  return squares_.result();
+SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<const double> b,
+                                           double& first_norm) {
+  const double bound = collective_bound_square(thread, b, nullptr);
+  fill_zero(thread, {x_.data()});
+  collective_begin(thread, b, nullptr);
+  timer_.start(thread.index);
+  SolveReport report;
+  collective_iterate(thread, b, bound, first_norm, report);
+  return report;
+}
+
+SolveReport KrylovMethod::solve_in_team(const TeamThread& thread, std::span<const double> b) {
+  double first_norm = -1;
+  return collective_solve(thread, b, first_norm);
+}
+
+/// Every thread computes the same.
+void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const double> b,
+                                     double first_norm, SolveReport& report) {
+  const double allowed = allowed_drift * options_.stop.tolerance * first_norm;
+  double before = std::numeric_limits<double>::infinity();
+  while (true) {
+    perfmodel::PhaseTimer not_reported;
+    const double* const product = collective_multiply_solution(thread, not_reported);
+    const double square = collective_square(thread, b, product);
+    const double norm = std::sqrt(square);
+    report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
+    if (report.status != SolveStatus::converged || norm <= allowed) return;
+    report.status = SolveStatus::not_converged;
+    if (!(norm < before / 2)) {
+      report.explanation = fmt::format(
+          "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
+          "the matrix may be singular, or so ill-conditioned that rounding allows no more",
+          report.relative_residual, report.recurrence_residual);
+      return;
+    }
+    if (report.iterations >= options_.stop.max_iterations) return;
+    before = norm;
+    ++report.restarts;
+    collective_begin(thread, b, product);
+    collective_iterate(thread, b, square, first_norm, report);
+  }
 }
 
 SolveReport KrylovMethod::solve(std::span<const double> b) {
   timer_ = {};
   SolveReport report;
-  constexpr double rounding = std::numeric_limits<double>::epsilon();
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const auto begin = std::chrono::steady_clock::now();
   operator_.team().run([&](const TeamThread& thread) {
-    SolveReport state = solve_in_team(thread, b);
-    spmv::BinnedSum squares(bound_);
-    for_each_segment(thread, [&](std::size_t first, std::int64_t count) {
-      add_square(b.data() + first, count, squares);
-    });
-    squares.flush(squares_.part(thread.index));
-    squares_.collective_reduce(thread);
-    const double square = squares_.result();
-    const double reached = std::max(state.recurrence_residual, rounding);
-    const double residual = collective_true_square(thread, b, square * reached * reached);
-    if (!thread.is_primary()) return;
-    report = std::move(state);
-    report.relative_residual = std::sqrt(residual) / (square > 0 ? std::sqrt(square) : 1);
+    double first_norm = -1;
+    SolveReport state = collective_solve(thread, b, first_norm);
+    collective_verify(thread, b, first_norm, state);
+    if (thread.is_primary()) report = std::move(state);
   });
   report.solve_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

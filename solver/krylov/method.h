@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,31 +10,33 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/krylov/stop_criterion.h"
-#include "solver/precondition/inverse_operator.h"
+#include "solver/precondition/preconditioner.h"
 #include "solver/report/solve_report.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/sums/binned_sum.h"
 
 namespace weft::solver {
 
-enum class Preconditioner { none, jacobi };
-
-/// What all Krylov methods have in common: from x = 0, until the recurrence says
-/// that ‖r_k‖ < tolerance·‖r_0‖; then the true residual. The iterations, and every bit of x, are
-/// the same for any number of ranks and threads and in any mode.
+/// Common part of all Krylov methods: solves from x = 0 until ‖r_k‖ < tolerance·‖r_0‖ by the
+/// recurrence *and* the true residual b − A·x agrees. The iterations, and every bit of x, are the
+/// same for any number of ranks and threads and in any mode.
+///
+/// A method derives two functions: `collective_begin` takes a residual, `collective_iterate`
+/// iterates from it.
 class KrylovMethod {
  public:
   struct Options {
     spmv::Mode mode = spmv::Mode::task;
-    Preconditioner preconditioner = Preconditioner::none;
-    /// Any other preconditioner, in the place of that; outlives the method. Not used by methods
-    /// that collective_make_krylov_method does not choose for it.
-    InverseOperator* inverse = nullptr;
+    Preconditioner* preconditioner = nullptr;  // null: the identity; outlives the method
     StopCriterion stop;
     int restart = 30;  // of GMRES: iterations of a cycle
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
   };
+
+  /// Factor by which the true residual may exceed the tolerance in a converged solve: recurrence
+  /// and true residual differ by rounding, and a restart for less would cost more than it gains.
+  static constexpr double allowed_drift = 1.1;
 
   /// Allocates. Collective. Thread: the main thread, outside the team. `op` outlives it.
   KrylovMethod(spmv::LinearOperator& op, Options options);
@@ -41,16 +44,17 @@ class KrylovMethod {
   KrylovMethod(const KrylovMethod&) = delete;
   KrylovMethod& operator=(const KrylovMethod&) = delete;
 
-  /// Solves A·x = b from x = 0. Collective. Thread: the main thread, outside the team.
-  /// Shape: b: [element_count]. Throws comm_thread::MpiError.
+  /// Solves A·x = b from x = 0. Where the recurrence has converged and the true residual has not,
+  /// iterates again from the true residual; where that no longer halves it, ends as not converged.
+  /// Collective. Thread: the main thread, outside the team. Shape: b: [element_count].
+  /// Throws comm_thread::MpiError.
   SolveReport solve(std::span<const double> b);
 
-  /// The same inside a run of the team, for methods that solve in every iteration. The report has
-  /// neither times nor the relative residual, which would cost a product.
+  /// The same inside a run of the team, for methods that solve in every iteration. The status is
+  /// that of the recurrence; the report has neither times nor the relative residual.
   /// Collective. Thread: every thread of the team, after it wrote its rows of b; all get the same
   /// report, and own the same rows of the solution.
-  virtual SolveReport solve_in_team(const comm_thread::TeamThread& thread,
-                                    std::span<const double> b) = 0;
+  SolveReport solve_in_team(const comm_thread::TeamThread& thread, std::span<const double> b);
 
   /// The last solution. Shape: [element_count].
   std::span<const double> solution() const { return x_.span(); }
@@ -58,8 +62,6 @@ class KrylovMethod {
   /// Bytes per row and iteration that the method moves besides the matrix, if every array is loaded
   /// or stored once in each pass, with write-allocate.
   virtual double vector_bytes() const = 0;
-  /// Products A·x an iteration that go through memory.
-  virtual int product_count() const { return 1; }
 
  protected:
   using Array = perfmodel::HugePageBuffer<double>;
@@ -71,6 +73,17 @@ class KrylovMethod {
   };
   virtual Spare spare() = 0;
 
+  /// Takes the residual b − product, or b where `product` is null, and forgets all directions.
+  /// `product` may be the array that `spare` lends. Every thread; ends with a barrier.
+  virtual void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                                const double* product) = 0;
+
+  /// Iterates from the residual of `collective_begin` until the recurrence has converged, broken
+  /// down or run out of iterations. `bound`: of r·r. `first_norm`: ‖r_0‖ of the whole solve;
+  /// negative before it is known. Every thread computes the same.
+  virtual void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
+                                  double bound, double& first_norm, SolveReport& report) = 0;
+
   spmv::LinearOperator& op() const { return operator_; }
   const Options& options() const { return options_; }
   Array make_array() const;
@@ -78,37 +91,83 @@ class KrylovMethod {
     return operator_.collective_make_operand();
   }
 
+  /// The preconditioner if it is neither the identity nor diagonal, else null.
+  Preconditioner* general() const { return diagonal_ ? nullptr : options_.preconditioner; }
+  bool is_identity() const { return options_.preconditioner == nullptr; }
+  /// D and D⁻¹ from element `begin` on where the preconditioner is diagonal, else null.
+  const double* diagonal(std::size_t begin) const;
+  const double* inverse_diagonal(std::size_t begin) const;
+  /// ‖M‖.
+  double preconditioner_norm() const { return is_identity() ? 1 : options_.preconditioner->norm(); }
+
   /// Calls work(first element, count) for every segment of `thread`.
   template <class Work>
   void for_each_segment(const comm_thread::TeamThread& thread, const Work& work) const {
     for (const spmv::Segment& segment : operator_.segments(thread.index))
       work(segment.begin, segment.count);
   }
+  /// Calls work(element) for every element of `thread`.
+  template <class Work>
+  void for_each_element(const comm_thread::TeamThread& thread, const Work& work) const {
+    for (const spmv::Segment& segment : operator_.segments(thread.index))
+      for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count);
+           i < end; ++i)
+        work(i);
+  }
+  void fill_zero(const comm_thread::TeamThread& thread,
+                 std::initializer_list<double*> arrays) const;
+  void copy(const comm_thread::TeamThread& thread, const double* from, double* to) const;
+  /// r = b − product, or b where `product` is null.
+  void subtract(const comm_thread::TeamThread& thread, std::span<const double> b,
+                const double* product, double* r) const;
 
-  /// An upper bound of b·b that is the same on any ranks and threads; 0 where b is. Every thread.
-  double collective_bound_square(const comm_thread::TeamThread& thread, std::span<const double> b);
+  /// v = D⁻¹·v where the preconditioner is diagonal; nothing otherwise.
+  void scale(const comm_thread::TeamThread& thread, double* v) const;
 
-  /// What is to be said where ‖b‖² is `square`: nothing, converged, or a breakdown. `bound`: as
-  /// found above.
+  /// Adds each of `sums` to this thread's part of `total`, in order.
+  template <class Sum>
+  static void flush(comm_thread::ReproducibleSum& total, const comm_thread::TeamThread& thread,
+                    std::initializer_list<Sum*> sums) {
+    int scalar = 0;
+    for (Sum* const sum : sums) sum->flush(total.part(thread.index, scalar++));
+  }
+
+  /// Describes a solve whose ‖b‖² is `square` before any iteration: converged, broken down or
+  /// neither. `bound`: of b·b.
   SolveReport start_report(double square, double bound) const;
 
   /// Notes that iteration number `report.iterations` ended with ‖r‖ = `norm`.
   void note(const comm_thread::TeamThread& thread, double norm, double first_norm,
             SolveReport& report) const;
 
-  /// ‖b − A·x‖², which should be about `expected`. Every thread. Uses what `spare` lends.
-  double collective_true_square(const comm_thread::TeamThread& thread, std::span<const double> b,
-                                double expected);
+  /// Begins again from the true residual b − A·x. Every thread.
+  void collective_begin_again(const comm_thread::TeamThread& thread, std::span<const double> b);
 
   Array x_;
   perfmodel::PhaseTimer timer_;
 
  private:
+  /// A·x, in the array that `spare` lends. Every thread.
+  const double* collective_multiply_solution(const comm_thread::TeamThread& thread,
+                                             perfmodel::PhaseTimer& timer);
+  /// An upper bound of the square of b − product that is the same on any ranks and threads; 0 only
+  /// where all is zero. `product` may be null. Every thread.
+  double collective_bound_square(const comm_thread::TeamThread& thread, std::span<const double> b,
+                                 const double* product);
+  /// ‖b − product‖²; `product` may be null. Every thread.
+  double collective_square(const comm_thread::TeamThread& thread, std::span<const double> b,
+                           const double* product);
+  SolveReport collective_solve(const comm_thread::TeamThread& thread, std::span<const double> b,
+                               double& first_norm);
+  void collective_verify(const comm_thread::TeamThread& thread, std::span<const double> b,
+                         double first_norm, SolveReport& report);
+
   spmv::LinearOperator& operator_;
   Options options_;
+  const DiagonalPreconditioner* diagonal_ = nullptr;
   comm_thread::ReproducibleSum squares_;  // of what is not iterated
-  std::vector<double> largest_;  // |b_i| of every thread
-  double bound_ = 0;  // of b·b
+  std::vector<double> largest_;  // magnitude that every thread found
+  double bound_ = 0;
 };
 
 }  // namespace weft::solver

@@ -1,39 +1,38 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
-#include "solver/krylov/diagonal_scaling.h"
 #include "solver/krylov/reduced_cg.h"
 
 namespace weft::solver {
 
-/// Conjugate gradients with one reduction an iteration, for any operator.
+/// Conjugate gradients with one reduction an iteration, for any operator and any symmetric
+/// preconditioner M. Bytes per row besides the matrix, with the identity:
 ///
 ///     w = A·u, u·w              read u, write w (16 with write-allocate)      24
 ///     p, s, x, u and their sums                                               72   (+16 for D)
 ///
-/// On grids StencilCg does the same in one pass of 48.
-/// Source: Chronopoulos and Gear 1989.
+/// A general M keeps r beside u = M·r: 128 and M. On grids StencilCg does the same in one pass
+/// of 48. Source: Chronopoulos and Gear 1989.
 class OneReductionCg final : public ReducedCg {
  public:
-  /// As KrylovMethod. Throws comm_thread::InputError on every rank when Jacobi preconditioning
-  /// meets a diagonal entry that is zero.
   OneReductionCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return scaling_.is_one() ? 96 : 112; }
+  double vector_bytes() const override { return general() ? 128 : is_identity() ? 96 : 112; }
 
  private:
   Spare spare() override { return {*u_, w_.data()}; }
-  void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
-  void collective_begin_again(const comm_thread::TeamThread& thread,
-                              std::span<const double> b) override;
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
+  void add_sums(const comm_thread::TeamThread& thread, double r_square);
 
-  DiagonalScaling scaling_;
-  double norm_;
+  double norm_;  // upper bound of ‖A‖
   comm_thread::ReproducibleSum sums_;  // r·r, r·u, u·w
   std::unique_ptr<spmv::Operand> u_;
+  Array r_;  // of a general preconditioner
   Array w_;
   Array p_;
   Array s_;

@@ -1,47 +1,47 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
-#include "solver/krylov/diagonal_scaling.h"
 #include "solver/krylov/reduced_cg.h"
 
 namespace weft::solver {
 
-/// Conjugate gradients whose one reduction travels while the operator works.
+/// Conjugate gradients whose one reduction travels while the operator, and a general preconditioner
+/// M before it, work.
 ///
-///     sums of u, w ──► reduction ─────────────►│
-///                      n = A·m (its halo too)  │ α, β ──► one pass over seven vectors
+///     sums of u, w ──► reduction ─────────────────────►│
+///                      m = M·w, n = A·m (its halo too) │ α, β ──► one pass over seven vectors
 ///
-/// r, w = A·u and their like are carried by recurrences, whose rounding adds up; ReducedCg watches.
-/// Bytes per row besides the matrix: 24 + 104 (with D 128).
-/// Source: Ghysels and Vanroose 2014, algorithm 4.
+/// r, w = A·u and their like are carried by recurrences, whose rounding adds up. Bytes per row
+/// besides the matrix: 24 + 104, with a diagonal 24 + 128, with a general M 192 in a pass over ten
+/// vectors. Source: Ghysels and Vanroose 2014, algorithm 4.
 class PipelinedCg final : public ReducedCg {
  public:
-  /// As OneReductionCg.
   PipelinedCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return scaling_.is_one() ? 128 : 152; }
+  double vector_bytes() const override { return general() ? 192 : is_identity() ? 128 : 152; }
 
  private:
   Spare spare() override { return {*m_, n_.data()}; }
-  void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
-  void collective_begin_again(const comm_thread::TeamThread& thread,
-                              std::span<const double> b) override;
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  void collective_begin(const comm_thread::TeamThread& thread);
-  double* w() { return scaling_.is_one() ? m_->values() : w_.data(); }
+  void add_sums(const comm_thread::TeamThread& thread, double r_square);
+  double* w() { return is_identity() ? m_->values() : w_.data(); }
 
-  DiagonalScaling scaling_;
-  double norm_;
+  double norm_;  // upper bound of ‖A‖
   comm_thread::ReproducibleSum sums_;  // r·r, r·u, w·u
   std::unique_ptr<spmv::Operand> m_;
   Array u_;
-  Array w_;  // empty without a preconditioner
+  Array w_;  // empty with the identity: m itself
   Array n_;
   Array p_;
   Array s_;
   Array z_;
+  Array r_;  // r and q = M·s of a general preconditioner
+  Array q_;
 };
 
 }  // namespace weft::solver

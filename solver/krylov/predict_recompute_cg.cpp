@@ -1,82 +1,96 @@
 #include "solver/krylov/predict_recompute_cg.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "solver/krylov/fused_vector_kernels.h"
+#include "solver/krylov/reduced_cg_kernels.h"
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
+using spmv::BinnedSum;
 
 PredictRecomputeCg::PredictRecomputeCg(spmv::LinearOperator& op, Options options)
     : ReducedCg(op, std::move(options)),
-      scaling_(op, this->options().preconditioner, "cg-pipelined-pr with --preconditioner jacobi"),
       norm_(op.collective_norm()),
       sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 5),
       u_(collective_make_operand()),
       t_(collective_make_operand()) {
-  w_ = make_array();
-  a_ = make_array();
-  p_ = make_array();
+  for (Array* const array : {&w_, &a_, &p_}) *array = make_array();
+  if (general())
+    for (Array* const array : {&r_, &s_}) *array = make_array();
 }
 
-void PredictRecomputeCg::start(const TeamThread& thread, std::span<const double> b) {
+void PredictRecomputeCg::collective_begin(const TeamThread& thread, std::span<const double> b,
+                                          const double* product) {
   double* const u = u_->values();
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    std::fill_n(x_.data() + i, count, 0.0);
-    start_u(b.data() + i, nullptr, scaling_.inverse(i), u + i, count);
-  });
+  double* const r = general() ? r_.data() : u;
+  subtract(thread, b, product, r);
+  scale(thread, u);
   thread.barrier();
+  if (general()) general()->apply(thread, r, u);
 }
 
-void PredictRecomputeCg::collective_begin_again(const TeamThread& thread,
-                                                std::span<const double> b) {
+/// x += α p, r -= α s, u -= α t, then with the β that was predicted p = u + β p,
+/// s = (w − α a) + β s, t = M·s, and the sums.
+void PredictRecomputeCg::collective_general_pass(const TeamThread& thread, double alpha,
+                                                 double beta, double r_square, double p_square) {
+  double* const u = u_->values();
   double* const t = t_->values();
-  double* const u = u_->values();
-  for_each_segment(
-      thread, [&](std::size_t i, std::int64_t count) { std::copy_n(x_.data() + i, count, t + i); });
-  op().apply(thread, options().mode, *t_, a_.data(), timer_, {});
-  thread.barrier();
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    start_u(b.data() + i, a_.data() + i, scaling_.inverse(i), u + i, count);
+  for_each_element(thread, [&](std::size_t i) {
+    x_[i] += alpha * p_[i];
+    r_[i] -= alpha * s_[i];
+    u[i] -= alpha * t[i];
+    p_[i] = u[i] + beta * p_[i];
+    s_[i] = (w_[i] - alpha * a_[i]) + beta * s_[i];
   });
   thread.barrier();
-}
-
-/// p = u, t = D⁻¹·A·u, and the sums.
-void PredictRecomputeCg::collective_begin(const TeamThread& thread, double r_square) {
-  op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
-  thread.barrier();
+  general()->apply(thread, s_.data(), t);
+  const double inverse = preconditioner_norm();
+  BinnedSum r_dot_r(r_square);
+  BinnedSum r_dot_u(inverse * r_square);
+  BinnedSum p_dot_s(norm_ * p_square);
+  BinnedSum r_dot_t(norm_ * inverse * p_square);
+  BinnedSum s_dot_t(norm_ * norm_ * inverse * p_square);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    std::fill_n(p_.data() + i, count, 0.0);
-    std::fill_n(t_->values() + i, count, 0.0);
-    std::fill_n(a_.data() + i, count, 0.0);
+    add_square(r_.data() + i, count, r_dot_r);
+    add_product(r_.data() + i, u + i, count, r_dot_u);
+    add_product(p_.data() + i, s_.data() + i, count, p_dot_s);
+    add_product(r_.data() + i, t + i, count, r_dot_t);
+    add_product(s_.data() + i, t + i, count, s_dot_t);
   });
-  pass(thread, 0, 0, r_square, scaling_.inverse_norm() * std::sqrt(r_square));
+  flush(sums_, thread, {&r_dot_r, &r_dot_u, &p_dot_s, &r_dot_t, &s_dot_t});
 }
 
-void PredictRecomputeCg::pass(const TeamThread& thread, double alpha, double beta, double r_square,
-                              double p_norm) {
+void PredictRecomputeCg::collective_pass(const TeamThread& thread, double alpha, double beta,
+                                         double r_square, double p_norm) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-  PredictRecomputeSums sums(r_square, p_norm * p_norm, norm_, scaling_.inverse_norm());
+  const double p_square = p_norm * p_norm;
+  if (general()) return collective_general_pass(thread, alpha, beta, r_square, p_square);
+  PredictRecomputeSums sums(r_square, p_square, norm_, preconditioner_norm());
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     predict_recompute_pass(alpha, beta,
                            {u_->values() + i, w_.data() + i, p_.data() + i, t_->values() + i,
                             a_.data() + i, x_.data() + i},
-                           scaling_.diagonal(i), scaling_.inverse(i), count, sums);
+                           diagonal(i), inverse_diagonal(i), count, sums);
   });
-  int scalar = 0;
-  for (spmv::CloseSum* sum :
-       {&sums.r_dot_r, &sums.r_dot_u, &sums.p_dot_s, &sums.r_dot_t, &sums.s_dot_t})
-    sum->flush(sums_.part(thread.index, scalar++));
+  flush(sums_, thread, {&sums.r_dot_r, &sums.r_dot_u, &sums.p_dot_s, &sums.r_dot_t, &sums.s_dot_t});
 }
 
 /// Source: Chen and Carson 2020, algorithm 6: ν' = ν − 2αδ + α²γ.
 ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& thread,
                                                          const State& state) {
-  if (!state.has_direction) collective_begin(thread, state.r_square);
+  if (!state.has_direction) {
+    op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
+    thread.barrier();
+    fill_zero(thread, {p_.data(), t_->values(), a_.data()});
+    if (general()) fill_zero(thread, {s_.data()});
+    collective_pass(thread, 0, 0, state.r_square,
+                    preconditioner_norm() * std::sqrt(state.r_square));
+  }
   sums_.collective_start(thread);
   op().apply(thread, options().mode, *t_, a_.data(), timer_, {});
   op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
@@ -84,7 +98,7 @@ ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& threa
     const PhaseScope scope(timer_, thread.index, Phase::reduction);
     sums_.collective_finish(thread);
   }
-  const double nu = scaling_.is_one() ? sums_.result(0) : sums_.result(1);
+  const double nu = is_identity() ? sums_.result(0) : sums_.result(1);
   Step step{.r_square = sums_.result(0), .r_dot_u = nu, .denominator = sums_.result(2)};
   step.alpha = nu / step.denominator;
   const double predicted =
@@ -95,8 +109,8 @@ ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& threa
 
 void PredictRecomputeCg::collective_advance(const TeamThread& thread, const State& state,
                                             const Step& step) {
-  pass(thread, step.alpha, step.beta, step.r_square,
-       scaling_.inverse_norm() * (state.p_norm + std::sqrt(step.r_square)));
+  collective_pass(thread, step.alpha, step.beta, step.r_square,
+                  preconditioner_norm() * (state.p_norm + std::sqrt(step.r_square)));
 }
 
 }  // namespace weft::solver

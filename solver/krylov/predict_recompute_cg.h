@@ -1,49 +1,48 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
-#include "solver/krylov/diagonal_scaling.h"
 #include "solver/krylov/reduced_cg.h"
-#include "solver/krylov/reduced_cg_kernels.h"
 
 namespace weft::solver {
 
 /// Pipelined conjugate gradients that predict the next ‖r‖² to get β in time, and recompute what
 /// was predicted: two products an iteration, both beside the reduction, and nearly the accuracy of
-/// the textbook.
+/// the textbook. A general preconditioner M is applied once an iteration, before the reduction.
 ///
-///     sums of u, p, t ──► reduction ────────────────────────►│
-///                         a = A·t, w = A·u (their halos too) │ α, β predicted ──► one pass
+///     one pass │ t = M·s │ sums of u, p, t ──► reduction ────────────────────────►│
+///                                              a = A·t, w = A·u (their halos too) │ α, β predicted
 ///
-/// Bytes per row besides the matrix, which is passed through twice: 48 + 80 (with D 96).
-/// Source: Chen and Carson 2020, "Predict-and-recompute conjugate gradient variants", PIPE-PR-CG.
+/// Bytes per row besides the matrix, which is passed through twice: 48 + 80, with a diagonal
+/// 48 + 96, with a general M 176. Source: Chen and Carson 2020, "Predict-and-recompute conjugate
+/// gradient variants", PIPE-PR-CG; there M is applied twice, beside the reduction, too.
 class PredictRecomputeCg final : public ReducedCg {
  public:
-  /// As OneReductionCg.
   PredictRecomputeCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return scaling_.is_one() ? 128 : 144; }
-  int product_count() const override { return 2; }
+  double vector_bytes() const override { return general() ? 176 : is_identity() ? 128 : 144; }
 
  private:
   Spare spare() override { return {*t_, a_.data()}; }
-  void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
-  void collective_begin_again(const comm_thread::TeamThread& thread,
-                              std::span<const double> b) override;
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  void collective_begin(const comm_thread::TeamThread& thread, double r_square);
-  void pass(const comm_thread::TeamThread& thread, double alpha, double beta, double r_square,
-            double p_norm);
+  void collective_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
+                       double r_square, double p_norm);
+  void collective_general_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
+                               double r_square, double p_square);
 
-  DiagonalScaling scaling_;
-  double norm_;
-  comm_thread::ReproducibleSum sums_;  // as PredictRecomputeSums
+  double norm_;  // upper bound of ‖A‖
+  comm_thread::ReproducibleSum sums_;  // r·r, r·u, p·s, r·t, s·t
   std::unique_ptr<spmv::Operand> u_;
   std::unique_ptr<spmv::Operand> t_;
   Array w_;
   Array a_;
   Array p_;
+  Array r_;  // r and s = A·p of a general preconditioner
+  Array s_;
 };
 
 }  // namespace weft::solver

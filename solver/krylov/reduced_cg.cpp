@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
-
-namespace {
-
-/// How far above the tolerance the true residual may be.
-constexpr double allowed_drift = 2;
-
-}  // namespace
 
 ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double gamma,
                                      double delta) {
@@ -26,50 +18,33 @@ ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double
   return step;
 }
 
-/// Every thread computes the same.
-SolveReport ReducedCg::solve_in_team(const TeamThread& thread, std::span<const double> b) {
-  const double bound = collective_bound_square(thread, b);
+void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const double> b,
+                                   double bound, double& first_norm, SolveReport& report) {
   State state{.r_square = bound};
-  start(thread, b);
-  timer_.start(thread.index);
-  SolveReport report;
-  double first_norm = -1;  // not known yet
-  double norm_at_restart = std::numeric_limits<double>::infinity();
   while (true) {
     const Step step = collective_next_step(thread, state);
     const double norm = std::sqrt(step.r_square);
     if (first_norm < 0) {
       first_norm = norm;
       report = start_report(step.r_square, bound);
-      if (report.status != SolveStatus::not_converged) return report;
+      if (report.status != SolveStatus::not_converged) return;
     }
-    const bool is_unusable = !(step.denominator > 0);
     note(thread, norm, first_norm, report);
-    bool begins_again = is_unusable && report.status == SolveStatus::not_converged;
-    if (report.status == SolveStatus::converged) {
-      const double true_norm = std::sqrt(collective_true_square(thread, b, step.r_square));
-      begins_again = state.has_direction &&
-                     true_norm > allowed_drift * options().stop.tolerance * first_norm &&
-                     true_norm < norm_at_restart / 2;
-      if (!begins_again) return report;
-      norm_at_restart = true_norm;
-      report.status = SolveStatus::not_converged;
-    }
-    if (report.iterations >= options().stop.max_iterations) return report;
-    if (begins_again) {
+    if (report.status == SolveStatus::converged ||
+        report.iterations >= options().stop.max_iterations)
+      return;
+    if (!(step.denominator > 0)) {
       if (!state.has_direction) {
         report.status = SolveStatus::breakdown;
         report.explanation = fmt::format(
             "r·A·r = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
             "rounding is left to iterate on",
             step.denominator);
-        return report;
+        return;
       }
       ++report.restarts;
       collective_begin_again(thread, b);
-      state = {.r_square = std::max(step.r_square, std::isfinite(norm_at_restart)
-                                                       ? norm_at_restart * norm_at_restart
-                                                       : bound)};
+      state = {.r_square = std::max(step.r_square, bound)};
       continue;
     }
     state.p_norm = norm + std::abs(step.beta) * state.p_norm;

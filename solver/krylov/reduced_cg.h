@@ -6,28 +6,24 @@
 
 namespace weft::solver {
 
-/// What variants of conjugate gradients with one reduction an iteration have in common: the loop,
-/// and what happens when a recurrence goes astray.
+/// The loop of all variants of conjugate gradients with one reduction an iteration.
 ///
 /// Such variants compute p·A·p, or r itself, by recurrences that rounding spoils. Where the
-/// denominator of α is not positive, or where the true residual at the end is more than twice the
-/// tolerance, the method begins again from the true residual b − A·x, and the report says so.
-/// All steps are in terms of u = D⁻¹·r, D = 1 without a preconditioner.
+/// denominator of α is not positive, the method begins again from the true residual b − A·x, and
+/// the report says so. All steps are in terms of u = M·r; with the identity or a diagonal D⁻¹, u is
+/// stored in place of r = D·u.
 class ReducedCg : public KrylovMethod {
  public:
   using KrylovMethod::KrylovMethod;
 
-  SolveReport solve_in_team(const comm_thread::TeamThread& thread,
-                            std::span<const double> b) override;
-
  protected:
-  /// What is known between two steps; every thread has the same.
+  /// Scalars that are known between two steps; every thread has the same.
   struct State {
     bool has_direction = false;  // false at the start and after beginning again
     double r_square = 0;  // ‖r‖², of the last step; at the start a bound of it
     double r_dot_u = 0;  // of the last step
     double alpha = 0;  // of the last step
-    double p_norm = 0;  // ‖p‖ at most
+    double p_norm = 0;  // upper bound of ‖p‖
   };
   /// The next step: p = u + β·p, x += α·p and all that follows from it.
   struct Step {
@@ -38,12 +34,10 @@ class ReducedCg : public KrylovMethod {
     double denominator = 0;  // of α; not positive: unusable
   };
 
-  /// x = 0, u = D⁻¹·b, no direction. Ends with a barrier.
-  virtual void start(const comm_thread::TeamThread& thread, std::span<const double> b) = 0;
-  /// u = D⁻¹·(b − A·x), no direction. Ends with a barrier.
-  virtual void collective_begin_again(const comm_thread::TeamThread& thread,
-                                      std::span<const double> b) = 0;
-  /// What u demands: products, sums.
+  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
+                          double bound, double& first_norm, SolveReport& report) final;
+
+  /// Products of u and the reduction; the next step follows from them.
   virtual Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) = 0;
   virtual void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                                   const Step& step) = 0;

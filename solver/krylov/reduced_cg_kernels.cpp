@@ -24,14 +24,6 @@ void with_scaling(const double* d, const Body& body) {
 
 }  // namespace
 
-void start_u(const double* b, const double* w, const double* d_inverse, double* u,
-             std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double r = w ? b[i] - w[i] : b[i];
-    u[i] = d_inverse ? d_inverse[i] * r : r;
-  }
-}
-
 void add_squares_of_u(const double* u, const double* d, std::int64_t count, CloseSum& r_dot_r,
                       CloseSum& r_dot_u) {
   with_scaling(d, [&](auto scaling) __attribute__((always_inline)) {

@@ -11,10 +11,6 @@ namespace weft::solver {
 /// `d`, `d_inverse`: the diagonal and its inverse, both null without a preconditioner. r = D·u is
 /// never stored. All arrays: [count].
 
-/// u = D⁻¹·(b - w), or D⁻¹·b where w is null.
-void start_u(const double* b, const double* w, const double* d_inverse, double* u,
-             std::int64_t count);
-
 /// Adds r·r and r·u.
 void add_squares_of_u(const double* u, const double* d, std::int64_t count, spmv::CloseSum& r_dot_r,
                       spmv::CloseSum& r_dot_u);

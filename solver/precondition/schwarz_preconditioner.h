@@ -13,7 +13,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "solver/direct/cholmod_factor.h"
 #include "solver/precondition/imported_rows.h"
-#include "solver/precondition/inverse_operator.h"
+#include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/halo_plan.h"
 
@@ -44,7 +44,7 @@ namespace weft::solver {
 /// Lifetime: `op` outlives it.
 /// Source: Cai and Sarkis 1999 (restricted); Efstathiou and Gander 2003; St-Cyr, Gander, Thomas
 /// 2007 (optimized).
-class SchwarzPreconditioner final : public InverseOperator {
+class SchwarzPreconditioner final : public Preconditioner {
  public:
   enum class Kind { symmetric, restricted, optimized };
   /// `rows`: consecutive ones. `graph`: METIS cuts the graph of each rank's own rows, each rank's

@@ -9,7 +9,7 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/krylov/inverse_diagonal.h"
+#include "solver/precondition/inverse_diagonal.h"
 #include "spmv/matrix/absolute_product.h"
 #include "spmv/sums/block_dot.h"
 

@@ -1,6 +1,6 @@
 #include "solver/sweepers/matrix_subdomain.h"
 
-#include "solver/krylov/inverse_diagonal.h"
+#include "solver/precondition/inverse_diagonal.h"
 #include "solver/sweepers/jacobi_step.h"
 
 namespace weft::solver {

@@ -6,7 +6,8 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/grid/shares.h"
 #include "spmv/grid/stencil_product.h"
-#include "spmv/modes/apply_in_mode.h"
+#include "spmv/modes/product.h"
+#include "spmv/modes/run_in_mode.h"
 
 namespace weft::spmv {
 namespace {
@@ -81,7 +82,7 @@ std::unique_ptr<Operand> StencilOperator::collective_make_operand() {
 
 void StencilOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
                             perfmodel::PhaseTimer& timer, RowSum x_dot_y) const {
-  apply_in_mode(thread, mode, {*this, comm_thread_, x, y, timer, x_dot_y});
+  run_in_mode(thread, mode, {Product(*this, x.values(), y, x_dot_y), x, comm_thread_, timer});
 }
 
 void StencilOperator::multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "spmv/modes/apply_in_mode.h"
+#include "spmv/modes/product.h"
+#include "spmv/modes/run_in_mode.h"
 
 namespace weft::spmv {
 namespace {
@@ -78,7 +79,7 @@ void SparseOperator::copy_diagonal(std::span<double> diagonal) const {
 
 void SparseOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
                            perfmodel::PhaseTimer& timer, RowSum x_dot_y) const {
-  apply_in_mode(thread, mode, {*matrix_, comm_thread_, x, y, timer, x_dot_y});
+  run_in_mode(thread, mode, {Product(*matrix_, x.values(), y, x_dot_y), x, comm_thread_, timer});
 }
 
 }  // namespace weft::spmv

@@ -7,8 +7,7 @@
 
 namespace weft::spmv {
 
-/// The rows of one rank, whatever they are stored as, for the modes, which differ only in when they
-/// multiply which of them.
+/// The rows of A on one rank, in any storage format.
 class LocalRows {
  public:
   virtual ~LocalRows() = default;

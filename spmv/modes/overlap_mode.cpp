@@ -7,18 +7,18 @@ namespace weft::spmv {
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 
-void multiply_in_overlap_mode(const comm_thread::TeamThread& thread, const Multiplication& product,
-                              Progress progress) {
-  auto& exchange = product.x.exchange();
+void run_in_overlap_mode(const comm_thread::TeamThread& thread, const OverlappedWork& work,
+                         Progress progress) {
+  auto& exchange = work.operand.exchange();
   std::optional<comm_thread::Pending> halo;
   {
-    const PhaseScope scope(product.timer, thread.index, Phase::pack);
-    product.x.pack(thread.index);
+    const PhaseScope scope(work.timer, thread.index, Phase::pack);
+    work.operand.pack(thread.index);
     thread.barrier();
     if (thread.is_primary() && exchange.has_neighbours())
-      halo = exchange.start_here(product.comm_thread);
+      halo = exchange.start_here(work.comm_thread);
   }
-  multiply_while_halo_travels(thread, product, halo, progress);
+  run_around_halo(thread, work, halo, progress);
 }
 
 }  // namespace weft::spmv

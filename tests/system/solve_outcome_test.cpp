@@ -57,6 +57,44 @@ TEST_CASE("an indefinite matrix is a breakdown with an explanation and exit code
   }
 }
 
+TEST_CASE("a singular matrix is not converged where the recurrence says so, with the reason") {
+  const ScratchFolder folder;
+  // A path of 40 nodes without a boundary: the sum over b is not zero.
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n40 40 79\n";
+  for (int i = 1; i <= 40; ++i) {
+    text += std::to_string(i) + " " + std::to_string(i) + (i == 1 || i == 40 ? " 1\n" : " 2\n");
+    if (i > 1) text += std::to_string(i) + " " + std::to_string(i - 1) + " -1\n";
+  }
+  const auto matrix = folder.write("singular.mtx", text);
+  for (const char* const method : {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"}) {
+    INFO(method);
+    const auto result = run_weft(2, {"solve", matrix, "--rhs", "random:1", "--method", method,
+                                     "--threads", "1", "--json", "-"});
+    CHECK(result.exit_code == 3);
+    const auto report = report_of(result);
+    CHECK(faults_of_solve_report(report) == "");
+    CHECK(report.value("status", "") != "converged");
+    CHECK(report.value("explanation", "") != "");
+    CHECK(report.value("relative_residual", 0.0) > 1e-3);
+  }
+}
+
+TEST_CASE("Hilbert's matrix with Schwarz is converged only if its true residual is") {
+  const ScratchFolder folder;
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n12 12 78\n";
+  for (int i = 1; i <= 12; ++i)
+    for (int j = 1; j <= i; ++j)
+      text += std::to_string(i) + " " + std::to_string(j) + " " +
+              std::to_string(1.0L / (i + j - 1)) + "\n";
+  const auto matrix = folder.write("hilbert.mtx", text);
+  const auto result = run_weft(1, {"solve", matrix, "--rhs", "ones", "--preconditioner",
+                                   "schwarz:subdomains=2", "--threads", "1", "--json", "-"});
+  if (result.exit_code == 2) return;  // a piece may be refused as not positive definite
+  const auto report = report_of(result);
+  CHECK((result.exit_code == 0) == (report.value("status", "") == "converged"));
+  CHECK((result.exit_code == 0) == (report.value("relative_residual", 1.0) < 1.1e-8));
+}
+
 TEST_CASE("the bandwidth is what the bytes of the model take in the measured time") {
   const auto report =
       report_of(run_weft(2, {"solve", "poisson3d:12", "--threads", "1", "--json", "-"}));

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "solver/methods/krylov_choice.h"
+#include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/commands/solve_system.h"
@@ -26,7 +26,6 @@ namespace weft::tools {
 namespace {
 
 using perfmodel::Phase;
-using solver::KrylovVariant;
 
 struct StudyOptions : SystemOptions {
   std::vector<std::string> problems;
@@ -45,15 +44,13 @@ class Entrant {
   /// Collective.
   Entrant(SolveSystem& system, const std::string& method, const std::string& mode,
           std::int64_t iterations)
-      : method_(method),
+      : method_(*solver::find_krylov_method(method)),
         mode_(mode),
-        reductions_(method == "cg" ? 2 : 1),
-        solver_(solver::collective_make_krylov_method(
-            *solver::parse_krylov_variant(method), system.op(),
-            {.mode = *spmv::parse_mode(mode),
-             .stop = {.tolerance = std::numeric_limits<double>::min(),
-                      .max_iterations = iterations},
-             .on_iteration = nullptr})) {}
+        solver_(method_.collective_make(system.op(),
+                                        {.mode = *spmv::parse_mode(mode),
+                                         .stop = {.tolerance = std::numeric_limits<double>::min(),
+                                                  .max_iterations = iterations},
+                                         .on_iteration = nullptr})) {}
 
   /// Collective.
   void collective_run(const Job& job, std::span<const double> b, bool is_counted) {
@@ -70,25 +67,23 @@ class Entrant {
     const Statistics seconds = summarise(seconds_);
     const double halo = summarise(halo_).median;
     const double reduction = summarise(reduction_).median;
-    return {{"method", method_},
+    return {{"method", method_.name},
             {"mode", mode_},
             {"seconds_per_iteration", seconds.median},
             {"spread", seconds.spread},
             {"vector_bytes_per_row", solver_->vector_bytes()},
             {"relative_residual", residual_},
             {"halo_wait_seconds", halo},
-            {"halo_hidden_fraction",
-             hidden_fraction(halo, solver_->product_count(), cost.halo_seconds)},
+            {"halo_hidden_fraction", hidden_fraction(halo, method_.products, cost.halo_seconds)},
             {"reduction_wait_seconds", reduction},
             {"reduction_hidden_fraction",
-             hidden_fraction(reduction, reductions_, cost.reduction_seconds)}};
+             hidden_fraction(reduction, method_.reductions, cost.reduction_seconds)}};
   }
   bool has_run() const { return !seconds_.empty(); }
 
  private:
-  std::string method_;
+  const solver::KrylovEntry& method_;
   std::string mode_;
-  double reductions_;
   std::unique_ptr<solver::KrylovMethod> solver_;
   std::vector<double> seconds_, halo_, reduction_;  // per iteration, of the slowest rank
   double residual_ = 0;

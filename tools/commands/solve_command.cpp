@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "solver/methods/krylov_choice.h"
+#include "solver/methods/method_table.h"
+#include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/modes/mode.h"
@@ -26,34 +27,24 @@
 namespace weft::tools {
 namespace {
 
+using solver::KrylovEntry;
 using solver::KrylovMethod;
-using solver::KrylovVariant;
 using solver::SolveReport;
 using solver::SolveStatus;
 
 constexpr int exit_code_not_converged = 3;
 constexpr std::int64_t trial_iterations = 10;
 
-/// Names the problem in what is wrong with it.
-std::unique_ptr<KrylovMethod> collective_make_method(KrylovVariant variant, SolveSystem& system,
-                                                     const KrylovMethod::Options& options,
-                                                     const spmv::Problem& problem) {
-  try {
-    return collective_make_krylov_method(variant, system.op(), options);
-  } catch (const comm_thread::InputError& error) {
-    throw comm_thread::InputError(problem.name() + ": " + error.what());
-  }
-}
-
-/// Null where another preconditioner is asked for.
-std::unique_ptr<solver::SchwarzPreconditioner> collective_make_schwarz(const SolveSystem& system,
+/// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
+std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
                                                                        const SolveOptions& options,
                                                                        const spmv::Problem& problem,
                                                                        SolveFacts& facts) {
-  const auto wanted = options.parsed_schwarz();
-  if (!wanted) return nullptr;
   const Stopwatch watch;
   try {
+    if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
+    const auto wanted = options.parsed_schwarz();
+    if (!wanted) return nullptr;
     auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
     facts.schwarz = made.get();
     facts.schwarz_setup_seconds = watch.seconds();
@@ -64,38 +55,37 @@ std::unique_ptr<solver::SchwarzPreconditioner> collective_make_schwarz(const Sol
 }
 
 struct Choice {
-  KrylovVariant variant;
+  const KrylovEntry* method;
   std::string why;
 };
+
+const KrylovEntry& default_method() { return solver::krylov_methods().front(); }
 
 /// The variant whose iterations are quickest, the slowest rank's time; the pipelined ones only
 /// where there are others to wait for.
 Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMethod::Options options,
-                                const spmv::Problem& problem, const CommunicationCost& cost) {
+                                const CommunicationCost& cost) {
   options.stop = {.tolerance = std::numeric_limits<double>::min(),
                   .max_iterations = trial_iterations};
   options.on_iteration = nullptr;
-  Choice best{KrylovVariant::cg, ""};
+  Choice best{&default_method(), ""};
   double least = std::numeric_limits<double>::infinity();
   std::string trials;
-  for (const KrylovVariant variant : solver::all_krylov_variants()) {
-    const bool is_pipelined =
-        variant == KrylovVariant::pipelined || variant == KrylovVariant::predict_recompute;
-    if (is_pipelined && job.world().size() == 1) continue;
-    const auto method = collective_make_method(variant, system, options, problem);
+  for (const KrylovEntry& entry : solver::krylov_methods()) {
+    if (!entry.is_cg_variant || (entry.hides_reduction && job.world().size() == 1)) continue;
+    const auto method = entry.collective_make(system.op(), options);
     const SolveReport trial = method->solve(system.b());
     const double seconds = job.world().max(trial.phases.total()) /
                            static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
     trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
-                          solver::name(variant), 1e3 * seconds, method->vector_bytes());
+                          entry.name, 1e3 * seconds, method->vector_bytes());
     if (seconds < least) {
       least = seconds;
-      best.variant = variant;
+      best.method = &entry;
     }
   }
   best.why = fmt::format("{} is quickest of {} iterations each: {}; a reduction alone {:.3f} ms",
-                         solver::name(best.variant), trial_iterations, trials,
-                         1e3 * cost.reduction_seconds);
+                         best.method->name, trial_iterations, trials, 1e3 * cost.reduction_seconds);
   return best;
 }
 
@@ -114,7 +104,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
-  const auto schwarz = collective_make_schwarz(system, options, problem, facts);
+  const auto preconditioner = collective_make_preconditioner(system, options, problem, facts);
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
@@ -123,8 +113,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
   KrylovMethod::Options method_options{
       .mode = *spmv::parse_mode(options.mode),
-      .preconditioner = options.parsed_preconditioner(),
-      .inverse = schwarz.get(),
+      .preconditioner = preconditioner.get(),
       .stop = options.stop,
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
@@ -133,15 +122,15 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.communication = collective_measure_communication(job, system.op());
   const bool is_chosen = options.method == "auto";
   const Choice choice =
-      is_chosen
-          ? collective_choose_method(job, system, method_options, problem, facts.communication)
-          : Choice{solver::parse_krylov_variant(options.method).value_or(KrylovVariant::cg), ""};
-  const auto method = collective_make_method(choice.variant, system, method_options, problem);
+      is_chosen ? collective_choose_method(job, system, method_options, facts.communication)
+                : Choice{solver::find_krylov_method(options.method), ""};
+  const KrylovEntry& entry = choice.method ? *choice.method : default_method();
+  const auto method = entry.collective_make(system.op(), method_options);
   facts.setup_seconds = watch.seconds();
   timeline.collective_start();
-  const double schwarz_seconds_before = schwarz ? schwarz->seconds() : 0;
+  const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
   const SolveReport result = method->solve(system.b());
-  if (schwarz) facts.schwarz_seconds = schwarz->seconds() - schwarz_seconds_before;
+  if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
   progress.clear();
   if (!options.solution_path.empty())
     system.collective_write(job, method->solution(), options.solution_path);
@@ -153,16 +142,13 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.matrix_format = system.format_name();
   facts.boundary_rows = system.boundary_row_count();
   facts.ordering = system.ordering();
-  facts.method = is_chosen ? solver::name(choice.variant) : options.method;
+  facts.method = is_chosen ? entry.name : options.method;
   facts.choice = choice.why;
-  facts.has_jacobi = options.parsed_preconditioner() == solver::Preconditioner::jacobi;
+  facts.has_jacobi = options.has_jacobi();
   facts.vector_bytes = method->vector_bytes();
-  facts.products = method->product_count();
-  const bool is_gmres = choice.variant == KrylovVariant::gmres;
-  const bool has_two_reductions =
-      choice.variant == KrylovVariant::cg || choice.variant == KrylovVariant::flexible || is_gmres;
-  facts.reductions = has_two_reductions ? 2 : 1;
-  if (is_gmres) facts.restart = method_options.restart;
+  facts.products = entry.products;
+  facts.reductions = entry.reductions;
+  if (!entry.needs_symmetric_matrix) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
   timeline.collective_write(report);

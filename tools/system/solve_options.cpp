@@ -3,8 +3,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "solver/methods/method_table.h"
 #include "tools/system/schwarz_word.h"
 
 namespace weft::tools {
@@ -39,6 +43,21 @@ std::string fault_of_tolerance(const std::string& text) {
              : "found '" + text + "'; expected a number above 0";
 }
 
+std::vector<std::string> names_of_methods() {
+  std::vector<std::string> names{"auto", "pcg-jacobi"};
+  for (const solver::KrylovEntry& entry : solver::krylov_methods()) names.emplace_back(entry.name);
+  return names;
+}
+
+std::string help_of_methods() {
+  std::string text;
+  for (const solver::KrylovEntry& entry : solver::krylov_methods())
+    text += fmt::format("{}: {};\n", entry.name, entry.summary);
+  return text +
+         "auto: the variant of cg that a short trial shows to be quickest;\n"
+         "pcg-jacobi: cg with --preconditioner jacobi";
+}
+
 std::string fault_of_iterations(const std::string& text) {
   std::int64_t iterations = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iterations);
@@ -62,8 +81,9 @@ void SolveOptions::check() const {
     if (method == "pcg-jacobi")
       throw comm_thread::InputError(
           "--preconditioner: found schwarz with --method pcg-jacobi; expected --method cg");
-    if (found->kind != SchwarzPreconditioner::Kind::symmetric && method != "fcg" &&
-        method != "gmres")
+    const solver::KrylovEntry* const entry = solver::find_krylov_method(method);
+    if (found->kind != SchwarzPreconditioner::Kind::symmetric &&
+        (!entry || entry->needs_symmetric_preconditioner))
       throw comm_thread::InputError(
           "--preconditioner: found schwarz:kind=" + std::string(solver::name(found->kind)) +
           " with --method " + method +
@@ -94,16 +114,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(CLI::IsMember({"matrix", "stencil"}))
       ->type_name("matrix|stencil")
       ->capture_default_str();
-  command
-      .add_option("--method", options.method,
-                  "cg (textbook), cg-one-reduction (Chronopoulos-Gear; with a stencil in one\n"
-                  "pass through memory), cg-pipelined (Ghysels-Vanroose) or cg-pipelined-pr\n"
-                  "(predict and recompute), whose reductions travel while the operator works;\n"
-                  "auto: whichever a short trial shows to be quickest; pcg-jacobi is cg with\n"
-                  "--preconditioner jacobi; fcg: flexible, for preconditioners that are not\n"
-                  "symmetric; gmres: for any matrix and any preconditioner")
-      ->check(CLI::IsMember({"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "auto",
-                             "pcg-jacobi", "fcg", "gmres"}))
+  command.add_option("--method", options.method, help_of_methods())
+      ->check(CLI::IsMember(names_of_methods()))
       ->type_name("METHOD")
       ->capture_default_str();
   command

@@ -24,10 +24,7 @@ struct SolveOptions : SystemOptions {
   solver::StopCriterion stop;
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
-  solver::Preconditioner parsed_preconditioner() const {
-    return preconditioner == "jacobi" || method == "pcg-jacobi" ? solver::Preconditioner::jacobi
-                                                                : solver::Preconditioner::none;
-  }
+  bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
   /// Nothing without it. Throws comm_thread::InputError where its options are none.
   std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;

@@ -5,7 +5,7 @@
 
 #include "solver/krylov/fused_vector_kernels.h"
 #include "spmv/grid/shares.h"
-#include "spmv/modes/apply_in_mode.h"
+#include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {
 
@@ -43,23 +43,9 @@ StencilCg::StencilCg(spmv::StencilOperator& op, Options options)
   p_ = make_array();
 }
 
-void StencilCg::start(const TeamThread& thread, std::span<const double> b) {
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    std::fill_n(x_.data() + i, count, 0.0);
-    std::copy_n(b.data() + i, count, r_->values() + i);
-  });
-  thread.barrier();
-}
-
-void StencilCg::collective_begin_again(const TeamThread& thread, std::span<const double> b) {
-  double* const r = r_->values();
-  for_each_segment(
-      thread, [&](std::size_t i, std::int64_t count) { std::copy_n(x_.data() + i, count, r + i); });
-  op().apply(thread, options().mode, *r_, p_.data(), timer_, {});
-  thread.barrier();
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    for (std::size_t j = i; j < i + static_cast<std::size_t>(count); ++j) r[j] = b[j] - p_[j];
-  });
+void StencilCg::collective_begin(const TeamThread& thread, std::span<const double> b,
+                                 const double* product) {
+  subtract(thread, b, product, r_->values());
   thread.barrier();
 }
 
@@ -79,7 +65,7 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_->values() + i, count, r_dot_r);
     });
-    r_dot_r.flush(sums_.part(thread.index, 0));
+    flush(sums_, thread, {&r_dot_r});
     op().apply(thread, options().mode, *r_, p_.data(), timer_,
                {&sums_.part(thread.index, 1), op().collective_norm() * state.r_square});
   }
@@ -91,17 +77,17 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
   return step_from(state, sums_.result(0), sums_.result(0), sums_.result(1));
 }
 
-void StencilCg::Pass::multiply_in_pieces(RowSet set, const TeamThread& thread, const double* r,
-                                         double* /*unused*/, spmv::RowSum r_dot_ar,
-                                         const std::function<void()>& pause) const {
+void StencilCg::Pass::run(RowSet part, const TeamThread& thread,
+                          const std::function<void()>& pause) const {
   const spmv::StencilOperator& grid = method_.grid_;
-  CloseSum sum(r_dot_ar.bound);
-  if (set != RowSet::boundary) {
+  double* const r = method_.r_->values();
+  CloseSum sum(grid.collective_norm() * step_.r_square);
+  if (part != RowSet::boundary) {
     const GridSlab& mine = method_.slab(thread);
     spmv::advance_in_one_pass(grid.stencil(), grid.layout(),
                               {.alpha = step_.alpha,
                                .beta = beta_,
-                               .r = method_.r_->values(),
+                               .r = r,
                                .p = method_.p_.data(),
                                .x = method_.x_.data(),
                                .direction = intersection(mine.middle, method_.deep_),
@@ -112,11 +98,11 @@ void StencilCg::Pass::multiply_in_pieces(RowSet set, const TeamThread& thread, c
     for (const GridBox& edge : mine.edges)
       spmv::add_half_curvature(grid.stencil(), grid.layout(), r, edge, sum);
   }
-  if (set != RowSet::interior)
+  if (part != RowSet::interior)
     for (const GridBox& box : method_.surface_)
-      for (const GridBox& part : spmv::share_of_rows(box, thread.index, thread.count))
-        spmv::add_half_curvature(grid.stencil(), grid.layout(), r, part, sum);
-  sum.flush(*r_dot_ar.part);
+      for (const GridBox& share : spmv::share_of_rows(box, thread.index, thread.count))
+        spmv::add_half_curvature(grid.stencil(), grid.layout(), r, share, sum);
+  sum.flush(method_.sums_.part(thread.index, 1));
 }
 
 void StencilCg::collective_advance(const TeamThread& thread, const State& state, const Step& step) {
@@ -154,14 +140,8 @@ void StencilCg::collective_advance(const TeamThread& thread, const State& state,
       thread.barrier();
     }
   }
-  spmv::apply_in_mode(
-      thread, options().mode,
-      {.rows = Pass(*this, step, beta, r_dot_r),
-       .comm_thread = op().comm_thread(),
-       .x = *r_,
-       .y = nullptr,
-       .timer = timer_,
-       .x_dot_y = {&sums_.part(thread.index, 1), op().collective_norm() * step.r_square}});
+  spmv::run_in_mode(thread, options().mode,
+                    {Pass(*this, step, beta, r_dot_r), *r_, op().comm_thread(), timer_});
   r_dot_r.flush(sums_.part(thread.index, 0));
 }
 

@@ -8,7 +8,7 @@
 #include "solver/krylov/reduced_cg.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/grid/stencil_wavefront.h"
-#include "spmv/modes/local_rows.h"
+#include "spmv/modes/work.h"
 
 namespace weft::solver {
 
@@ -37,14 +37,13 @@ class StencilCg final : public ReducedCg {
   double vector_bytes() const override { return 48; }
 
  private:
-  /// The pass as rows to multiply, for the modes: r·A·r is all that is left of A·r.
-  class Pass final : public spmv::LocalRows {
+  /// The pass as work for the modes; r·A·r is all that is kept of A·r.
+  class Pass final : public spmv::Work {
    public:
     Pass(StencilCg& method, const Step& step, double beta, spmv::CloseSum& r_dot_r)
         : method_(method), step_(step), beta_(beta), r_dot_r_(r_dot_r) {}
-    void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
-                            const double* r, double* unused, spmv::RowSum r_dot_ar,
-                            const std::function<void()>& pause) const override;
+    void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
+             const std::function<void()>& pause) const override;
 
    private:
     StencilCg& method_;
@@ -54,9 +53,8 @@ class StencilCg final : public ReducedCg {
   };
 
   Spare spare() override { return {*r_, p_.data()}; }
-  void start(const comm_thread::TeamThread& thread, std::span<const double> b) override;
-  void collective_begin_again(const comm_thread::TeamThread& thread,
-                              std::span<const double> b) override;
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;

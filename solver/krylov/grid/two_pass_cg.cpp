@@ -6,7 +6,7 @@
 
 #include "solver/krylov/fused_vector_kernels.h"
 #include "spmv/grid/shares.h"
-#include "spmv/modes/apply_in_mode.h"
+#include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {
 
@@ -35,44 +35,46 @@ TextbookCg::Norms TwoPassCg::collective_norms(const TeamThread& thread, CloseSum
   return {.r = std::sqrt(square), .r_dot_z = square};
 }
 
-TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, std::span<const double> b,
-                                              double bound) {
+void TwoPassCg::collective_begin(const TeamThread& thread, std::span<const double> b,
+                                 const double* product) {
+  subtract(thread, b, product, r_.data());
+  fill_zero(thread, {p_->values()});
+  thread.barrier();
+}
+
+TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, double bound) {
   ResidualSums sums(bound, 0);
-  double* const p = p_->values();
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      std::fill_n(x_.data() + i, count, 0.0);
-      std::fill_n(p + i, count, 0.0);
-      start_residual(b.data() + i, nullptr, r_.data() + i, count, sums);
+      start_residual(r_.data() + i, nullptr, r_.data() + i, count, sums);
     });
   }
   return collective_norms(thread, sums.r_dot_r);
 }
 
-void TwoPassCg::FirstPass::multiply_in_pieces(spmv::RowSet set, const TeamThread& thread,
-                                              const double* p, double* /*unused*/,
-                                              spmv::RowSum p_dot_ap,
-                                              const std::function<void()>& pause) const {
+void TwoPassCg::FirstPass::run(spmv::RowSet part, const TeamThread& thread,
+                               const std::function<void()>& pause) const {
   const spmv::StencilOperator& grid = method_.grid_;
+  double* const p = method_.p_->values();
   const GridSlab& mine = method_.slab(thread);
-  CloseSum sum(p_dot_ap.bound);
-  if (set != spmv::RowSet::boundary)
+  CloseSum sum(bound_);
+  if (part != spmv::RowSet::boundary)
     spmv::renew_direction_in_one_pass(
         grid.stencil(), grid.layout(),
         {.alpha = last_.alpha,
          .beta = last_.beta,
          .r = method_.r_.data(),
-         .p = method_.p_->values(),
+         .p = p,
          .x = method_.x_.data(),
          .direction = mine.middle,
-         .curvature = set == spmv::RowSet::all ? mine.own : intersection(mine.own, grid.inner())},
+         .curvature = part == spmv::RowSet::all ? mine.own : intersection(mine.own, grid.inner())},
         sum, pause);
   else
     for (const GridBox& box : method_.surface_)
-      for (const GridBox& part : spmv::share_of_rows(box, thread.index, thread.count))
-        spmv::add_curvature(grid.stencil(), grid.layout(), p, part, sum);
-  sum.flush(*p_dot_ap.part);
+      for (const GridBox& share : spmv::share_of_rows(box, thread.index, thread.count))
+        spmv::add_curvature(grid.stencil(), grid.layout(), p, share, sum);
+  sum.flush(method_.curvature_.part(thread.index));
 }
 
 double TwoPassCg::collective_advance(const TeamThread& thread, const Step& last,
@@ -86,14 +88,8 @@ double TwoPassCg::collective_advance(const TeamThread& thread, const Step& last,
     }
     thread.barrier();
   }
-  spmv::apply_in_mode(
-      thread, options().mode,
-      {.rows = FirstPass(*this, last),
-       .comm_thread = op().comm_thread(),
-       .x = *p_,
-       .y = nullptr,
-       .timer = timer_,
-       .x_dot_y = {&curvature_.part(thread.index), op().collective_norm() * norms.p * norms.p}});
+  const FirstPass pass(*this, last, op().collective_norm() * norms.p * norms.p);
+  spmv::run_in_mode(thread, options().mode, {pass, *p_, op().comm_thread(), timer_});
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   curvature_.collective_reduce(thread);
   return curvature_.result();

@@ -10,7 +10,7 @@
 #include "solver/krylov/textbook_cg.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/grid/stencil_wavefront.h"
-#include "spmv/modes/local_rows.h"
+#include "spmv/modes/work.h"
 
 namespace weft::solver {
 
@@ -30,23 +30,24 @@ class TwoPassCg final : public TextbookCg {
   double vector_bytes() const override { return 64; }
 
  private:
-  /// The first pass as rows to multiply, for the modes: renews p before p·A·p, whose parts are all
-  /// that is left of A·p.
-  class FirstPass final : public spmv::LocalRows {
+  /// The first pass: renews p, then adds p·A·p, whose parts are all that is kept of A·p.
+  class FirstPass final : public spmv::Work {
    public:
-    FirstPass(TwoPassCg& method, const Step& last) : method_(method), last_(last) {}
-    void multiply_in_pieces(spmv::RowSet set, const comm_thread::TeamThread& thread,
-                            const double* p, double* unused, spmv::RowSum p_dot_ap,
-                            const std::function<void()>& pause) const override;
+    FirstPass(TwoPassCg& method, const Step& last, double bound)
+        : method_(method), last_(last), bound_(bound) {}
+    void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
+             const std::function<void()>& pause) const override;
 
    private:
     TwoPassCg& method_;
     Step last_;
+    double bound_;  // of p·A·p
   };
 
   Spare spare() override { return {*p_, r_.data()}; }
-  Norms collective_start(const comm_thread::TeamThread& thread, std::span<const double> b,
-                         double bound) override;
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
+  Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
   double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
                             const Norms& norms) override;
   Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha,

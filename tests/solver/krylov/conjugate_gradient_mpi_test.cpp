@@ -11,6 +11,7 @@
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "solver/krylov/conjugate_gradient.h"
+#include "solver/precondition/diagonal_preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/generator.h"
 #include "spmv/problems/right_hand_side.h"
@@ -119,7 +120,7 @@ class System {
 };
 
 ConjugateGradient::Options options(double tolerance, Mode mode = Mode::task,
-                                   Preconditioner preconditioner = Preconditioner::none) {
+                                   Preconditioner* preconditioner = nullptr) {
   ConjugateGradient::Options result;
   result.mode = mode;
   result.preconditioner = preconditioner;
@@ -171,13 +172,14 @@ TEST_CASE("every mode gives the bits of the serial method, with and without a th
           reference[row][static_cast<GlobalIndex>(row)] *= 1 + static_cast<double>(row % 5);
       const Vector b = right_hand_side(reference.size());
       const SerialResult expected = solve_serially(reference, b, has_jacobi, 1e-6);
-      const auto preconditioner = has_jacobi ? Preconditioner::jacobi : Preconditioner::none;
       for (const ThreadLevel level : {tests::session().thread_level(), ThreadLevel::serialized}) {
         System system(world, level, reference);
+        DiagonalPreconditioner jacobi(system.op());
         for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task}) {
           if (level == ThreadLevel::serialized && mode == Mode::overlap) continue;  // no difference
           CAPTURE(name(mode));
-          ConjugateGradient solver(system.op(), options(1e-6, mode, preconditioner));
+          ConjugateGradient solver(system.op(),
+                                   options(1e-6, mode, has_jacobi ? &jacobi : nullptr));
           const SolveReport report = solver.solve(system.part_of(b));
           CHECK(report.status == SolveStatus::converged);
           CHECK(report.iterations == expected.iterations);
@@ -252,7 +254,8 @@ TEST_CASE("the diagonal alone is solved by its preconditioner in one iteration")
     b[static_cast<std::size_t>(row)] = std::ldexp(3.0, static_cast<int>(row));
   }
   System system(world, tests::session().thread_level(), reference);
-  ConjugateGradient solver(system.op(), options(1e-8, Mode::task, Preconditioner::jacobi));
+  DiagonalPreconditioner diagonal(system.op());
+  ConjugateGradient solver(system.op(), options(1e-8, Mode::task, &diagonal));
   const SolveReport report = solver.solve(system.part_of(b));
   CHECK(report.iterations == 1);
   CHECK(std::ranges::count(solver.solution(), 3.0) == std::ssize(solver.solution()));
@@ -264,11 +267,9 @@ TEST_CASE("a zero on the diagonal is refused by Jacobi on every rank, with its r
   reference[50][50] = 0;
   reference[60].erase(60);
   System system(world, tests::session().thread_level(), reference);
-  CHECK_THROWS_AS(ConjugateGradient(system.op(), options(1e-8, Mode::task, Preconditioner::jacobi)),
-                  comm_thread::InputError);
-  CHECK_THROWS_WITH(
-      ConjugateGradient(system.op(), options(1e-8, Mode::task, Preconditioner::jacobi)),
-      Catch::Contains("row 51 has a zero on the diagonal"));
+  CHECK_THROWS_AS(DiagonalPreconditioner(system.op()), comm_thread::InputError);
+  CHECK_THROWS_WITH(DiagonalPreconditioner(system.op()),
+                    Catch::Contains("row 51 has a zero on the diagonal"));
   CHECK_NOTHROW(ConjugateGradient(system.op(), options(1e-8)));
 }
 

@@ -10,7 +10,8 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "solver/krylov/gmres.h"
-#include "solver/methods/krylov_choice.h"
+#include "solver/methods/method_table.h"
+#include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
@@ -113,7 +114,7 @@ Reference reference(const ReferenceMatrix& a, const Vector& b, const Vector& dia
 }
 
 KrylovMethod::Options options(int restart, double tolerance,
-                              Preconditioner preconditioner = Preconditioner::none) {
+                              Preconditioner* preconditioner = nullptr) {
   KrylovMethod::Options options;
   options.preconditioner = preconditioner;
   options.stop = {tolerance, 2000};
@@ -138,15 +139,16 @@ TEST_CASE("GMRES takes the iterations of the textbook's, with and without restar
   const Vector b = some_vector(a.size());
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, a);
-  for (const auto preconditioner : {Preconditioner::none, Preconditioner::jacobi})
+  DiagonalPreconditioner jacobi(system.op());
+  for (const bool has_jacobi : {false, true})
     for (const int restart : {4, 9, 100}) {
-      CAPTURE(restart, preconditioner == Preconditioner::jacobi);
+      CAPTURE(restart, has_jacobi);
       Vector diagonal(a.size(), 1.0);
-      if (preconditioner == Preconditioner::jacobi)
+      if (has_jacobi)
         for (std::size_t i = 0; i < a.size(); ++i)
           diagonal[i] = a[i].at(static_cast<std::int64_t>(i));
       const Reference expected = reference(a, b, diagonal, restart, 1e-8);
-      const Solved found = solve(system, b, options(restart, 1e-8, preconditioner));
+      const Solved found = solve(system, b, options(restart, 1e-8, has_jacobi ? &jacobi : nullptr));
       CHECK(found.report.status == SolveStatus::converged);
       CHECK(found.report.iterations == expected.iterations);
       CHECK(found.report.restarts == (expected.iterations - 1) / restart);
@@ -169,8 +171,9 @@ TEST_CASE("ranks, threads and modes change no bit of GMRES, whatever the precond
     MatrixSystem together(world, a);
     MatrixSystem serial(alone, a, 1);
     const auto solve_with = [&](MatrixSystem& system, Mode mode) {
-      KrylovMethod::Options wanted = options(
-          7, 1e-9, preconditioner == "jacobi" ? Preconditioner::jacobi : Preconditioner::none);
+      DiagonalPreconditioner jacobi(system.op());
+      KrylovMethod::Options wanted =
+          options(7, 1e-9, preconditioner == "jacobi" ? &jacobi : nullptr);
       wanted.mode = mode;
       if (!is_schwarz) return solve(system, b, wanted);
       SchwarzPreconditioner inverse(
@@ -178,7 +181,7 @@ TEST_CASE("ranks, threads and modes change no bit of GMRES, whatever the precond
           {.kind = preconditioner == "restricted" ? SchwarzPreconditioner::Kind::restricted
                                                   : SchwarzPreconditioner::Kind::symmetric,
            .subdomain_count = 5});
-      wanted.inverse = &inverse;
+      wanted.preconditioner = &inverse;
       return solve(system, b, wanted);
     };
     const Solved expected = solve_with(serial, Mode::vector);
@@ -238,8 +241,7 @@ TEST_CASE("what cannot be solved ends with a breakdown that leaves the best x") 
   CHECK(nothing.report.status == SolveStatus::breakdown);
   CHECK(nothing.report.relative_residual == 1);
   CHECK(std::ranges::all_of(nothing.x, [](double value) { return value == 0; }));
-  CHECK_THROWS_AS(Gmres(system.op(), options(5, 1e-8, Preconditioner::jacobi)),
-                  comm_thread::InputError);
+  CHECK_THROWS_AS(DiagonalPreconditioner(system.op()), comm_thread::InputError);
 }
 
 TEST_CASE("GMRES ends where it was told to: at once, after so many, and never above the residual") {
@@ -265,12 +267,9 @@ TEST_CASE("GMRES ends where it was told to: at once, after so many, and never ab
 }
 
 TEST_CASE("GMRES is made by its name") {
-  CHECK(parse_krylov_variant("gmres") == KrylovVariant::gmres);
-  CHECK(std::string(name(KrylovVariant::gmres)) == "gmres");
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, tests::reference_matrix(Problem::parse("poisson2d:10")));
-  const auto method =
-      collective_make_krylov_method(KrylovVariant::gmres, system.op(), options(10, 1e-9));
+  const auto method = find_krylov_method("gmres")->collective_make(system.op(), options(10, 1e-9));
   const SolveReport report = method->solve(system.part_of(Vector(100, 1.0)));
   CHECK(report.status == SolveStatus::converged);
   CHECK(report.relative_residual < 1e-9);

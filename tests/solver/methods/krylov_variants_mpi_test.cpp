@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +11,8 @@
 #include <catch2/catch.hpp>
 
 #include "solver/krylov/conjugate_gradient.h"
-#include "solver/methods/krylov_choice.h"
+#include "solver/methods/method_table.h"
+#include "solver/precondition/diagonal_preconditioner.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -30,6 +32,8 @@ using spmv::LinearOperator;
 using spmv::Mode;
 using spmv::Problem;
 using spmv::Segment;
+
+auto cg_variants() { return krylov_methods() | std::views::filter(&KrylovEntry::is_cg_variant); }
 
 /// An operator, with or without a matrix, on given ranks and threads, and a right-hand side.
 class System {
@@ -57,6 +61,11 @@ class System {
   }
 
   LinearOperator& op() { return *operator_; }
+  /// Null without `has_jacobi`.
+  Preconditioner* jacobi(bool has_jacobi) {
+    if (has_jacobi && !jacobi_) jacobi_ = std::make_unique<DiagonalPreconditioner>(*operator_);
+    return has_jacobi ? jacobi_.get() : nullptr;
+  }
   std::vector<double>& b() { return b_; }
 
   template <class Work>
@@ -71,11 +80,12 @@ class System {
   ComputeTeam team_;
   CommThread comm_thread_;
   std::unique_ptr<LinearOperator> operator_;
+  std::unique_ptr<DiagonalPreconditioner> jacobi_;
   std::vector<double> b_;
 };
 
 KrylovMethod::Options options(double tolerance, Mode mode = Mode::task,
-                              Preconditioner preconditioner = Preconditioner::none) {
+                              Preconditioner* preconditioner = nullptr) {
   return {.mode = mode,
           .preconditioner = preconditioner,
           .stop = {tolerance, 10000},
@@ -87,11 +97,11 @@ TEST_CASE(
   const auto world = Communicator::collective_world();
   for (const bool is_matrix_free : {false, true}) {
     System system(world, tests::thread_count(), "poisson3d:50", is_matrix_free);
-    for (const KrylovVariant variant : all_krylov_variants()) {
-      CAPTURE(name(variant), is_matrix_free);
-      const auto rough = collective_make_krylov_method(variant, system.op(), options(1e-2));
+    for (const KrylovEntry& variant : cg_variants()) {
+      CAPTURE(variant.name, is_matrix_free);
+      const auto rough = variant.collective_make(system.op(), options(1e-2));
       CHECK(rough->solve(system.b()).iterations == 55);
-      const auto fine = collective_make_krylov_method(variant, system.op(), options(1e-8));
+      const auto fine = variant.collective_make(system.op(), options(1e-8));
       const SolveReport report = fine->solve(system.b());
       CHECK(report.status == SolveStatus::converged);
       CHECK(report.iterations == 125);
@@ -121,10 +131,10 @@ std::pair<Solution, std::int64_t> solve(System& system, KrylovMethod& method) {
   });
   return {solution, report.iterations};
 }
-std::pair<Solution, std::int64_t> solve(System& system, KrylovVariant variant, Mode mode,
-                                        Preconditioner preconditioner) {
-  return solve(system, *collective_make_krylov_method(variant, system.op(),
-                                                      options(1e-9, mode, preconditioner)));
+std::pair<Solution, std::int64_t> solve(System& system, const KrylovEntry& variant, Mode mode,
+                                        bool has_jacobi) {
+  return solve(system, *variant.collective_make(system.op(),
+                                                options(1e-9, mode, system.jacobi(has_jacobi))));
 }
 
 TEST_CASE("ranks, threads and modes change no bit of any variant") {
@@ -135,15 +145,14 @@ TEST_CASE("ranks, threads and modes change no bit of any variant") {
                                                  {"poisson3d27:8", true},
                                                  {"poisson2d:23x19", true},
                                                  {"poisson3d:9x8x13", false}})
-    for (const Preconditioner preconditioner : {Preconditioner::none, Preconditioner::jacobi})
-      for (const KrylovVariant variant : all_krylov_variants()) {
+    for (const bool has_jacobi : {false, true})
+      for (const KrylovEntry& variant : cg_variants()) {
         System serial(alone, 1, word, is_matrix_free, "random:3");
-        const auto [expected, iterations] = solve(serial, variant, Mode::vector, preconditioner);
+        const auto [expected, iterations] = solve(serial, variant, Mode::vector, has_jacobi);
         System system(world, tests::thread_count(), word, is_matrix_free, "random:3");
         for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
-          CAPTURE(word, is_matrix_free, name(variant), spmv::name(mode),
-                  preconditioner == Preconditioner::jacobi);
-          const auto [own, count] = solve(system, variant, mode, preconditioner);
+          CAPTURE(word, is_matrix_free, variant.name, spmv::name(mode), has_jacobi);
+          const auto [own, count] = solve(system, variant, mode, has_jacobi);
           CHECK(count == iterations);
           CHECK(std::ranges::all_of(
               own, [&](const auto& entry) { return expected.at(entry.first) == entry.second; }));
@@ -160,8 +169,7 @@ TEST_CASE("two passes that never store A·p give the bits of three that do") {
     ConjugateGradient three_passes(serial.op(), options(1e-9));
     const auto [expected, iterations] = solve(serial, three_passes);
     System system(world, tests::thread_count(), word, true, "random:3");
-    const auto two_passes =
-        collective_make_krylov_method(KrylovVariant::cg, system.op(), options(1e-9));
+    const auto two_passes = find_krylov_method("cg")->collective_make(system.op(), options(1e-9));
     CHECK(two_passes->vector_bytes() < three_passes.vector_bytes());
     const auto [own, count] = solve(system, *two_passes);
     CHECK(count == iterations);
@@ -174,11 +182,10 @@ TEST_CASE("a diagonal that varies is made up for by every variant alike") {
   const auto world = Communicator::collective_world();
   System system(world, tests::thread_count(), "irregular:3000,nnzr=9,bandwidth=40,seed=4", false,
                 "random:1");
-  const auto [textbook, iterations] =
-      solve(system, KrylovVariant::cg, Mode::task, Preconditioner::jacobi);
-  for (const KrylovVariant variant : all_krylov_variants()) {
-    CAPTURE(name(variant));
-    const auto [own, count] = solve(system, variant, Mode::task, Preconditioner::jacobi);
+  const auto [textbook, iterations] = solve(system, *find_krylov_method("cg"), Mode::task, true);
+  for (const KrylovEntry& variant : cg_variants()) {
+    CAPTURE(variant.name);
+    const auto [own, count] = solve(system, variant, Mode::task, true);
     CHECK(std::abs(count - iterations) <= 1);
   }
 }
@@ -189,15 +196,14 @@ TEST_CASE("what leaves the range of double is a breakdown, and what is solved ta
   std::ranges::fill(zero.b(), 0.0);
   System infinite(world, tests::thread_count(), "poisson3d:6", true, "random:1");
   for (double& value : infinite.b()) value *= 1e200;
-  for (const KrylovVariant variant : all_krylov_variants()) {
-    CAPTURE(name(variant));
-    const SolveReport done =
-        collective_make_krylov_method(variant, zero.op(), options(1e-8))->solve(zero.b());
+  for (const KrylovEntry& variant : cg_variants()) {
+    CAPTURE(variant.name);
+    const SolveReport done = variant.collective_make(zero.op(), options(1e-8))->solve(zero.b());
     CHECK(done.status == SolveStatus::converged);
     CHECK(done.iterations == 0);
     CHECK(done.relative_residual == 0);
     const SolveReport overflow =
-        collective_make_krylov_method(variant, infinite.op(), options(1e-8))->solve(infinite.b());
+        variant.collective_make(infinite.op(), options(1e-8))->solve(infinite.b());
     CHECK(overflow.status == SolveStatus::breakdown);
     CHECK(!overflow.explanation.empty());
   }
@@ -206,10 +212,10 @@ TEST_CASE("what leaves the range of double is a breakdown, and what is solved ta
 TEST_CASE("where recurrences drift, the method begins again until the true residual is small") {
   const auto world = Communicator::collective_world();
   System system(world, tests::thread_count(), "anisotropic3d:16,1,1,1e-4", true, "random:5");
-  for (const KrylovVariant variant : all_krylov_variants()) {
-    CAPTURE(name(variant));
+  for (const KrylovEntry& variant : cg_variants()) {
+    CAPTURE(variant.name);
     const SolveReport report =
-        collective_make_krylov_method(variant, system.op(), options(1e-13))->solve(system.b());
+        variant.collective_make(system.op(), options(1e-13))->solve(system.b());
     CHECK(report.status == SolveStatus::converged);
     CHECK(report.relative_residual < 2e-12);
   }

@@ -13,7 +13,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/methods/krylov_choice.h"
+#include "solver/methods/method_table.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/generator.h"
@@ -185,17 +185,16 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
   const std::string problem = "poisson2d:24x20";
   System together(Communicator::collective_world(), tests::thread_count(), problem);
   System alone(Communicator::self(), 1, problem);
-  auto variants = all_krylov_variants();
-  variants.push_back(KrylovVariant::flexible);
   std::int64_t most = 0;
-  for (const KrylovVariant variant : variants) {
-    CAPTURE(name(variant));
-    const Kind kind = variant == KrylovVariant::flexible ? Kind::restricted : Kind::symmetric;
+  for (const KrylovEntry& variant : krylov_methods()) {
+    if (!variant.needs_symmetric_matrix) continue;
+    CAPTURE(variant.name);
+    const Kind kind = variant.needs_symmetric_preconditioner ? Kind::symmetric : Kind::restricted;
     const auto solve = [&](System& system, std::vector<double>& x) {
       SchwarzPreconditioner inverse(system.op(), {.kind = kind, .subdomain_count = 5});
       KrylovMethod::Options options = to_tight_tolerance();
-      options.inverse = &inverse;
-      const auto method = collective_make_krylov_method(variant, system.op(), options);
+      options.preconditioner = &inverse;
+      const auto method = variant.collective_make(system.op(), options);
       const SolveReport report = method->solve(std::vector<double>(system.count(), 1.0));
       x.assign(method->solution().begin(), method->solution().end());
       return report;
@@ -212,8 +211,7 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
       CHECK(std::bit_cast<std::uint64_t>(part[i]) ==
             std::bit_cast<std::uint64_t>(whole[together.first() + i]));
   }
-  const auto plain =
-      collective_make_krylov_method(KrylovVariant::cg, alone.op(), to_tight_tolerance());
+  const auto plain = find_krylov_method("cg")->collective_make(alone.op(), to_tight_tolerance());
   CHECK(most < plain->solve(std::vector<double>(alone.count(), 1.0)).iterations);
 }
 
@@ -233,8 +231,8 @@ TEST_CASE("optimized subdomains take GMRES fewer iterations, with the same bits 
     const auto solve = [&](System& system, Kind kind, std::vector<double>& x) {
       SchwarzPreconditioner inverse(system.op(), {.kind = kind, .subdomain_count = subdomains});
       KrylovMethod::Options options = to_tight_tolerance();
-      options.inverse = &inverse;
-      const auto method = collective_make_krylov_method(KrylovVariant::gmres, system.op(), options);
+      options.preconditioner = &inverse;
+      const auto method = find_krylov_method("gmres")->collective_make(system.op(), options);
       const SolveReport report = method->solve(std::vector<double>(system.count(), 1.0));
       CHECK(report.status == SolveStatus::converged);
       x.assign(method->solution().begin(), method->solution().end());
@@ -273,8 +271,8 @@ TEST_CASE("parts of the graph cover every row and precondition as well as consec
     CHECK(inverse.subdomain_count() >= 7);
     CHECK(inverse.subdomain_count() <= 9);
     KrylovMethod::Options options = to_tight_tolerance();
-    options.inverse = &inverse;
-    const auto method = collective_make_krylov_method(KrylovVariant::cg, system.op(), options);
+    options.preconditioner = &inverse;
+    const auto method = find_krylov_method("cg")->collective_make(system.op(), options);
     const SolveReport report = method->solve(std::vector<double>(system.count(), 1.0));
     CHECK(report.status == SolveStatus::converged);
     CHECK(report.relative_residual < 2e-10);

@@ -1,4 +1,4 @@
-#include "spmv/modes/split_product.h"
+#include "spmv/modes/run_around_halo.h"
 
 #include <chrono>
 #include <functional>
@@ -36,25 +36,23 @@ class PeriodicTest {
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 
-void multiply_while_halo_travels(const comm_thread::TeamThread& thread,
-                                 const Multiplication& product,
-                                 const std::optional<comm_thread::Pending>& halo,
-                                 Progress progress) {
+void run_around_halo(const comm_thread::TeamThread& thread, const OverlappedWork& work,
+                     const std::optional<comm_thread::Pending>& halo, Progress progress) {
   {
-    const PhaseScope scope(product.timer, thread.index, Phase::local_part);
+    const PhaseScope scope(work.timer, thread.index, Phase::local_part);
     if (halo && progress == Progress::in_tests)
-      product.multiply_in_pieces(RowSet::interior, thread, PeriodicTest(*halo));
+      work.work.run(RowSet::interior, thread, PeriodicTest(*halo));
     else
-      product.multiply(RowSet::interior, thread);
+      work.work.run(RowSet::interior, thread, {});
   }
-  if (product.x.exchange().has_neighbours()) {
-    const PhaseScope scope(product.timer, thread.index, Phase::halo_wait);
+  if (work.operand.exchange().has_neighbours()) {
+    const PhaseScope scope(work.timer, thread.index, Phase::halo_wait);
     if (halo) halo->wait();
     thread.barrier();
-    product.x.unpack(thread);
+    work.operand.unpack(thread);
   }
-  const PhaseScope scope(product.timer, thread.index, Phase::boundary_part);
-  product.multiply(RowSet::boundary, thread);
+  const PhaseScope scope(work.timer, thread.index, Phase::boundary_part);
+  work.work.run(RowSet::boundary, thread, {});
 }
 
 }  // namespace weft::spmv

@@ -1,4 +1,4 @@
-#include "solver/krylov/inverse_diagonal.h"
+#include "solver/precondition/inverse_diagonal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "solver/krylov/conjugate_gradient.h"
+
+namespace weft::solver {
+
+/// Flexible conjugate gradients: M may be nonsymmetric, or another one in each step.
+///
+/// β = z·(r − r_before)/(z·r)_before = −α·z·A·p/(z·r)_before. With the identity or a diagonal it is
+/// ConjugateGradient. Source: Notay 2000, "Flexible conjugate gradients", FCG(1).
+class FlexibleCg final : public ConjugateGradient {
+ public:
+  using ConjugateGradient::ConjugateGradient;
+
+ private:
+  bool needs_z_dot_q() const override { return true; }
+  double beta(double alpha, const Norms& last, const Norms& next) const override {
+    return general() ? -alpha * next.z_dot_q / last.r_dot_z
+                     : ConjugateGradient::beta(alpha, last, next);
+  }
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "comm_thread/placement/compute_team.h"
+
+namespace weft::solver {
+
+class DiagonalPreconditioner;
+
+/// A preconditioner: z = M·r, M ≈ A⁻¹, on vectors of the shape of a spmv::LinearOperator.
+///
+/// A method takes a pointer to one; null stands for the identity. The identity and the diagonal are
+/// fused into the kernels of a method, which then never calls `apply`; any other M is general.
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+
+  /// Shape: r, z: [element_count]; they differ. Thread: every thread of the team; r has been
+  /// written, by all, before a barrier; ends with one. Collective. Throws comm_thread::MpiError.
+  virtual void apply(const comm_thread::TeamThread& thread, const double* r, double* z) = 0;
+
+  /// Estimate of ‖M‖, the same on all ranks; sums derive from it how many bits they keep.
+  virtual double norm() const = 0;
+
+  /// True if M is symmetric, which conjugate gradients require.
+  virtual bool is_symmetric() const = 0;
+
+  /// This object if M is a diagonal matrix, else null.
+  virtual const DiagonalPreconditioner* as_diagonal() const { return nullptr; }
+};
+
+}  // namespace weft::solver
