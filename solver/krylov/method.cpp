@@ -15,6 +15,13 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 
+namespace {
+
+/// A restart that leaves more than this share of the true residual has stalled.
+constexpr double least_gain = 0.9;
+
+}  // namespace
+
 KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
     : operator_(op),
       options_(std::move(options)),
@@ -155,9 +162,13 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
     const double square = collective_square(thread, b, product);
     const double norm = std::sqrt(square);
     report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
+    if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
+      report.explanation = fmt::format(
+          "the residual rose to {:.3g} of the first: the matrix may be singular or indefinite",
+          report.relative_residual);
     if (report.status != SolveStatus::converged || norm <= allowed) return;
     report.status = SolveStatus::not_converged;
-    if (!(norm < before / 2)) {
+    if (!(norm < least_gain * before)) {
       report.explanation = fmt::format(
           "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
           "the matrix may be singular, or so ill-conditioned that rounding allows no more",

@@ -45,8 +45,8 @@ class KrylovMethod {
   KrylovMethod& operator=(const KrylovMethod&) = delete;
 
   /// Solves A·x = b from x = 0. Where the recurrence has converged and the true residual has not,
-  /// iterates again from the true residual; where that no longer halves it, ends as not converged.
-  /// Collective. Thread: the main thread, outside the team. Shape: b: [element_count].
+  /// iterates again from the true residual; where that gains less than a tenth, ends as not
+  /// converged. Collective. Thread: the main thread, outside the team. Shape: b: [element_count].
   /// Throws comm_thread::MpiError.
   SolveReport solve(std::span<const double> b);
 
