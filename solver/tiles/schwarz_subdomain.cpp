@@ -14,7 +14,7 @@ using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
 /// The part of the most news of a tile that another must have if it is to be solved, too. See
-/// docs/schwarz.md.
+/// docs/notes/schwarz.md.
 constexpr double least_news = 0.6;
 /// In how many sweeps relaxed tiles are solved. Corrections of a coarse space come as soon as they
 /// have travelled for one sweep and rested for another: 24×24 tiles of 64×64 points take 46 solves

@@ -26,7 +26,7 @@ namespace weft::spmv {
 ///
 /// With 27 points the curvature is one more row behind, and stages follow each other row by row.
 /// Reads and writes x, r, p once: 48 bytes a point against 88 of the textbook in three passes; 20
-/// flops and those of the sums. Measured: docs/performance.md.
+/// flops and those of the sums. Measured: docs/notes/conjugate-gradients.md.
 /// All boxes are parts of the own points of `layout`, `direction` and `curvature` of `update`; p
 /// beside `update`, and r before `curvature`, hold what belongs there. Calls `pause`, where there
 /// is one, now and then. Shape: r, p, x: arrays of `layout`.

@@ -17,7 +17,7 @@ namespace weft::spmv {
 ///
 /// A plane is found in the rows themselves: it is how far most of them reach. Where they do not
 /// agree, or a plane stays in cache anyway, all rows are one strip.
-/// Measured: docs/performance.md.
+/// Measured: docs/notes/products.md.
 class RowStrips {
  public:
   /// 0.25 MB of a plane: three stay in a second-level cache of 1 MiB, beside y.

@@ -31,7 +31,7 @@ struct alignas(64) StencilSlot {
 /// the bits are those of multiply_crs.
 /// Memory per row: 0.5 bytes of pattern number, 8 of x read, 8 of y written (16 with
 /// write-allocate); the patterns stay in the first-level cache.
-/// Measured, poisson3d:200 on two cores: see spmv/README.md.
+/// Measured, poisson3d:200 on two cores: docs/notes/products.md.
 class StencilEncoding {
  public:
   static constexpr LocalIndex chunk_rows = 8;

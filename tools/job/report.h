@@ -8,8 +8,8 @@
 
 namespace weft::tools {
 
-/// The JSON report that every command writes, with the same schema (docs/json.md): keys keep the
-/// order in which they are documented.
+/// The JSON report that every command writes, with the same schema (docs/reference/json.md): keys
+/// keep the order in which they are documented.
 using Json = nlohmann::ordered_json;
 
 /// A report with every documented field in its place; null where `command` has nothing to say.

@@ -19,7 +19,7 @@ namespace {
 using spmv::Mode;
 
 /// By how much the model can be wrong about two modes: up to 10 % in the products of
-/// docs/experiment.md, more where a product takes less than 2 ms.
+/// docs/tutorial/modes-experiment.md, more where a product takes less than 2 ms.
 constexpr double model_error = 0.15;
 /// How long those that come so close are raced, in seconds and in turns. (What the model needs
 /// takes about 25 products by itself.)

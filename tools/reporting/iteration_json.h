@@ -10,8 +10,8 @@
 
 namespace weft::tools {
 
-// What the reports of all commands that sweep have in common (docs/json.md). Collective where it
-// says so; then complete on rank 0.
+// What the reports of all commands that sweep have in common (docs/reference/json.md). Collective
+// where it says so; then complete on rank 0.
 
 /// Smallest, mean and largest number of sweeps, and those of everybody. `own`: of this rank.
 Json collective_iterations(const Job& job, const std::vector<std::int64_t>& own);

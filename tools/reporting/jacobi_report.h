@@ -9,7 +9,8 @@
 
 namespace weft::tools {
 
-/// What one run did, over all ranks (docs/json.md, `jacobi`). Collective; complete on rank 0.
+/// What one run did, over all ranks (docs/reference/json.md, `jacobi`). Collective; complete on
+/// rank 0.
 Json collective_run_report(const Job& job, const JacobiSystem& system, const JacobiOptions& options,
                            const JacobiRun& run);
 

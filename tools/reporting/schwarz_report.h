@@ -7,7 +7,8 @@
 
 namespace weft::tools {
 
-/// What one run did, over all ranks (docs/json.md, `schwarz`). Collective; complete on rank 0.
+/// What one run did, over all ranks (docs/reference/json.md, `schwarz`). Collective; complete on
+/// rank 0.
 Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
                                const SchwarzOptions& options, const SchwarzRun& run);
 
