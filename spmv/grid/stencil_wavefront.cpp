@@ -53,8 +53,8 @@ template <class Work>
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
 }
 
-/// Distance in elements from row y to the row of the same plane that is at least `fetch_lead`
-/// elements ahead. Rows [begin, end) are processed in each plane.
+/// Distance in elements from row y to the row processed at least `fetch_lead`
+/// elements later. Rows [begin, end) are processed in each plane.
 class RowsAhead {
  public:
   RowsAhead(const GridLayout& layout, GlobalIndex row_size, GlobalIndex begin, GlobalIndex end) {

@@ -14,7 +14,7 @@ namespace weft::spmv {
 /// Sums doubles, eight at a time, so that the result does not depend on their order.
 ///
 /// Every addend is cut into pieces at fixed binary places below `bound`: multiples of 2^-26·bound,
-/// then of 2^-(26 + bits)·bound and so on. What is smaller still is dropped, from each addend
+/// then of 2^-(26 + bits)·bound and so on. Smaller remainders are dropped, from each addend
 /// alike wherever it is added. Pieces of one place add up without rounding, in any order. Adding a
 /// large power of two (`shifts_`) rounds to the place, and leaves the piece as an integer in the
 /// last bits: all but the first kind are summed as integers, beside the floating point units. 5

@@ -34,7 +34,7 @@ using solver::SolveStatus;
 constexpr int exit_code_not_converged = 3;
 constexpr std::int64_t trial_iterations = 10;
 
-/// Names the problem in what is wrong with it.
+/// Adds the name of the problem to its errors.
 std::unique_ptr<KrylovMethod> collective_make_method(KrylovVariant variant, SolveSystem& system,
                                                      const KrylovMethod::Options& options,
                                                      const spmv::Problem& problem) {
