@@ -20,7 +20,7 @@ namespace weft::spmv {
 /// Lifetime: the file outlives it.
 class MatrixMarketRounds {
  public:
-  /// Whether rank 0 distributes a compressed file or processes all of it.
+  /// Treatment of a compressed file: rank 0 distributes its lines, or processes all of them itself.
   enum class Dealing { no, yes };
 
   MatrixMarketRounds(MatrixMarketFile& file, Dealing dealing);
