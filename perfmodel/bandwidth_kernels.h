@@ -4,8 +4,8 @@
 
 namespace weft::perfmodel {
 
-/// Σ a_i: the probe that performance is compared with, for one thread's share of an array. Reads 8
-/// bytes an element; the sum keeps the loads from being removed. Shape: a: [count].
+/// Returns Σ a_i over one thread's share of an array, to measure the load bandwidth.
+/// Reads 8 bytes per element; the sum keeps the loads from being removed. Shape: a: [count].
 double load_probe(const double* a, std::int64_t count);
 
 }  // namespace weft::perfmodel

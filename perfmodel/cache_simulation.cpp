@@ -13,7 +13,7 @@ bool CacheSimulation::loads_line(std::uint64_t line) {
   std::uint64_t* const end = set + ways;
   std::uint64_t* const place = std::find(set, end, line);
   const bool is_missing = place == end;
-  // What is newer moves back by one; the oldest falls out where the line is new.
+  // Newer lines move back by one; if the line is new, the oldest is evicted.
   std::move_backward(set, is_missing ? end - 1 : place, is_missing ? end : place + 1);
   *set = line;
   return is_missing;

@@ -6,16 +6,16 @@
 
 namespace weft::perfmodel {
 
-/// A set-associative cache with least-recently-used replacement that remembers lines, not data:
-/// what a stream of addresses would load from memory. Thread: one.
+/// Set-associative cache with least-recently-used replacement that stores line numbers, not data;
+/// it counts the loads from memory that a stream of addresses causes. Thread: one.
 class CacheSimulation {
  public:
   static constexpr std::size_t line_bytes = 64;
 
-  /// `bytes`: rounded down to whole sets; at least one.
+  /// `bytes` is rounded down to whole sets, but not below one.
   explicit CacheSimulation(std::size_t bytes);
 
-  /// Touches the line of `address`; returns whether it had to be loaded.
+  /// Touches the line of `address`; returns true if it had to be loaded.
   bool loads(const void* address) {
     return loads_line(reinterpret_cast<std::uintptr_t>(address) / line_bytes);
   }
@@ -26,7 +26,7 @@ class CacheSimulation {
   static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
   std::size_t set_count_;
-  std::vector<std::uint64_t> lines_;  // [set_count][ways], the newest first
+  std::vector<std::uint64_t> lines_;  // [set_count][ways], newest first
 };
 
 }  // namespace weft::perfmodel

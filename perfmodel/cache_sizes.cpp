@@ -13,7 +13,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-/// "48K", "2M".
+/// Parses a size such as "48K" or "2M".
 std::size_t bytes_in(const std::string& text) {
   std::size_t end = 0;
   const std::size_t number = std::stoul(text, &end);
@@ -21,7 +21,7 @@ std::size_t bytes_in(const std::string& text) {
   return number << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
 }
 
-/// How many numbers are in "0-3,8".
+/// Number of CPUs in a list such as "0-3,8".
 int count_in(const std::string& list) {
   int count = 0;
   for (std::size_t i = 0; i < list.size();) {
@@ -34,7 +34,7 @@ int count_in(const std::string& list) {
       i += 1 + used;
     }
     count += last - first + 1;
-    ++i;  // the comma
+    ++i;  // skip the comma
   }
   return count;
 }
@@ -51,7 +51,7 @@ std::optional<CacheLevel> cache_of(unsigned pu, int level) {
       const CacheLevel found{bytes_in(first_line(cache + "size")),
                              count_in(first_line(cache + "shared_cpu_list"))};
       if (found.bytes > 0 && found.sharing_pus > 0) return found;
-    } catch (const std::exception&) {  // no numbers
+    } catch (const std::exception&) {  // not a number
     }
     return std::nullopt;
   }

@@ -6,14 +6,13 @@
 
 namespace weft::perfmodel {
 
-/// Elements that a kernel goes through while a line comes from memory.
+/// Number of elements that a kernel processes while a line arrives from memory.
 constexpr std::ptrdiff_t fetch_lead = 512;
 
-/// Has elements that are wanted soon brought from memory to the second-level cache, a line for
-/// every eight that are worked on. The processor foresees what a loop reads next, but not across
-/// planes, and not while the loop works on what is in cache. Measured:
-/// docs/notes/conjugate-gradients.md. Nothing where Elements is a SingleLane: remainders, and
-/// columns of points.
+/// Prefetches elements from memory to the second-level cache, one line for every eight elements
+/// processed. The hardware prefetcher follows a loop, but not across planes and not while the loop
+/// works on cached data. Measured: docs/notes/conjugate-gradients.md.
+/// Does nothing if Elements is a SingleLane (remainders and columns of points).
 template <class Elements, class... Arrays>
 [[gnu::always_inline]] inline void fetch([[maybe_unused]] std::ptrdiff_t i,
                                          [[maybe_unused]] const Arrays*... arrays) {

@@ -24,7 +24,7 @@ void* map(std::size_t bytes) {
 
 void* map_pages(std::size_t bytes) {
   if (bytes < huge_page_bytes) return map(bytes);
-  // Map one huge page more than wanted and give back what sticks out on either side.
+  // Map one huge page more than needed and unmap the excess on either side.
   const std::size_t wanted = round_up(bytes, huge_page_bytes);
   auto* const start = static_cast<std::byte*>(map(wanted + huge_page_bytes));
   const auto address = reinterpret_cast<std::uintptr_t>(start);

@@ -7,16 +7,16 @@
 
 namespace weft::perfmodel {
 
-/// Maps `bytes` of zero pages, aligned to 2 MiB where large, and asks for huge pages.
+/// Maps `bytes` of zero pages, aligned to 2 MiB if large, and asks for huge pages.
 /// Throws std::bad_alloc.
 void* map_pages(std::size_t bytes);
 void unmap_pages(void* pages, std::size_t bytes);
 
-/// An array of `Value` on pages that nobody has touched yet; elements read as zero.
+/// Array of `Value` on pages that no thread has touched yet; elements read as zero.
 ///
-/// The thread that first writes to a page decides on which NUMA domain it lies, so the compute
-/// team fills it in the shares in which it will use it. Huge pages raised the load bandwidth of
-/// two threads from 37 to 49 GB/s in some runs.
+/// The thread that first writes to a page determines its NUMA domain, so each thread of the compute
+/// team fills the share that it will use. Huge pages raised the load bandwidth of two threads from
+/// 37 to 49 GB/s in some runs.
 /// Shape: [size]. Move-only.
 template <class Value>
 class HugePageBuffer {

@@ -48,7 +48,7 @@ LikwidMarkers::LikwidMarkers(const std::string& library)
   MarkedRegion::install(start, stop);
 }
 
-/// The library stays loaded: it may have registered what runs at the end of the program.
+/// The library stays loaded: it may have registered exit handlers.
 LikwidMarkers::~LikwidMarkers() {
   MarkedRegion::install(nullptr, nullptr);
   functions_->close();

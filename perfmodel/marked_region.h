@@ -2,12 +2,12 @@
 
 namespace weft::perfmodel {
 
-/// A part of the calling thread's work that LIKWID counts by itself, under `likwid-perfctr -m`;
-/// elsewhere a load and a branch. Regions of one name do not nest.
+/// Part of the calling thread's work that LIKWID counts separately under `likwid-perfctr -m`;
+/// without LIKWID it costs a load and a branch. Regions of one name do not nest.
 /// Thread: any; each region in one thread.
 class MarkedRegion {
  public:
-  /// `name`: lives until the region ends.
+  /// Lifetime: `name` outlives the region.
   explicit MarkedRegion(const char* name) : name_(start_ ? name : nullptr) {
     if (name_) start_(name_);
   }
@@ -17,8 +17,8 @@ class MarkedRegion {
   MarkedRegion(const MarkedRegion&) = delete;
   MarkedRegion& operator=(const MarkedRegion&) = delete;
 
-  /// Both are called in every region from now on; null: nothing is. Thread: the main thread, while
-  /// no other thread is in a region.
+  /// Calls `start` and `stop` in every region from now on; null: calls nothing. Thread: the main
+  /// thread, while no other thread is in a region.
   using Function = int (*)(const char*);
   static void install(Function start, Function stop) {
     start_ = start;

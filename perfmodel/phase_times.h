@@ -9,7 +9,7 @@
 
 namespace weft::perfmodel {
 
-/// The timed parts of an iteration, as the primary compute thread sees them.
+/// Timed phases of an iteration on the primary compute thread.
 enum class Phase { pack, local_part, halo_wait, boundary_part, reduction, vector_update };
 inline constexpr std::size_t phase_count = 6;
 const char* name(Phase phase);
@@ -25,8 +25,8 @@ class PhaseTimes {
   std::array<double, phase_count> seconds_{};
 };
 
-/// A stop watch that gives every moment to exactly one phase: `lap(p)` adds the time since the
-/// last lap to `p`. About 25 ns per lap. Threads that have a ThreadTrace also record their laps.
+/// Stopwatch that assigns every moment to exactly one phase: `lap(p)` adds the time since the last
+/// lap to `p`. Costs about 25 ns per lap. A thread with a ThreadTrace also records its laps.
 /// Thread: every thread of the team, with its number; number 0 is timed.
 class PhaseTimer {
  public:
@@ -54,7 +54,7 @@ class PhaseTimer {
   PhaseTimes times_;
 };
 
-/// The work of a thread on one phase: a region for LIKWID, and a lap of the timer at its end.
+/// One phase of a thread: a region for LIKWID, and a lap of the timer at its end.
 class PhaseScope {
  public:
   PhaseScope(PhaseTimer& timer, int thread, Phase phase)

@@ -10,7 +10,7 @@
 namespace weft::perfmodel {
 namespace {
 
-/// Data that is not much more than the caches hold stays there from one run to the next.
+/// Data up to this multiple of the cache size partly stays in cache between runs.
 constexpr double caches_that_memory_data_fills = 2;
 constexpr double disturbed_spread = 0.1;
 
@@ -62,7 +62,7 @@ Verdict judge(const Evidence& e, double tolerance) {
     return {Judgement::in_cache, fmt::format("{:.3g} MB, the caches hold {:.3g}",
                                              e.data_bytes * 1e-6, e.cache_bytes * 1e-6)};
   if (e.fraction >= tolerance) return {Judgement::ok, {}};
-  // What the fraction would be, had the model known.
+  // The fraction with the effect included in the model.
   const auto accounts = [&](double seconds) {
     return e.fraction * seconds / e.model_seconds >= tolerance;
   };

@@ -6,9 +6,9 @@
 
 namespace weft::perfmodel {
 
-/// What a kernel moves between memory (or a cache) and the cores, and what it computes.
+/// Bytes that a kernel moves between memory (or a cache) and the cores, and its flops.
 struct Traffic {
-  double read_bytes = 0;  // with write-allocate
+  double read_bytes = 0;  // including write-allocate
   double written_bytes = 0;
   double flops = 0;
 
@@ -16,8 +16,8 @@ struct Traffic {
   double write_share() const { return total_bytes() > 0 ? written_bytes / total_bytes() : 0; }
 };
 
-/// The bandwidth that loops of plain data movement reach, as a function of the share of what they
-/// move that is written: reads alone, copies and updates differ by tens of percent.
+/// Bandwidth of loops that only move data, as a function of the written share of the bytes moved:
+/// loads, copies and updates differ by tens of percent.
 class BandwidthRoof {
  public:
   struct Point {
@@ -28,7 +28,7 @@ class BandwidthRoof {
   /// `points`: at least one, any order.
   explicit BandwidthRoof(std::vector<Point> points);
 
-  /// Time per byte between two points is a straight line; beyond them it stays.
+  /// Interpolates the time per byte linearly between two points; constant beyond them.
   double bytes_per_second(double write_share) const;
   double seconds(const Traffic& traffic) const;
 
@@ -36,18 +36,18 @@ class BandwidthRoof {
   std::vector<Point> points_;  // ascending share
 };
 
-/// What limits a kernel by the model.
+/// Resource that limits a kernel in the model.
 enum class Limit { memory, cache, flops };
 const char* name(Limit limit);
 
-/// The shortest time that the roofs allow.
+/// Shortest time that the roofs allow.
 struct Prediction {
   double seconds = 0;
   Limit limit = Limit::memory;
 };
 
-/// The roofs of some cores. A kernel that keeps data in the second-level cache on purpose also has
-/// to get it from there: `cache` bounds that.
+/// Roofs of a set of cores. `cache` bounds kernels that deliberately keep data in the second-level
+/// cache.
 /// Source: Williams, Waterman, Patterson 2009 (roofline); Hager et al. 2011 (performance =
 /// bandwidth / code balance).
 struct Roofs {
@@ -55,22 +55,22 @@ struct Roofs {
   BandwidthRoof cache;
   double flops_per_second = 0;
 
-  /// `in_cache`: traffic of the second-level cache; none where it is no more than that of memory.
+  /// `in_cache`: traffic of the second-level cache; empty if it does not exceed the memory traffic.
   Prediction predict(const Traffic& in_memory, const Traffic& in_cache) const;
 };
 
-/// All that is known about one kernel when it is judged.
+/// Measurements of one kernel that `judge` needs.
 struct Evidence {
   double model_seconds = 0;
   double measured_seconds = 0;
-  double fraction = 0;  // model / measured, of the same moments
-  double spread = 0;  // of the measured times, of their median
-  double balance = 1;  // mean time of the threads / that of the slowest
-  double data_bytes = 0;  // all that it touches
-  double cache_bytes = 0;  // of all last-level caches
+  double fraction = 0;  // model / measured, both taken at the same time
+  double spread = 0;  // spread of the measured times / their median
+  double balance = 1;  // mean time of the threads / time of the slowest
+  double data_bytes = 0;  // all data that the kernel touches
+  double cache_bytes = 0;  // all last-level caches together
   std::optional<double> core_seconds{};  // the same work on data in a core's own cache
-  std::optional<double> reload_seconds{};  // the model's, with x loaded again as simulated
-  double kappa = 0;  // bytes per nonzero of those loads
+  std::optional<double> reload_seconds{};  // model time with the simulated extra loads of x
+  double kappa = 0;  // bytes per nonzero of those extra loads
 };
 
 enum class Judgement { ok, below, in_cache };
@@ -78,12 +78,12 @@ const char* name(Judgement judgement);
 
 struct Verdict {
   Judgement judgement = Judgement::ok;
-  std::string reason;  // why below; empty where there is nothing to say
+  std::string reason;  // cause of a low fraction; may be empty
 };
 
-/// Whether a kernel reaches `tolerance` of its model, and if not, the first of these that accounts
-/// for it: unequal threads, x loaded again, cores that are too slow, time in cores and in memory
-/// that do not overlap, a disturbed measurement.
+/// Judges whether a kernel reaches `tolerance` of its model, and if not, names the first cause that
+/// accounts for it: unequal threads, repeated loads of x, slow cores, no overlap of time in cores
+/// and in memory, a disturbed measurement.
 Verdict judge(const Evidence& evidence, double tolerance);
 
 }  // namespace weft::perfmodel

@@ -4,21 +4,21 @@
 
 namespace weft::perfmodel {
 
-/// Eight doubles: one AVX-512 register, two of AVX2, four of SSE2. The compiler splits it to what
-/// the target has, so results do not depend on the processor.
+/// Eight doubles: one AVX-512 register, two of AVX2, four of SSE2. The compiler splits the vector
+/// for the target, so results do not depend on the processor.
 using Lane8 = double __attribute__((vector_size(64)));
-/// Eight neighbouring elements of an array, at any address that is aligned for a double.
-/// A packed struct and not an alias with an `aligned` attribute: template arguments, and Clang
-/// elsewhere too, drop the attribute of an alias.
+/// Eight adjacent elements of an array, at any address aligned for a double.
+/// A packed struct rather than an alias with an `aligned` attribute: template arguments, and Clang
+/// in other places too, drop the attribute of an alias.
 struct [[gnu::packed, gnu::may_alias]] Lanes {
   Lane8 value;
 };
-/// One element, for the same statements in the remainder of a loop.
+/// One element, so that the remainder of a loop uses the same statements.
 struct [[gnu::may_alias]] SingleLane {
   double value;
 };
 
-/// Where `array` has eight elements to load or to store.
+/// Eight elements of `array` to load or to store.
 [[gnu::always_inline]] inline const Lanes& lanes(const double* array) {
   return *reinterpret_cast<const Lanes*>(array);
 }
@@ -36,7 +36,8 @@ template <class Elements>
   return *reinterpret_cast<Elements*>(place);
 }
 
-/// Calls step<Elements>(i) for i in [0, count), eight at a time as far as that goes.
+/// Calls step<Elements>(i) for i in [0, count): Lanes for full groups of eight, SingleLane for the
+/// rest.
 template <class Step>
 [[gnu::always_inline]] inline void for_lanes(std::ptrdiff_t count, const Step& step) {
   std::ptrdiff_t i = 0;
@@ -49,13 +50,13 @@ using Mask8 = long long __attribute__((vector_size(64)));
 /// The bits of eight doubles, as integers.
 using Words8 = unsigned long long __attribute__((vector_size(64)));
 
-/// Hands out the elements one before those that are worked on without loading what has just been
-/// stored: such a load would wait for two stores.
+/// Provides the elements one position before the current ones without loading values just stored:
+/// such a load would wait for two stores.
 class ElementBefore {
  public:
   explicit ElementBefore(double first) { last_[7] = first; }
 
-  /// `before`: one before `value`. To be called along the array, without gaps.
+  /// `before`: the elements one position before `value`. Call it along the array, without gaps.
   [[gnu::always_inline]] void step(const Lane8& value, Lane8& before) {
     before = __builtin_shufflevector(last_, value, 7, 8, 9, 10, 11, 12, 13, 14);
     last_ = value;
@@ -69,7 +70,7 @@ class ElementBefore {
   Lane8 last_{};
 };
 
-/// The widest instruction set that this processor has and the kernels are compiled for.
+/// Widest instruction set that this processor has and the kernels are compiled for.
 enum class SimdLevel { baseline, avx2, avx512 };
 SimdLevel simd_level();
 const char* name(SimdLevel level);
@@ -77,7 +78,8 @@ const char* name(SimdLevel level);
 /// Runs `body`, compiled for the widest instruction set of this processor.
 ///
 /// `body` and everything it calls must be always_inline: it is compiled once per instruction set.
-/// Multiplications and additions are never contracted, so the results are the same in all of them.
+/// Multiplications and additions are never contracted, so all instruction sets give the same
+/// results.
 template <class Body>
 void on_widest_simd(const Body& body);
 

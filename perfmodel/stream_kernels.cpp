@@ -17,8 +17,8 @@ constexpr double factor = 0.999999;
 
 using Pair = double __attribute__((vector_size(16)));
 
-/// Two neighbouring elements, stored past the caches. Eight of these fill a line whatever their
-/// width, so there is one kernel for all instruction sets.
+/// Two adjacent elements, stored past the caches. Eight of these stores fill a line at any vector
+/// width, so one kernel serves all instruction sets.
 [[gnu::always_inline]] inline void store_past_caches(double* place, Pair value) {
 #if defined(__x86_64__)
   _mm_stream_pd(place, value);
@@ -27,7 +27,7 @@ using Pair = double __attribute__((vector_size(16)));
 #endif
 }
 
-/// Stores are visible to others in order again.
+/// Orders the stores past the caches before later stores.
 void finish_stores_past_caches() {
 #if defined(__x86_64__)
   _mm_sfence();

@@ -23,7 +23,7 @@ std::vector<ThreadTrace::Event> ThreadTrace::events_by_begin() const {
 
 const char* kept_name(const std::string& name) {
   static std::mutex mutex;
-  static std::set<std::string> names;  // never moves its elements
+  static std::set<std::string> names;  // a set never moves its elements
   const std::lock_guard lock(mutex);
   return names.insert(name).first->c_str();
 }

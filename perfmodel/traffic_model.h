@@ -9,8 +9,8 @@ namespace weft::perfmodel {
 /// Source: Hager, Schubert, Schoenemeyer, Wellein 2011, "DP CRS code balance".
 double crs_code_balance(double nonzeros_per_row, double kappa = 0);
 
-/// Least bytes that y = A·x moves when the matrix is stored in `matrix_bytes`: the matrix and x are
-/// read once, y is written once with write-allocate.
+/// Least bytes moved by y = A·x with a matrix of `matrix_bytes`: the matrix and x are read once, y
+/// is written once with write-allocate.
 double spmv_bytes(double matrix_bytes, double row_count);
 
 /// Flops of one CG iteration: 2 per nonzero and 10 per row (12 with diagonal preconditioning).

@@ -102,7 +102,7 @@ bool Channel::progress_sending() {
     acknowledged_.store(of_program, std::memory_order_release);
     moved = true;
   }
-  // Read before `sent_`: whoever closes sends nothing afterwards.
+  // Read before `sent_`: nothing is sent after closing.
   const bool is_closing = is_closing_.load(std::memory_order_acquire);
   for (const std::uint64_t sent = sent_.load(std::memory_order_acquire);
        started_ < sent && !has_sent_closing_; moved = true) {
@@ -126,7 +126,7 @@ void Channel::send_closing_message() {
 
 bool Channel::progress_receiving() {
   bool moved = false;
-  // At most one ring a look, or a busy neighbour would keep the others waiting.
+  // At most one ring per poll, or a busy neighbour would starve the others.
   for (int i = 0; i < spec_.max_in_flight && !has_received_closing_; ++i) {
     const std::optional<std::span<const std::byte>> message = transport_->arrived(link_);
     if (!message) break;

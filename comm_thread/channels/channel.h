@@ -13,35 +13,36 @@
 
 namespace weft::comm_thread {
 
-/// One end of a channel, as the program wants it.
+/// Parameters of one end of a channel.
 ///
-/// Two ends belong together when each names the other's rank and sends with the tag that the other
+/// Two ends belong together if each names the other's rank and sends with the tag that the other
 /// receives with. Several channels between two ranks, and channels from a rank to itself (between
 /// its threads), need tags.
 struct ChannelSpec {
   int neighbour = 0;
   std::size_t send_count = 0;  // doubles in a message sent here
-  std::size_t receive_count = 0;  // and received here
+  std::size_t receive_count = 0;  // doubles in a message received here
   int max_in_flight = 1;  // R: messages sent and not yet acknowledged; 1 to 512
   int send_tag = 0;
   int receive_tag = 0;
 };
 
-/// An asynchronous, bounded, newest-wins link to one neighbour; whoever uses it never waits.
+/// Asynchronous, bounded link to one neighbour that delivers the newest message; its users never
+/// wait.
 ///
 ///     sweep:  if (channel.can_send()) { pack into channel.outgoing(); channel.send(iteration); }
 ///             if (channel.can_receive()) halo = channel.receive().values;
 ///
-/// The communication thread carries the messages; on the transport `shared` they are written
-/// straight to where the neighbour reads them, where the newest replaces the one before at once, so
-/// that such a channel is never full. Made by ChannelSet.
+/// The communication thread moves the messages. On the transport `shared` they are written directly
+/// to the neighbour's memory, where the newest replaces the previous one, so such a channel is
+/// never full. Created by ChannelSet.
 ///
 /// Memory ordering: a message in its send slot is published to the communication thread by the
-/// release store of `sent_` and taken by its acquire load; a slot is given back by the release
-/// store of `acknowledged_`. What arrives passes through a Landing.
+/// release store of `sent_` and taken by its acquire load; a slot is freed by the release store of
+/// `acknowledged_`. Received messages pass through a Landing.
 /// Thread: sending and receiving may be two threads, each one at a time; without a communication
 /// thread one, because both then do its work.
-/// Lifetime: that of its set. Throws what the communication thread met (MpiError).
+/// Lifetime: that of its set. Throws the errors of the communication thread (MpiError).
 /// Source: Bethune et al. 2012, section 4.2 (journal version).
 class Channel {
  public:
@@ -50,32 +51,33 @@ class Channel {
 
   int neighbour() const { return spec_.neighbour; }
 
-  /// Whether fewer than R messages are in flight.
+  /// True if fewer than R messages are in flight.
   bool can_send() const;
 
-  /// Where the next message is to be packed, only while `can_send()`. Shape: [send_count].
+  /// Buffer of the next message; valid only while `can_send()`. Shape: [send_count].
   std::span<double> outgoing();
 
-  /// Sends what `outgoing` holds and returns at once. Returns false, and sends nothing, when the
-  /// channel is full. `iteration`: the sender's, from which the receiver knows the staleness.
+  /// Sends the contents of `outgoing` and returns at once. If the channel is full, sends nothing
+  /// and returns false. `iteration`: the sender's iteration, from which the receiver computes the
+  /// staleness.
   bool send(std::uint64_t iteration);
 
-  /// Whether a message has arrived since the last `receive`.
+  /// True if a message has arrived since the last `receive`.
   bool can_receive() const;
 
-  /// The newest message (see Landing::Reader::take); shape of its values: [receive_count].
+  /// Returns the newest message (see Landing::Reader::take). Shape of its values: [receive_count].
   Received receive() { return reader_.take(); }
 
   /// Messages sent so far. Thread: the sender.
   std::uint64_t sent_count() const { return sent_.load(std::memory_order_relaxed); }
 
-  /// Messages sent and not acknowledged. Thread: any; exact on the sender's.
+  /// Messages sent but not acknowledged. Thread: any; exact on the sender's.
   std::uint64_t in_flight() const;
 
  private:
   friend class ChannelSet;
 
-  /// `landing`: where messages arrive. `transport`: carries them as link `link`; null where
+  /// `landing`: receives messages. `transport`: moves messages as link `link`; null if
   /// `neighbours_landing` is written directly.
   Channel(const ChannelSpec& spec, Delivery delivery, CommThread& comm_thread, Service& service,
           std::byte* landing, Transport* transport, std::size_t link,
@@ -100,7 +102,7 @@ class Channel {
   std::atomic<bool> is_closing_{false};
   std::atomic<bool> is_drained_{false};
 
-  // The communication thread's own.
+  // Used by the communication thread only.
   std::optional<Landing::Writer> landing_;
   std::uint64_t started_ = 0;
   std::uint64_t arrived_ = 0;

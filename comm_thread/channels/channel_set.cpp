@@ -26,7 +26,7 @@ void check(const ChannelSpec& spec, int rank_count) {
     refuse("most messages in flight", spec.max_in_flight, 1, most_in_flight);
 }
 
-/// `header_bytes`: what the transport adds to each message.
+/// `header_bytes`: bytes that the transport adds to each message.
 std::vector<LinkPlan> link_plans(std::span<const ChannelSpec> specs, Delivery delivery,
                                  std::size_t header_bytes) {
   std::vector<LinkPlan> plans;
@@ -96,7 +96,7 @@ void ChannelSet::abandon() noexcept {
     if (transport_) comm_thread_.remove_service(carrier_);
   } catch (...) {  // NOLINT(bugprone-empty-catch): the exception on its way says more
   }
-  // MPI may still write to what these own, and freeing them takes all ranks.
+  // MPI may still write to their memory, and freeing it is collective.
   static_cast<void>(transport_.release());
   static_cast<void>(shared_.release());
 }

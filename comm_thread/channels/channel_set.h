@@ -18,13 +18,13 @@
 
 namespace weft::comm_thread {
 
-/// All channels of a rank that ride on one transport, carried by the communication thread.
+/// All channels of a rank that share one transport, progressed by the communication thread.
 ///
 ///     ChannelSet channels(communicator, comm_thread, specs, Delivery::async, choice);
 ///     ... channels[i].send(iteration) ... channels[i].receive() ...
 ///     channels.collective_close();
 ///
-/// Memory per channel: R messages and three where they land, whatever the number sent.
+/// Memory per channel: R messages to send and three received, independent of the number sent.
 /// Collective: construction, `collective_close` and destruction, over `communicator`.
 /// Lifetime: inside those of `comm_thread` and the MpiSession.
 /// Throws InputError, on all ranks, for specs that are out of range, whose two ends disagree, or
@@ -34,7 +34,7 @@ class ChannelSet {
   ChannelSet(const Communicator& communicator, CommThread& comm_thread,
              std::span<const ChannelSpec> specs, Delivery delivery, const TransportChoice& choice);
 
-  /// Closes what is not closed, unless an exception is on its way: then the job is about to end.
+  /// Closes the channels unless already closed or unless an exception is about to end the job.
   ~ChannelSet();
   ChannelSet(const ChannelSet&) = delete;
   ChannelSet& operator=(const ChannelSet&) = delete;
@@ -45,12 +45,12 @@ class ChannelSet {
   Channel& operator[](std::size_t i) { return *channels_[i]; }
   const Channel& operator[](std::size_t i) const { return *channels_[i]; }
 
-  /// Returns when every message sent by any rank has arrived; nothing is left in flight. What
-  /// arrived last may still be received; nothing may be sent. Throws MpiError.
+  /// Returns when every message sent by any rank has arrived; nothing is left in flight. The last
+  /// messages may still be received; nothing may be sent. Throws MpiError.
   void collective_close();
 
  private:
-  /// What the communication thread calls.
+  /// Service that progresses the channels.
   class Carrier final : public Service {
    public:
     explicit Carrier(ChannelSet& set) : set_(set) {}
@@ -62,7 +62,7 @@ class ChannelSet {
 
   bool is_drained() const;
   std::string awaited() const;
-  /// Lets go of everything without the other ranks; what MPI may still touch stays allocated.
+  /// Releases everything without the other ranks; memory that MPI may still access stays allocated.
   void abandon() noexcept;
 
   CommThread& comm_thread_;

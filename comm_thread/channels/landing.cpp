@@ -11,7 +11,7 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Begins a landing. A line of its own.
+/// Header of a landing, in a cache line of its own.
 struct alignas(64) Control {
   TripleSwap messages;  // async
   std::atomic<std::uint64_t> number{0};  // racy: of the newest message
@@ -20,7 +20,7 @@ struct alignas(64) Control {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic_ref<double>::is_always_lock_free);
 
-/// Begins each message of an async landing.
+/// Header of each message of an async landing.
 struct alignas(64) Label {
   std::uint64_t number = 0;
   std::uint64_t iteration = 0;

@@ -9,13 +9,13 @@
 
 namespace weft::comm_thread {
 
-/// How the messages of a channel reach their reader (Bethune et al. 2012, section 3.1).
+/// Delivery of a channel's messages to their reader (Bethune et al. 2012, section 3.1).
 enum class Delivery {
   async,  // one whole message, the newest; older ones are discarded
-  racy,  // the newest elements, each whole, in any mixture of messages
+  racy,  // the newest value of each element, from any mixture of messages
 };
 
-/// What a reader is given.
+/// Newest message or elements received.
 struct Received {
   std::span<const double> values;  // until the next `take`
   std::uint64_t iteration = 0;  // of the sender, when it sent the newest of them
@@ -23,20 +23,20 @@ struct Received {
   std::uint64_t arrived_count = 0;  // messages since the last `take`: all but one discarded
 };
 
-/// Where messages of one direction of a channel land: memory between one writer and one reader,
-/// neither of whom ever waits. They may be threads of one process or, where the memory is shared,
-/// processes of one node.
+/// Memory that passes the messages of one direction of a channel from one writer to one reader;
+/// neither ever waits. Both may be threads of one process or, where the memory is shared, processes
+/// of one node.
 ///
 ///     async   | state | message | message | message |   see TripleSwap
 ///     racy    | state | elements |                      both use it at the same time
 ///
 /// Memory ordering: *async*: that of TripleSwap: whole messages only. *racy*: elements
 /// are relaxed `std::atomic_ref<double>` on both sides, the message's number and iteration are
-/// stored after them with release and loaded before them with acquire, so that elements are at
-/// least as new as the number says.
+/// stored after them with release and loaded before them with acquire, so elements are at least as
+/// new as the number.
 class Landing {
  public:
-  /// Bytes that a landing for messages of `element_count` doubles takes, a multiple of 64.
+  /// Bytes of a landing for messages of `element_count` doubles, a multiple of 64.
   static std::size_t bytes(Delivery delivery, std::size_t element_count);
 
   /// Makes `memory` (aligned to 64 bytes) an empty landing: racy elements are 0, no message has
@@ -52,13 +52,13 @@ class Landing::Writer {
  public:
   Writer(std::byte* memory, Delivery delivery, std::size_t element_count);
 
-  /// Where the next message is to be written before `land`. Shape: [element_count].
+  /// Buffer for the next message, published by `land`. Shape: [element_count].
   std::span<double> buffer();
 
-  /// Publishes what `buffer` holds.
+  /// Publishes the contents of `buffer`.
   void land(std::uint64_t number, std::uint64_t iteration);
 
-  /// Publishes `values` without a detour where that is possible. Shape: [element_count].
+  /// Publishes `values`, without an intermediate copy if possible. Shape: [element_count].
   void land(std::span<const double> values, std::uint64_t number, std::uint64_t iteration);
 
  private:
@@ -74,11 +74,11 @@ class Landing::Reader {
  public:
   Reader(std::byte* memory, Delivery delivery, std::size_t element_count);
 
-  /// Whether a message has landed since the last `take`.
+  /// True if a message has arrived since the last `take`.
   bool has_news() const;
 
-  /// *async*: the newest message, which stays as it is until the next `take`; where there is none
-  /// since, the same again with `arrived_count` 0. *racy*: a copy of the elements as they are now.
+  /// *async*: the newest message, unchanged until the next `take`; if none has arrived since the
+  /// last call, the same message with `arrived_count` 0. *racy*: a copy of the current elements.
   /// Before the first message: zeros, number 0.
   Received take();
 

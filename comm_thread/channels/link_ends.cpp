@@ -23,7 +23,7 @@ struct LinkEnd {
   std::uint64_t offset = 0;
 };
 
-/// What every MPI library allows (MPI 4.0, section 3.2.3).
+/// The largest tag that every MPI library allows (MPI 4.0, section 3.2.3).
 constexpr int largest_tag = 32767;
 
 [[noreturn]] void refuse(const LinkPlan& plan, const std::string& complaint) {
@@ -40,7 +40,7 @@ void check(const LinkPlan& plan) {
                        std::to_string(largest_tag));
 }
 
-/// The only one of `ends` that belongs to `plan`.
+/// The single entry of `ends` that belongs to `plan`.
 const LinkEnd& other_end(const LinkPlan& plan, const std::vector<LinkEnd>& ends) {
   const auto belongs = [&plan](const LinkEnd& end) {
     return end.send_tag == plan.receive_tag && end.receive_tag == plan.send_tag;

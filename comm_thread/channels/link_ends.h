@@ -9,11 +9,11 @@
 
 namespace weft::comm_thread {
 
-/// Tells both ends of every link where the other end keeps what concerns it.
+/// Exchanges one offset between the two ends of every link.
 ///
-/// `own_offsets`: one number for each link that the neighbour shall know, for instance where in
-/// this rank's window the link's memory begins. Returns the neighbours' numbers in link order.
-/// Talks to the neighbours only. Collective over `communicator`, with or without links.
+/// `own_offsets`: one number for each link's neighbour, for instance the begin of the link's memory
+/// in this rank's window. Returns the neighbours' numbers in link order. Communicates with the
+/// neighbours only. Collective over `communicator`, with or without links.
 /// Throws InputError, on all ranks, when a link has no other end or several, when the two ends
 /// disagree, when a tag is not from 0 to 32767, or a message is above 2 GiB.
 std::vector<std::uint64_t> collective_exchange_link_ends(

@@ -11,15 +11,15 @@
 
 namespace weft::comm_thread {
 
-/// Where each link's part begins in the memory that a rank lets its neighbours write to.
+/// Begin of each link's part in the memory that neighbours write to.
 struct LinkLayout {
   std::vector<std::uint64_t> here;  // in this rank's memory, in link order
   std::vector<std::uint64_t> there;  // in the neighbours'
   std::uint64_t bytes = 0;  // of all parts together
 };
 
-/// Puts the parts of all links one after the other and tells the neighbours.
-/// `bytes_of`: how much memory a link takes on this rank. Collective. Throws as
+/// Lays out the parts of all links one after the other and tells the neighbours their offsets.
+/// `bytes_of`: size of a link's part on this rank. Collective. Throws as
 /// `collective_exchange_link_ends`.
 LinkLayout collective_lay_out_links(const Communicator& communicator,
                                     std::span<const LinkPlan> plans,
@@ -37,7 +37,7 @@ constexpr std::uint64_t acknowledged_at = 0;
 constexpr std::uint64_t announced_at = 64;
 constexpr std::uint64_t slots_at = 128;
 
-/// Of message `number`, all messages of that direction having `message_bytes`.
+/// Offset of message `number`; all messages of a direction have `message_bytes`.
 constexpr std::uint64_t slot_at(std::uint64_t number, std::size_t message_bytes,
                                 std::size_t slot_count) {
   return slots_at + (number - 1) % slot_count * slot_stride(message_bytes);

@@ -7,7 +7,8 @@
 
 namespace weft::comm_thread {
 
-/// The newest value that one thread has for another; older ones are lost, and neither ever waits.
+/// Passes the newest value from one thread to another; older ones are lost, and neither thread
+/// waits.
 ///
 /// Memory ordering: that of TripleSwap.
 /// Value: assigning it must not throw, nor allocate where that matters.
@@ -17,13 +18,13 @@ class NewestValue {
   explicit NewestValue(const Value& initial)
       : slots_{Slot{initial}, Slot{initial}, Slot{initial}} {}
 
-  /// Thread: the writer.
+  /// Publishes `value`. Thread: the writer.
   void write(const Value& value) {
     slots_[back_].value = value;
     back_ = swap_.give(back_);
   }
 
-  /// Thread: the reader. The reference holds until its next call.
+  /// The newest value. Thread: the reader. The reference is valid until its next call.
   const Value& read() {
     front_ = swap_.take(front_);
     return slots_[front_].value;

@@ -33,8 +33,8 @@ bool completes_at_once(OneSidedVariant variant) {
 
 class OneSidedLink {
  public:
-  /// `memory`: this link's part of the own window. `there`: where the other end's part begins in
-  /// the neighbour's.
+  /// `memory`: this link's part of this rank's window. `there`: begin of the other end's part in
+  /// the neighbour's window.
   OneSidedLink(const LinkPlan& plan, OneSidedVariant variant, MPI_Win window, std::byte* memory,
                std::uint64_t there)
       : plan_(plan),
@@ -91,7 +91,8 @@ class OneSidedLink {
     return load(message.data() + offsetof(MessageHeader, check)) == message_check(message);
   }
 
-  /// Completes all Puts so far as the variant says, and announces the last where messages cannot.
+  /// Completes all Puts so far as the variant requires, and announces the last one unless messages
+  /// carry a checksum.
   void complete_puts() {
     if (open_put_ == 0) return;
     const std::uint64_t number = std::exchange(open_put_, 0);
@@ -147,7 +148,7 @@ class OneSidedTransport final : public Transport {
   }
 
   void progress() override {
-    // Puts over a network are messages that the target's library has to take in.
+    // Puts over a network are messages that the target's library must process.
     int is_there = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &is_there,
                          MPI_STATUS_IGNORE),

@@ -1,4 +1,4 @@
-// Stands in for openshmem_transport.cpp where the build has no OpenSHMEM.
+// Replaces openshmem_transport.cpp in builds without OpenSHMEM.
 #include "comm_thread/channels/openshmem_transport.h"
 #include "comm_thread/mpi/input_error.h"
 

@@ -11,8 +11,8 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Puts back what a signal did before. Open MPI's OpenSHMEM makes every process ignore SIGTERM and
-/// end silently at SIGUSR1, so that a job could not be ended any more.
+/// Restores the action of a signal. Open MPI's OpenSHMEM makes every process ignore SIGTERM and end
+/// silently on SIGUSR1, so that a job could no longer be ended.
 class KeptSignalAction {
  public:
   explicit KeptSignalAction(int signal) : signal_(signal) { sigaction(signal_, nullptr, &action_); }
@@ -25,7 +25,7 @@ class KeptSignalAction {
   struct sigaction action_{};
 };
 
-/// Whether OpenSHMEM allows threads what MPI does.
+/// Returns true if OpenSHMEM supports threads as well as MPI does.
 bool initialise() {
   const KeptSignalAction terminate(SIGTERM);
   const KeptSignalAction user(SIGUSR1);

@@ -25,8 +25,8 @@ constexpr std::size_t line_bytes = 64;
 
 std::uint64_t* word(std::byte* place) { return reinterpret_cast<std::uint64_t*>(place); }
 
-/// Whether the count that another rank puts there is at least `value`; what was put before it can
-/// then be read.
+/// Returns true if the count that another rank puts at `place` is at least `value`; data put before
+/// it can then be read.
 bool has_reached(std::byte* place, std::uint64_t value) {
   if (!shmem_uint64_test(word(place), SHMEM_CMP_GE, value)) return false;
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -35,8 +35,8 @@ bool has_reached(std::byte* place, std::uint64_t value) {
 
 class OpenShmemLink {
  public:
-  /// `memory`: this link's part of the own symmetric memory. `there`: what is at the same place as
-  /// the other end's part, on processing element `element`.
+  /// `memory`: this link's part of this rank's symmetric memory. `there`: the address of the other
+  /// end's part, on processing element `element`.
   OpenShmemLink(const LinkPlan& plan, OpenShmemVariant variant, std::byte* memory, std::byte* there,
                 int element)
       : plan_(plan),
@@ -123,8 +123,8 @@ class OpenShmemTransport final : public Transport {
   }
 
   void progress() override {
-    // Over a network without remote memory access, puts are messages that the target's library
-    // has to take in; Open MPI's OpenSHMEM does that inside MPI calls.
+    // Over a network without remote memory access, puts are messages that the target's library must
+    // process; Open MPI's OpenSHMEM does that inside MPI calls.
     int is_there = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &is_there,
                          MPI_STATUS_IGNORE),

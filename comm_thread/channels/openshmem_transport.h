@@ -9,7 +9,7 @@
 
 namespace weft::comm_thread {
 
-/// Whether this build has OpenSHMEM (`--config=oshmem`).
+/// True if this build has OpenSHMEM (`--config=oshmem`).
 bool has_openshmem();
 
 /// Links of OpenSHMEM puts into the neighbour's symmetric memory: put, fence, put.
@@ -31,8 +31,8 @@ bool has_openshmem();
 /// the acknowledgement by a release fence.
 ///
 /// Symmetric memory is allocated collectively, on every rank as much as the rank with the largest
-/// links needs; SHMEM_SYMMETRIC_SIZE in the environment sets how much there is (256M unless told).
-/// It is given back by `collective_close` only.
+/// links needs; SHMEM_SYMMETRIC_SIZE in the environment sets its size (256M by default). Only
+/// `collective_close` frees it.
 ///
 /// Collective over all ranks of the job. Lifetime: inside an MpiSession; `communicator` is
 /// duplicated.

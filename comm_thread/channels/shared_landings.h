@@ -14,7 +14,7 @@
 namespace weft::comm_thread {
 
 /// Landings that ranks of one node, or threads of one rank, write to directly: each rank's lie in
-/// its part of an MPI shared window. Nobody has to progress anything.
+/// its part of an MPI shared window. No progress calls are needed.
 ///
 /// Collective: construction and destruction (not while an exception ends the job).
 /// `plans[i].receive_bytes` and `send_bytes` are whole numbers of doubles here, without a header.
@@ -27,11 +27,11 @@ class SharedLandings {
   SharedLandings(const SharedLandings&) = delete;
   SharedLandings& operator=(const SharedLandings&) = delete;
 
-  /// Where messages of this link land here, and at the neighbour. Aligned to 64 bytes.
+  /// Landing of this link on this rank, and at the neighbour. Aligned to 64 bytes.
   std::byte* here(std::size_t link) const { return here_[link]; }
   std::byte* there(std::size_t link) const { return there_[link]; }
 
-  /// Returns when all ranks have called it: nobody writes any more. Collective.
+  /// Returns when all ranks have called it: no rank writes any more. Collective.
   void collective_close() const { node_.barrier(); }
 
  private:

@@ -8,10 +8,10 @@
 
 namespace weft::comm_thread {
 
-/// One end of a link between two ranks, as the transport needs to know it.
+/// One end of a link between two ranks.
 ///
-/// What is sent here with `send_tag` arrives at the neighbour's link whose `receive_tag` is the
-/// same. A link may connect a rank with itself.
+/// Messages sent with `send_tag` arrive at the neighbour's link whose `receive_tag` is the same. A
+/// link may connect a rank with itself.
 struct LinkPlan {
   int neighbour = 0;
   int send_tag = 0;
@@ -22,7 +22,7 @@ struct LinkPlan {
   std::uint64_t delivery = 0;  // of the channel; the same at the other end
 };
 
-/// What the first bytes of every message say. The payload follows.
+/// First bytes of every message, before the payload.
 struct alignas(64) MessageHeader {
   std::uint64_t number = 0;  // 1, 2, 3 … on its link and direction
   std::uint64_t iteration = 0;  // of the sender
@@ -34,7 +34,7 @@ struct alignas(64) MessageHeader {
 ///
 /// Flow control: message `number` of a link uses send slot `(number - 1) % slot_count` and may be
 /// started once `acknowledged(link) + slot_count >= number`. The other end acknowledges a message
-/// when it has taken it in: at the latest when it releases it.
+/// at the latest when it releases it.
 ///
 ///     sender  slots | 5 | 2 | 3 | 4 |   started 5, acknowledged 1
 ///     receiver              | 3 | 4 |   released 2 (its acknowledgement on the way)
@@ -45,23 +45,23 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Called once before each look at the links: lets the library move what is on its way.
+  /// Called once before each poll of the links: lets the library progress.
   virtual void progress() {}
 
-  /// Where message `number` is to be written before it is started. Fixed for the life of the
-  /// transport, aligned to 64 bytes. Shape: [send_bytes]. Thread: any.
+  /// Buffer of message `number`, to be filled before `start`. Fixed for the life of the transport,
+  /// aligned to 64 bytes. Shape: [send_bytes]. Thread: any.
   virtual std::span<std::byte> send_slot(std::size_t link, std::uint64_t number) = 0;
 
-  /// Sends the message that lies in the slot of `number`, header filled in but for `check`.
+  /// Sends the message in the slot of `number`; its header is complete except for `check`.
   virtual void start(std::size_t link, std::uint64_t number) = 0;
 
-  /// How many messages of this link the other end has acknowledged so far.
+  /// Number of messages of this link that the other end has acknowledged so far.
   virtual std::uint64_t acknowledged(std::size_t link) = 0;
 
-  /// The oldest message that has arrived whole and is not released. Shape: [receive_bytes].
+  /// The oldest complete message that is not released. Shape: [receive_bytes].
   virtual std::optional<std::span<const std::byte>> arrived(std::size_t link) = 0;
 
-  /// Gives back the slot of the message last returned by `arrived`.
+  /// Frees the slot of the message last returned by `arrived`.
   virtual void release(std::size_t link) = 0;
 
   /// Ends all links. Before: everything started is acknowledged, everything arrived is released,

@@ -5,17 +5,17 @@
 
 namespace weft::comm_thread {
 
-/// What a channel rides on.
+/// Mechanism that moves the messages of a channel.
 enum class TransportKind { two_sided, one_sided, shared, shmem };
 
-/// When an MPI_Put is completed (Yamazaki et al. 2019, Table 2). The local variants complete it at
-/// the origin only; their messages carry a checksum by which the receiver knows a whole one.
+/// Completion of an MPI_Put (Yamazaki et al. 2019, Table 2). The local variants complete it at the
+/// origin only; a checksum in the message shows the receiver that it is complete.
 enum class OneSidedVariant { flush, flush_local, overlap, overlap_local };
 
 /// Blocking or non-blocking OpenSHMEM puts.
 enum class OpenShmemVariant { put, put_overlap };
 
-/// A transport and how it is used, as on the command line: `two-sided`, `one-sided`,
+/// A transport and its variant, as on the command line: `two-sided`, `one-sided`,
 /// `one-sided:flush|flush-local|overlap|overlap-local`, `shared`, `shmem`, `shmem:put|put-overlap`.
 /// Without a variant: `overlap-local` and `put-overlap`.
 struct TransportChoice {
@@ -24,10 +24,10 @@ struct TransportChoice {
   OpenShmemVariant shmem = OpenShmemVariant::put_overlap;
 };
 
-/// Throws InputError, which lists what is known.
+/// Throws InputError with the list of valid names.
 TransportChoice transport_choice(std::string_view text);
 
-/// The opposite of `transport_choice`.
+/// Inverse of `transport_choice`.
 std::string name(const TransportChoice& choice);
 
 }  // namespace weft::comm_thread

@@ -58,7 +58,7 @@ class TwoSidedLink {
     has_arrived_ = false;
   }
 
-  /// Sends the other end what its posted receives still wait for; the requests go to `open`.
+  /// Sends messages to match the other end's posted receives; the requests go to `open`.
   void begin_close(MPI_Comm communicator, std::vector<MPI_Request>& open) const {
     for (std::size_t i = 0; i < plan_.slot_count; ++i) {
       open.push_back(MPI_REQUEST_NULL);

@@ -14,24 +14,24 @@
 
 namespace weft::comm_thread {
 
-/// Combines a few numbers of every rank, element by element, and gives the result to all.
+/// Combines a few numbers of every rank, element by element, and returns the result on all ranks.
 ///
-/// A schedule: up a binary tree and down again, 2·⌈log2 p⌉ messages deep. Contributions are always
-/// combined in the order own, first child, second child: the same bits in every run on p ranks, and
-/// on every rank. (Sums whose bits do not depend on p: ReproducibleSum.)
+/// Runs as a schedule: up a binary tree and down again, 2·⌈log2 p⌉ messages deep. Contributions are
+/// always combined in the order own, first child, second child, so every run on p ranks gives the
+/// same bits, on every rank. (For bits that do not depend on p: ReproducibleSum.)
 ///
 ///     4 ranks: 3→1 | 1→0 2→0 | 0→1 0→2 | 1→3
 ///
 /// Lifetime: `communicator` outlives it. Thread: one at a time.
 class AllReduce {
  public:
-  /// Both run on the thread that executes the schedule; they must be short, not allocate and not
-  /// throw. Either may be empty.
+  /// Optional functions that run on the thread that executes the schedule. They must be short, not
+  /// allocate and not throw.
   struct Hooks {
-    /// Fills in this rank's contribution, called as late as possible: when those of the subtree
-    /// have arrived. Without it, `values()` as it was when posted.
+    /// Fills in this rank's contribution as late as possible: when those of its subtree have
+    /// arrived. If empty, `values()` at the time of the post is used.
     std::function<void(std::span<double>)> take{};
-    /// Receives the result as soon as it is known here, before it is passed on.
+    /// Receives the result as soon as it is known on this rank, before it is sent on.
     std::function<void(std::span<const double>)> publish{};
   };
 
@@ -44,10 +44,10 @@ class AllReduce {
   AllReduce(const AllReduce&) = delete;
   AllReduce& operator=(const AllReduce&) = delete;
 
-  /// Filled by the caller before each run, holds the result after it.
+  /// Contribution, set by the caller before each run; result after the run.
   std::span<double> values() { return values_; }
 
-  /// Starts on the calling thread, which then has to wait for it.
+  /// Starts on the calling thread, which must wait for the Pending.
   Pending start_here(CommThread& thread) { return thread.start_here(*schedule_); }
   Pending post(CommThread& thread) { return thread.post(*schedule_); }
 
@@ -60,7 +60,7 @@ class AllReduce {
   std::vector<ReduceOperation> operations_;
   Hooks hooks_;
   std::vector<double> values_;
-  std::vector<double> received_;  // of the children one after the other, then of the parent
+  std::vector<double> received_;  // from the children in order, then from the parent
   std::unique_ptr<Schedule> schedule_;
 };
 

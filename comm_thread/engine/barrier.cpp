@@ -6,7 +6,7 @@ Barrier::Barrier(const Communicator& communicator, int tag) {
   Schedule::Builder builder(communicator, "barrier");
   const int rank = communicator.rank();
   const int size = communicator.size();
-  // The distances are different modulo p, so no two rounds have a message between the same ranks.
+  // The distances differ modulo p, so no two rounds have a message between the same ranks.
   for (int distance = 1; distance < size; distance *= 2)
     builder.receive(nullptr, 0, (rank - distance + size) % size, tag)
         .send(nullptr, 0, (rank + distance) % size, tag)

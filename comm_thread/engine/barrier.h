@@ -8,7 +8,7 @@
 
 namespace weft::comm_thread {
 
-/// A barrier that does not hold up who enters it: its Pending is complete when all have entered.
+/// Non-blocking barrier: its Pending is complete when all ranks have entered.
 ///
 /// Dissemination: ⌈log2 p⌉ rounds of empty messages.
 ///
@@ -21,10 +21,10 @@ class Barrier {
   /// `tag`: the same on all ranks, different for every schedule on `communicator`.
   Barrier(const Communicator& communicator, int tag);
 
-  /// Enters on the calling thread, which then has to wait for it.
+  /// Enters the barrier on the calling thread, which must wait for the Pending.
   Pending start_here(CommThread& thread) { return thread.start_here(*schedule_); }
 
-  /// Enters; the communication thread does the rest.
+  /// Enters the barrier; the communication thread progresses it.
   Pending post(CommThread& thread) { return thread.post(*schedule_); }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace weft::comm_thread {
 
-/// The place of one rank in a binary tree over the ranks 0 … size-1.
+/// Position of one rank in a binary tree over the ranks 0 … size-1.
 ///
 ///     0 ─┬─ 1 ─┬─ 3
 ///        │     └─ 4        7 ranks

@@ -14,28 +14,28 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Looks without anything to do before the thread parks: about 100 µs. Parking at once would cost
-/// the next poster a wake-up (12–27 µs until the thread runs, 7 µs for the poster).
+/// Idle polls before the thread parks: about 100 µs. Parking at once would cost the next poster a
+/// wake-up (12–27 µs until the thread runs, 7 µs for the poster).
 constexpr std::uint64_t looks_before_park = 2000;
 constexpr std::uint64_t looks_before_park_on_shared_core = 20;
-/// Fruitless looks at messages in flight before the thread naps between looks, where it takes time
-/// from a compute thread that computes. While the poster waits, nobody computes, and it looks on.
-/// Each nap is a little longer than the one before, so that it stays a small part of the wait: two
-/// hosts with one core each over 1 Gbit/s, halos of 2.9 and 5.1 MB, take 0.95 and 0.92 of the time
-/// that they take with naps of 250 µs at most (medians of five).
+/// Unsuccessful polls of messages in flight before the thread naps between polls, if it takes time
+/// from a compute thread that computes. While the poster waits, nobody computes, and it keeps
+/// polling. Each nap is a little longer than the previous one, so that it stays a small part of the
+/// wait: two hosts with one core each over 1 Gbit/s, halos of 2.9 and 5.1 MB, take 0.95 and 0.92 of
+/// the time that they take with naps of 250 µs at most (medians of five).
 constexpr std::uint64_t looks_before_nap = 20;
 constexpr std::chrono::microseconds nap{50};
 constexpr std::chrono::microseconds nap_growth{10};
 constexpr std::chrono::microseconds longest_nap{1000};
-/// The same for messages of services, which nobody waits for. Two hosts with one core each, 50³
-/// points a rank, asynchronous Jacobi, against lock step in vector mode (medians of nine): 50 µs
-/// 0.79, 100 µs 0.77, 200 µs 0.69, 400 µs 0.71; looking from the first round on 0.74. Smaller
-/// sweeps, Schwarz and four ranks on two cores show no difference from 50 to 400 µs.
+/// Nap between polls of messages of services, which nobody waits for. Two hosts with one core each,
+/// 50³ points a rank, asynchronous Jacobi, relative to synchronous Jacobi in vector mode (medians
+/// of nine): 50 µs 0.79, 100 µs 0.77, 200 µs 0.69, 400 µs 0.71; polling from the first round on
+/// 0.74. Smaller sweeps, Schwarz and four ranks on two cores show no difference from 50 to 400 µs.
 constexpr std::chrono::microseconds service_nap{200};
 constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
-/// Of a poster that lets the thread begin.
+/// Pause of a poster that lets the communication thread begin.
 constexpr std::chrono::microseconds pause_to_begin{10};
-/// Waiting rounds between two looks at the clock.
+/// Waiting rounds between two reads of the clock.
 constexpr std::uint64_t rounds_per_clock = 1024;
 
 double now_seconds() {

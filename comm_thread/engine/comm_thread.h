@@ -19,24 +19,24 @@ namespace weft::comm_thread {
 
 class CommThread;
 
-/// One run of a schedule that was posted. Cheap to copy; says nothing when destroyed (the
-/// schedule's destructor completes what is in flight).
+/// Handle of one run of a posted schedule. Cheap to copy; its destructor does nothing (the
+/// schedule's destructor completes operations in flight).
 class Pending {
  public:
-  /// Whether the run is complete. Thread: the one that posted; what was started on the calling
-  /// thread is also progressed here.
+  /// True if the run is complete. Also progresses a run that was started on the calling thread.
+  /// Thread: the one that posted.
   bool test() const;
 
-  /// Whether message number `receive` of the schedule has arrived in this run.
+  /// True if receive number `receive` of the schedule is complete in this run.
   bool test_receive(std::size_t receive) const;
 
-  /// Before the poster computes: where the communication thread shares cores, gives it this one
-  /// for as long as it takes to begin. A thread that wakes does not always get the core from one
-  /// that computes, and then a halo of 10 ms began 1.7 ms late.
+  /// Lets the communication thread begin, if it shares cores: gives it this core for a moment
+  /// before the poster computes. A thread that wakes does not always get the core from one that
+  /// computes; a halo of 10 ms then began 1.7 ms late.
   void let_begin() const;
 
-  /// Returns when the run is complete. Throws what its execution threw (MpiError).
-  /// Says through Options::on_stall for whom it waits when nothing moves for long.
+  /// Returns when the run is complete. Throws the error of its execution (MpiError).
+  /// During a long wait without progress, reports through Options::on_stall whom it waits for.
   void wait() const;
   void wait_receive(std::size_t receive) const;
 
@@ -57,34 +57,35 @@ class Pending {
   bool is_progressed_here_;  // by test and wait, not by the communication thread
 };
 
-/// The one persistent thread of a rank that talks to MPI while the compute team sweeps.
+/// Persistent thread of a rank that communicates through MPI while the compute team computes.
 ///
-/// It sleeps while nothing is posted and no service is registered, polls while something is in
-/// flight, and runs any number of schedules at once. Where MPI grants less than
-/// MPI_THREAD_MULTIPLE no thread is started: the poster's `test` and `wait` progress the schedules
-/// instead, the owners of services call `progress_services_here`, and results are the same.
+/// It sleeps while nothing is posted and no service is registered, polls while messages are in
+/// flight, and runs any number of schedules at once. Where MPI grants less than MPI_THREAD_MULTIPLE
+/// no thread is started: the poster's `test` and `wait` progress the schedules instead, the owners
+/// of services call `progress_services_here`, and results are the same.
 ///
-/// Memory ordering: `post` publishes the schedule (and everything its buffers hold) by a release
+/// Memory ordering: `post` publishes the schedule (and the contents of its buffers) by a release
 /// push on `posted_`; the thread takes the whole list with acquire. `asleep_` and `posted_` form a
-/// store-then-load pair on either side (sequentially consistent), so no post is slept through. A
-/// service is handed over and taken back through `service_change_` in the same way, and the caller
-/// waits until the thread has seen it.
+/// store-then-load pair on either side (sequentially consistent), so no post is missed by a
+/// sleeping thread. Services are registered and removed through `service_change_` in the same way,
+/// and the caller waits until the thread has seen the change.
 ///
 /// Thread: `post` from any, for instance from a service on the communication thread; a schedule's
 /// Pending, and adding and removing services, from one thread at a time. Lifetime: outlives its
-/// schedules' runs; the destructor completes what is in flight and joins.
+/// schedules' runs; the destructor completes operations in flight and joins.
 class CommThread {
  public:
   struct Options {
     ThreadLevel thread_level = ThreadLevel::multiple;
-    /// `spin` on a core of its own, `yield` where a compute thread runs on the same core.
+    /// Waiting of the communication thread: `spin` on a core of its own, `yield` on a core shared
+    /// with a compute thread.
     WaitPolicy idle = WaitPolicy::yield;
-    /// How the thread that waits in Pending behaves.
+    /// Waiting of the threads in Pending.
     WaitPolicy wait = WaitPolicy::yield;
-    /// Run first in the new thread: pins it.
+    /// Called first in the new thread: pins it.
     std::function<void()> on_start{};
-    /// Called by the waiting thread when a wait lasts `stall_seconds`, and again after each
-    /// doubling, with who is awaited: "halo exchange: receive from rank 2".
+    /// Called by the waiting thread when a wait has lasted `stall_seconds`, and again after each
+    /// doubling, with the awaited operation: "halo exchange: receive from rank 2".
     std::function<void(const std::string&, double seconds)> on_stall{};
     double stall_seconds = 10;
   };
@@ -94,40 +95,41 @@ class CommThread {
   CommThread(const CommThread&) = delete;
   CommThread& operator=(const CommThread&) = delete;
 
-  /// Hands `schedule` over and returns at once. A schedule runs once at a time.
+  /// Posts `schedule` to the communication thread and returns at once. A schedule runs once at a
+  /// time.
   Pending post(Schedule& schedule);
 
-  /// Hands several schedules, each once, over that run one after another; each starts on the
-  /// communication thread the moment the one before is complete. The Pending is that of the last.
-  /// When one fails, those after it fail alike. Shape: at least one.
+  /// Posts several schedules that run one after another; each starts on the communication thread as
+  /// soon as the previous one is complete. Returns the Pending of the last. If one fails, all later
+  /// ones fail with it. Shape: at least one, each once.
   Pending post_chain(std::span<Schedule* const> schedules);
 
-  /// From now on the communication thread calls `service.progress()` again and again; it naps
-  /// between fruitless looks where it shares a core, and does not park.
+  /// Registers `service`: the communication thread calls `service.progress()` repeatedly until it
+  /// is removed. It does not park meanwhile; on a shared core it naps between unsuccessful polls.
   void add_service(Service& service);
 
-  /// After it returns the service is not called any more. Throws what `progress` threw.
+  /// Removes `service`: after the return it is not called any more. Throws the error of `progress`.
   void remove_service(Service& service);
 
-  /// One look at every service, for their owners where there is no communication thread; nothing
-  /// where there is one.
+  /// Progresses every service once, for their owners, if there is no communication thread;
+  /// otherwise does nothing.
   void progress_services_here();
 
-  /// How waiting threads behave (Options::wait).
+  /// Waiting of threads outside the communication thread (Options::wait).
   WaitPolicy wait_policy() const { return options_.wait; }
 
   /// Waits, as Options::wait says, until `is_done()`; reports a stall with `awaited()`. Progresses
-  /// the services where there is no communication thread. Throws what `is_done` throws.
+  /// the services if there is no communication thread. Throws the exceptions of `is_done`.
   void wait_for(const std::function<bool()>& is_done, const std::function<std::string()>& awaited);
 
-  /// Starts `schedule` on the calling thread, as MPI programs without a communication thread do:
-  /// it progresses in `test` and `wait` only. Vector and overlap mode communicate so.
+  /// Starts `schedule` on the calling thread, as MPI programs without a communication thread do: it
+  /// progresses only in `test` and `wait`. Used by vector and overlap mode.
   Pending start_here(Schedule& schedule);
 
-  /// False where the poster itself has to progress (no MPI_THREAD_MULTIPLE).
+  /// False if the poster itself has to progress (no MPI_THREAD_MULTIPLE).
   bool has_thread() const { return thread_.joinable(); }
 
-  /// Processor time the thread has used so far, seconds; 0 without a thread.
+  /// Processor time used by the thread so far; 0 without a thread. Unit: seconds.
   double cpu_seconds() const;
 
  private:
@@ -139,7 +141,7 @@ class CommThread {
     bool is_added;
   };
 
-  /// Marks, while it lives, that somebody waits: the communication thread then looks on instead of
+  /// While it lives, marks that a thread waits: the communication thread then polls instead of
   /// napping.
   class Waiting {
    public:
@@ -155,33 +157,32 @@ class CommThread {
     CommThread& thread_;
   };
 
-  /// Throws std::logic_error while a run of it is in flight.
+  /// Throws std::logic_error if `schedule` has a run in flight.
   static void check_is_free(const Schedule& schedule);
   static std::uint64_t begin_run(Schedule& schedule);
   void hand_over(Schedule& schedule);
   bool take_posted();
   bool has_work_waiting() const;
   void wake();
-  /// Until `wake`, at most `longest`.
+  /// Sleeps until `wake`, at most for `longest`.
   void sleep(std::chrono::nanoseconds longest);
   void change_services(ServiceChange change);
   bool take_service_change();
   void apply(ServiceChange change);
   bool progress_services();
-  /// Lets time pass for a thread that waits; `round` counts since waiting began, `awaited` says for
-  /// whom.
+  /// Called in each round of a wait: reports stalls with `awaited`; `round` counts the rounds.
   template <class Awaited>
   void wait_a_little(const Awaited& awaited, std::uint64_t round);
 
   Options options_;
-  ScheduleExecutor executor_;  // the communication thread's
-  ScheduleExecutor callers_executor_;  // of what was started by `start_here`
+  ScheduleExecutor executor_;  // of the communication thread
+  ScheduleExecutor callers_executor_;  // for runs started by `start_here`
   alignas(64) std::atomic<Schedule*> posted_{nullptr};
   std::atomic<std::uint32_t> asleep_{0};  // 1 while the thread parks or naps
   std::atomic<ServiceChange*> service_change_{nullptr};
-  std::vector<Service*> services_;  // of the thread that progresses them
+  std::vector<Service*> services_;  // owned by the thread that progresses them
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> somebody_waits_{false};  // a hint: how often to look
+  std::atomic<bool> somebody_waits_{false};  // a hint: how often to poll
   double next_stall_report_ = 0;  // of the wait in progress
   double wait_began_ = 0;
   std::jthread thread_;

@@ -23,7 +23,7 @@ void pass_carries(Words& words) {
   }
 }
 
-/// Magnitude of carried, non-negative digits, rounded to nearest even.
+/// Magnitude of normalised, non-negative digits, rounded to nearest even.
 double round_magnitude(const Words& digits) {
   std::size_t top = digit_count - 1;
   while (top > 0 && digits[top] == 0) --top;
@@ -31,7 +31,8 @@ double round_magnitude(const Words& digits) {
     top = 2;
   }
   const auto digit = [&](std::size_t i) { return static_cast<std::uint64_t>(digits[i]); };
-  // 64 leading bits of the top three digits, the rest folded into the last one as "sticky".
+  // The 64 leading bits of the top three digits; lower bits are folded into the last one as
+  // "sticky".
   std::uint64_t high = digit(top) << 32 | digit(top - 1);
   std::uint64_t low = digit(top - 2);
   int exponent = lowest_exponent + 32 * static_cast<int>(top - 1);

@@ -11,7 +11,7 @@
 
 namespace weft::comm_thread {
 
-/// What travels between this rank and one neighbour in a halo exchange, in elements.
+/// Ranges sent to and received from one neighbour in a halo exchange, in elements.
 struct HaloNeighbour {
   int rank = 0;
   std::int64_t send_begin = 0;  // in the send buffer
@@ -20,46 +20,47 @@ struct HaloNeighbour {
   std::int64_t receive_count = 0;
 };
 
-/// What one exchange moves, to and from this rank.
+/// Messages and bytes of one exchange, to and from this rank.
 struct HaloTraffic {
   std::int64_t receive_count = 0;  // messages
   std::int64_t received_bytes = 0;
   std::int64_t sent_bytes = 0;
 };
 
-/// Brings the halo of one vector up to date: a neighbour exchange out of one send buffer.
+/// Updates the halo of one vector: a neighbour exchange from one send buffer.
 ///
 ///     rank 1 of 3:   send buffer | for 0 | for 2 |  ──►  halo of ranks 0 and 2
 ///                    halo        | of 0  | of 2  |  ◄──  send buffers of ranks 0 and 2
 ///
-/// Vector and overlap mode call `start_here`, task mode `post`; all wait for the Pending.
-/// The sender's values reach the halo without a copy by weft.
+/// Vector and overlap mode call `start_here`, task mode `post`; all wait for the Pending. weft
+/// makes no copy of the values between send buffer and halo.
 /// Lifetime: `communicator` and `halo` outlive it. Thread: one at a time.
 class HaloExchange {
  public:
-  /// `tag`: the same on all ranks, different for every exchange on `communicator`.
-  /// `halo`: where received entries go, the neighbours' ranges tile it. Not collective by itself,
+  /// `tag`: the same on all ranks, different for every exchange on `communicator`. `halo`:
+  /// destination of received entries; the neighbours' ranges cover it. Not collective by itself,
   /// but both ends of every pair must exist before either is used.
   HaloExchange(const Communicator& communicator, std::span<const HaloNeighbour> neighbours,
                std::span<double> halo, int tag);
 
-  /// Filled by the caller before each exchange. Shape: the neighbours' send ranges tile it.
+  /// Values to send, filled by the caller before each exchange. Shape: covered by the neighbours'
+  /// send ranges.
   std::span<double> send_buffer() { return send_buffer_; }
 
   bool has_neighbours() const { return !exchange_->is_empty(); }
   const HaloTraffic& traffic() const { return traffic_; }
 
-  /// Starts the exchange on the calling thread, which then has to wait for it.
+  /// Starts the exchange on the calling thread, which must wait for the Pending.
   Pending start_here(CommThread& thread) { return exchange_->start_here(thread); }
 
-  /// Hands the exchange to the communication thread. Receive `i` of the Pending is the i-th
+  /// Posts the exchange to the communication thread. Receive `i` of the Pending is the i-th
   /// neighbour that sends anything.
   Pending post(CommThread& thread) { return exchange_->post(thread); }
 
  private:
   std::vector<double> send_buffer_;
   HaloTraffic traffic_;
-  std::optional<NeighbourExchange> exchange_;  // made when its buffers lie still
+  std::optional<NeighbourExchange> exchange_;  // created once its buffers no longer move
 };
 
 }  // namespace weft::comm_thread

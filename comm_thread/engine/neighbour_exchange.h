@@ -11,21 +11,21 @@
 
 namespace weft::comm_thread {
 
-/// What travels between this rank and one neighbour. Empty: no message in that direction.
+/// Buffers of this rank for one neighbour. Empty: no message in that direction.
 struct ExchangeNeighbour {
   int rank = 0;
   std::span<const std::byte> send{};
-  std::span<std::byte> receive{};  // as long as what that rank sends here
+  std::span<std::byte> receive{};  // as long as that rank's message
 };
 
-/// Sends to and receives from given neighbours, as often as wanted: MPI_Ialltoallv for those
-/// concerned only, as a schedule of one round.
+/// Sends to and receives from given neighbours repeatedly: MPI_Ialltoallv restricted to the
+/// neighbours, as a schedule of one round.
 ///
-/// Nothing is copied by weft. Lifetime: `communicator` and all buffers outlive it.
+/// weft copies nothing. Lifetime: `communicator` and all buffers outlive it.
 /// Thread: one at a time.
 class NeighbourExchange {
  public:
-  /// `name`: for messages to people. `tag`: the same on all ranks, different for every schedule on
+  /// `name`: for messages. `tag`: the same on all ranks, different for every schedule on
   /// `communicator`. Not collective by itself, but both ends of every pair must exist before either
   /// is used.
   NeighbourExchange(const Communicator& communicator, std::string name,
@@ -33,10 +33,11 @@ class NeighbourExchange {
 
   bool is_empty() const { return schedule_->is_empty(); }
 
-  /// Starts on the calling thread, which then has to wait for it.
+  /// Starts on the calling thread, which must wait for the Pending.
   Pending start_here(CommThread& thread) { return thread.start_here(*schedule_); }
 
-  /// Receive `i` of the Pending is the i-th neighbour that sends anything.
+  /// Posts to the communication thread. Receive `i` of the Pending is the i-th neighbour that sends
+  /// anything.
   Pending post(CommThread& thread) { return thread.post(*schedule_); }
 
  private:

@@ -10,7 +10,7 @@ void add_recursive_doubling(Schedule::Builder& builder, const Communicator& comm
   const int rank = communicator.rank();
   const int size = communicator.size();
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
-  if (rank >= core) {  // has a partner inside the power of two, which does the work for both
+  if (rank >= core) {  // a partner inside the power of two works for both
     builder.send(own.data(), own.size(), rank - core).end_round();
     builder.receive(own.data(), own.size(), rank - core).end_round();
     return;

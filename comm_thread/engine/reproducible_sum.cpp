@@ -22,7 +22,7 @@ ReproducibleSum::ReproducibleSum(const Communicator& communicator, CommThread& c
 
 std::unique_ptr<Schedule> ReproducibleSum::build_schedule() {
   Schedule::Builder builder(communicator_, "all-reduce");
-  // Digits are below 2^32 when they leave: the words of 2^31 ranks can be added without overflow.
+  // Normalised digits are below 2^32: the words of 2^31 ranks can be added without overflow.
   add_recursive_doubling(builder, communicator_, std::as_writable_bytes(std::span(words_)),
                          std::as_writable_bytes(std::span(received_)), [this] {
                            for (std::size_t i = 0; i < words_.size(); ++i)

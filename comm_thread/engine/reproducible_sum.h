@@ -13,19 +13,19 @@
 
 namespace weft::comm_thread {
 
-/// Sums over all threads of all ranks whose bits do not depend on how many there are.
+/// Sums over all threads of all ranks; the bits do not depend on the numbers of threads and ranks.
 ///
-/// Threads add to accumulators of their own; the primary thread merges them and posts a schedule
-/// that adds the accumulators of all ranks. Because they add without rounding, every rank may add
-/// in its own order: recursive doubling, ⌈log2 p⌉ rounds of 568 bytes per scalar instead of the
-/// 2·log2 p of reduce and broadcast.
+/// Threads add to separate accumulators; the primary thread merges them and posts a schedule that
+/// adds the accumulators of all ranks. Because nothing is rounded, every rank may add in its own
+/// order: recursive doubling, ⌈log2 p⌉ rounds of 568 bytes per scalar instead of the 2·log2 p of
+/// reduce and broadcast.
 ///
 /// Memory ordering: parts are written by their threads before the first team barrier and read by
 /// the primary thread after it; results are written before the second barrier and read after it.
-/// Lifetime: inside that of `comm_thread`.
+/// Lifetime: `comm_thread` outlives it.
 class ReproducibleSum {
  public:
-  /// Collective: takes a message space of its own. `scalar_count`: how many sums travel together.
+  /// `scalar_count`: number of sums reduced together. Collective: duplicates the communicator.
   ReproducibleSum(const Communicator& communicator, CommThread& comm_thread, int thread_count,
                   int scalar_count);
 
@@ -34,21 +34,21 @@ class ReproducibleSum {
     return parts_[static_cast<std::size_t>(thread)].sums[static_cast<std::size_t>(scalar)];
   }
 
-  /// Sums up and clears all parts. Thread: every thread of the team. Collective.
+  /// Reduces and then clears all parts. Thread: every thread of the team. Collective.
   void collective_reduce(const TeamThread& thread) {
     collective_start(thread);
     collective_finish(thread);
   }
 
-  /// The same in two steps, with other work between them while the sums travel; nothing may be
-  /// added to the parts meanwhile. Thread: every thread of the team. Collective.
+  /// The two steps of `collective_reduce`, with other work between them during the communication;
+  /// nothing may be added to the parts meanwhile. Thread: every thread of the team. Collective.
   void collective_start(const TeamThread& thread);
   void collective_finish(const TeamThread& thread);
 
   /// The last sum, the same on all threads of all ranks.
   double result(int scalar = 0) const { return results_[static_cast<std::size_t>(scalar)]; }
 
-  /// What the threads of this rank have added to it, rounded. Thread: the primary one, between
+  /// This rank's contribution to the sum, rounded. Thread: the primary one, between
   /// `collective_start` and `collective_finish`.
   double own_sum(int scalar = 0) const { return merged(scalar).rounded(); }
 
@@ -58,7 +58,7 @@ class ReproducibleSum {
   };
 
   std::unique_ptr<Schedule> build_schedule();
-  /// Of the parts, which are normalised.
+  /// Sum of the parts, which are normalised.
   ExactAccumulator merged(int scalar) const;
   void merge_parts();
 
@@ -66,7 +66,7 @@ class ReproducibleSum {
   CommThread& comm_thread_;
   std::size_t scalar_count_;
   std::vector<Part> parts_;  // [thread_count]
-  std::vector<std::int64_t> words_;  // [scalar_count × word_count], sent
+  std::vector<std::int64_t> words_;  // [scalar_count × word_count], to send
   std::vector<std::int64_t> received_;  // the same, per round
   std::vector<double> results_;  // [scalar_count]
   std::unique_ptr<Schedule> schedule_;  // empty on one rank

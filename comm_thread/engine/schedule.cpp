@@ -52,7 +52,7 @@ std::unique_ptr<Schedule> Schedule::Builder::build() {
 }
 
 Schedule::~Schedule() {
-  // Nothing may be freed while MPI still writes to it.
+  // Nothing may be freed while MPI writes to it.
   while (finished_runs() < posted_runs())
     if (progress_by_poster_) progress_by_poster_();
   for (MPI_Request& request : requests_)

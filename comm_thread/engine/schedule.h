@@ -17,7 +17,7 @@ namespace weft::comm_thread {
 
 /// A fixed list of rounds of sends, receives and local operations, built once and run many times.
 ///
-/// All operations of a round are independent; a round begins when the one before is complete.
+/// All operations of a round are independent; a round begins when the previous one is complete.
 ///
 ///     halo exchange      | recv from 0, recv from 2, send to 0, send to 2 |
 ///     all-reduce, 4 ranks| send 1, recv 1 | add | send 2, recv 2 | add |
@@ -26,8 +26,8 @@ namespace weft::comm_thread {
 /// the caller and must outlive the schedule.
 ///
 /// Memory ordering: the poster's writes to send buffers become visible to the thread that executes
-/// the schedule through the hand-over in CommThread::post (release) and its take (acquire). What
-/// was received is published by the release store of `finished_runs_` (or of one receive's
+/// the schedule through the release in CommThread::post and the acquire of the thread that takes
+/// it. Received data is published by the release store of `finished_runs_` (or of one receive's
 /// `finished_run`) and read after an acquire load that sees it.
 /// Source: Hoefler, Gottschling, Rehm, Lumsdaine 2006, section 2.1–2.3.
 class Schedule {
@@ -38,7 +38,7 @@ class Schedule {
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
-  /// For messages to people: "halo exchange".
+  /// Name for messages: "halo exchange".
   const std::string& name() const { return name_; }
   bool is_empty() const { return requests_.empty() && rounds_.empty(); }
 
@@ -46,10 +46,11 @@ class Schedule {
   std::uint64_t posted_runs() const { return posted_runs_.load(std::memory_order_relaxed); }
   std::uint64_t finished_runs() const { return finished_runs_.load(std::memory_order_acquire); }
 
-  /// Whether the receive that was added as number `receive` is complete in run `run`. Thread: any.
+  /// True if receive number `receive` (in the order added) is complete in run `run`. Thread: any.
   bool has_received(std::size_t receive, std::uint64_t run) const;
 
-  /// What is still missing in the current run: "halo exchange: receive from rank 2". Thread: any.
+  /// Operations still missing in the current run: "halo exchange: receive from rank 2". Thread:
+  /// any.
   std::string missing() const;
 
  private:
@@ -71,22 +72,22 @@ class Schedule {
   Schedule() = default;
 
   std::string name_;
-  const char* trace_name_ = "";  // the same, for ever
+  const char* trace_name_ = "";  // the name, kept until the program ends
   std::vector<MPI_Request> requests_;
   std::unique_ptr<Operation[]> operations_;  // [requests_.size()]
   std::vector<std::size_t> receives_;  // operation of each receive, in the order added
   std::vector<Round> rounds_;
 
-  // The executing thread's own.
+  // Used by the executing thread only.
   std::size_t current_round_ = 0;
   std::size_t open_requests_ = 0;
-  std::int64_t begin_ns_ = 0;  // of the run, where it is recorded
+  std::int64_t begin_ns_ = 0;  // start of the run, if traced
 
   std::atomic<std::uint64_t> posted_runs_{0};
   std::atomic<std::uint64_t> finished_runs_{0};
-  std::exception_ptr error_;  // of any run, for good; written before finished_runs_
-  std::function<void()> progress_by_poster_;  // set where the poster progresses it
-  Schedule* next_posted_ = nullptr;  // link of CommThread's hand-over list
+  std::exception_ptr error_;  // first error of any run; written before finished_runs_
+  std::function<void()> progress_by_poster_;  // set if the poster progresses it
+  Schedule* next_posted_ = nullptr;  // link of CommThread's list of posted schedules
   Schedule* continuation_ = nullptr;  // started when the current run is complete
 };
 
@@ -98,7 +99,7 @@ class Schedule::Builder {
 
   Builder& send(const void* data, std::size_t bytes, int rank, int tag = 0);
   Builder& receive(void* data, std::size_t bytes, int rank, int tag = 0);
-  /// Ends the round; `afterwards` runs on the executing thread when the round is complete and must
+  /// Ends the round; `afterwards` runs on the executing thread once the round is complete. It must
   /// be short, not allocate and not throw.
   Builder& end_round(std::function<void()> afterwards = {});
 

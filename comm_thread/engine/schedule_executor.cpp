@@ -80,7 +80,7 @@ bool ScheduleExecutor::progress() {
     }
     if (ended) {
       active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
-      finish(schedule);  // after this its owner may destroy it
+      finish(schedule);  // its owner may destroy it afterwards
     } else {
       ++i;
     }
@@ -93,7 +93,7 @@ void ScheduleExecutor::finish(Schedule& schedule) {
   Schedule* next = std::exchange(schedule.continuation_, nullptr);
   const std::exception_ptr error = schedule.error_;
   auto* const trace = perfmodel::ThreadTrace::of_this_thread();
-  if (trace && schedule.begin_ns_ > 0)  // not where recording began in between
+  if (trace && schedule.begin_ns_ > 0)  // false if tracing began during the run
     trace->record(schedule.trace_name_, perfmodel::ThreadTrace::Kind::overlapping,
                   schedule.begin_ns_, perfmodel::ThreadTrace::now());
   schedule.finished_runs_.store(schedule.posted_runs(), std::memory_order_release);

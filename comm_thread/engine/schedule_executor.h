@@ -6,25 +6,25 @@
 
 namespace weft::comm_thread {
 
-/// Drives any number of schedules at once, from one thread.
+/// Progresses any number of schedules from one thread.
 ///
-/// Thread: always the same one: the communication thread, or the caller where there is none.
+/// Thread: always the same: the communication thread, or the caller if there is none.
 class ScheduleExecutor {
  public:
-  /// Starts the run that was posted last. Errors are kept for whoever waits.
+  /// Starts the run that was posted last. Errors are kept for the thread that waits.
   void start(Schedule& schedule);
 
-  /// Looks once at everything in flight; true when anything moved.
+  /// Polls all operations in flight once; returns true if one completed.
   bool progress();
 
   bool is_idle() const { return active_.empty(); }
 
  private:
   void start_round(Schedule& schedule);
-  /// True when an operation completed; ends rounds and the run.
+  /// Polls one schedule, ends rounds and the run; returns true if an operation completed.
   bool advance(Schedule& schedule);
   bool test_requests(Schedule& schedule);
-  /// Ends the run and starts its continuation, which shares its error if there is one.
+  /// Ends the run and starts its continuation, which inherits its error.
   void finish(Schedule& schedule);
 
   std::vector<Schedule*> active_;

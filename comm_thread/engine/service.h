@@ -5,8 +5,8 @@
 
 namespace weft::comm_thread {
 
-/// Something the communication thread attends to for as long as it is registered: a set of
-/// channels, a continuous reduction, a termination detector.
+/// Object that the communication thread progresses while it is registered: a set of channels, a
+/// continuous reduction, a termination detector.
 ///
 /// Memory ordering: the first exception is written before the release store of `failed_` and read
 /// after an acquire load that sees it.
@@ -14,12 +14,12 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  /// Looks once at everything it has in flight; true when anything moved. Must not block.
+  /// Polls all its operations in flight once; returns true if one made progress. Must not block.
   /// Thread: the communication thread, from `CommThread::add_service` until `remove_service` has
   /// returned.
   virtual bool progress() = 0;
 
-  /// `progress`, unless it has failed before; keeps what it throws. Thread: as `progress`.
+  /// Calls `progress` unless it has failed before; stores its exception. Thread: as `progress`.
   bool attend() {
     if (failed_.load(std::memory_order_relaxed)) return false;
     try {
@@ -31,7 +31,7 @@ class Service {
     }
   }
 
-  /// Throws what `progress` threw. Thread: any; owners that wait for the service call it.
+  /// Throws the exception of `progress`. Thread: any; owners that wait for the service call it.
   void rethrow_error() const {
     if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
   }

@@ -17,7 +17,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// Answers with this rank's time as rank 0 would read it.
+/// Answers with the time of rank 0, computed from this rank's clock.
 void answer(const Communicator& communicator, int rank, std::int64_t offset) {
   for (int question = 0; question < questions; ++question) {
     std::int64_t time = 0;
@@ -50,7 +50,7 @@ std::int64_t ask(const Communicator& communicator, int rank) {
 std::int64_t collective_clock_offset_ns(const Communicator& communicator) {
   const int rank = communicator.rank();
   std::array<std::int64_t, 1> offset{0};
-  // In every round those who know tell as many others.
+  // In every round, each rank that knows its offset answers one that does not.
   for (int knowing = 1; knowing < communicator.size(); knowing *= 2) {
     if (rank < knowing && rank + knowing < communicator.size())
       answer(communicator, rank + knowing, offset[0]);

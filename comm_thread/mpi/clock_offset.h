@@ -6,12 +6,12 @@
 
 namespace weft::comm_thread {
 
-/// Nanoseconds to add to the steady clock of this rank to get that of rank 0, so that times of
-/// several nodes can be compared. Ranks of one node have one clock: the offset of all is that of
-/// the first, 0 on the node of rank 0.
+/// Nanoseconds to add to this rank's steady clock to get that of rank 0, so that times of several
+/// nodes can be compared. The ranks of a node share one clock: all have the offset of the node's
+/// first rank, 0 on the node of rank 0.
 ///
-/// Each rank asks one that knows its own offset already, a few times, and believes the answer that
-/// came back soonest: off by at most half of that, in log2 p rounds.
+/// Each rank asks one that already knows its own offset, several times, and uses the answer with
+/// the shortest round trip: the error is at most half of it, in each of log2 p rounds.
 /// Collective. Source: Cristian 1989.
 std::int64_t collective_clock_offset_ns(const Communicator& communicator);
 

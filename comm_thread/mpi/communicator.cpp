@@ -9,7 +9,7 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Runs a non-blocking collective to its end.
+/// Runs a non-blocking collective to completion.
 template <class Collective, class... Arguments>
 void run(Collective collective, const char* doing, Arguments... arguments) {
   MPI_Request request = MPI_REQUEST_NULL;

@@ -10,11 +10,12 @@
 
 namespace weft::comm_thread {
 
-/// A private group of ranks: owns a duplicated MPI communicator, so its messages meet no others.
+/// Private group of ranks with its own duplicated MPI communicator, so its messages cannot match
+/// others.
 ///
 /// The blocking collectives here serve set-up and reporting; iterations use schedules.
 /// Thread: one thread at a time per object. Lifetime: inside an MpiSession.
-/// Throws MpiError when the library fails.
+/// Throws MpiError if the library fails.
 class Communicator {
  public:
   /// All ranks of the job. Collective.
@@ -29,20 +30,20 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  /// The same ranks with a message space of their own. Collective.
+  /// Returns the same ranks with a separate message space. Collective.
   Communicator collective_duplicate() const;
 
-  /// The ranks of this node (those that can share memory). Collective.
+  /// Returns the ranks of this node (those that can share memory). Collective.
   Communicator collective_split_node() const;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
 
-  /// For the rest of comm_thread/ only.
+  /// MPI's handle, for comm_thread/ only.
   MPI_Comm handle() const { return handle_; }
 
-  // Collective, all of them.
+  // All of these are collective.
   void barrier() const;
   std::int64_t sum(std::int64_t value) const;
   std::int64_t min(std::int64_t value) const;
@@ -56,8 +57,8 @@ class Communicator {
   std::int64_t exclusive_prefix_sum(std::int64_t value) const;
   void broadcast(std::string& text, int root) const;
   void broadcast(std::span<std::int64_t> values, int root) const;
-  /// Every rank's text in rank order, on rank 0; elsewhere empty. Sized by the number of ranks on
-  /// rank 0 only: for reports.
+  /// Every rank's text in rank order on rank 0, empty elsewhere. For reports: only rank 0 stores a
+  /// text per rank.
   std::vector<std::string> gather(std::string_view text) const;
   /// Every rank's list in rank order, on every rank. For groups that stay small (one node).
   std::vector<std::vector<std::int64_t>> all_gather(std::span<const std::int64_t> values) const;

@@ -7,13 +7,13 @@
 
 namespace weft::comm_thread {
 
-/// Throws the same InputError on every rank when any rank has a message, the one of the lowest
-/// such rank. `message`: empty where all is well.
+/// Throws an InputError with the same message on every rank if any rank has one: that of the lowest
+/// such rank. `message`: empty on a rank without an error.
 /// Collective.
 void collective_agree_on_error(const Communicator& communicator, const std::string& message);
 
-/// Runs `work` on this rank and then agrees: an InputError thrown by `work` on one rank is thrown
-/// on all. `work` itself must not communicate.
+/// Runs `work` on this rank; an InputError that it throws on any rank is thrown on all. `work` must
+/// not communicate.
 /// Collective.
 void collective_attempt(const Communicator& communicator, const std::function<void()>& work);
 

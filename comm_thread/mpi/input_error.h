@@ -4,7 +4,7 @@
 
 namespace weft::comm_thread {
 
-/// Something the user gave is wrong; `what()` is the one line to show (file, line, expected).
+/// Error in the user's input; `what()` is the one line to show (file, line, expected).
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -6,11 +6,11 @@
 
 namespace weft::comm_thread {
 
-/// How to tell MPI of a message of any number of bytes where its counts are `int`.
+/// MPI count and data type of a message of any number of bytes, although MPI's counts are `int`.
 ///
-/// Up to INT_MAX bytes: as many MPI_BYTE. Above: one element of a derived type of whole GiB and the
-/// rest, which matches a receive in bytes all the same. An operation started or prepared with the
-/// type keeps it alive.
+/// Up to INT_MAX bytes: `bytes` times MPI_BYTE. Above: one element of a derived type made of whole
+/// GiB and the rest; it matches a receive in bytes. A started or prepared operation keeps the type
+/// alive.
 class MessageType {
  public:
   /// Throws MpiError.
@@ -27,7 +27,7 @@ class MessageType {
   MPI_Datatype handle_ = MPI_BYTE;
 };
 
-/// The length of a message in bytes, also above INT_MAX. Throws MpiError.
+/// Length of a message in bytes, also above INT_MAX. Throws MpiError.
 std::size_t byte_count(const MPI_Status& status);
 
 }  // namespace weft::comm_thread

@@ -6,14 +6,14 @@
 
 namespace weft::comm_thread {
 
-/// A failure reported by the MPI library, with its own words and what weft was doing.
+/// Error reported by the MPI library; `what()` has the library's message and the failed operation.
 class MpiError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Throws MpiError when `code` is not MPI_SUCCESS.
-/// `doing`: what was attempted, for the message ("start the halo exchange").
+/// Throws MpiError if `code` is not MPI_SUCCESS.
+/// `doing`: the operation, for the message ("start the halo exchange").
 void check_mpi(int code, const char* doing);
 
 }  // namespace weft::comm_thread

@@ -46,14 +46,14 @@ std::string name(ThreadLevel level) {
 
 MpiSession::MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted) {
 #ifdef OPEN_MPI
-  // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
+  // With its window type "rdma", Open MPI 4.1 crashes at finalization if OpenSHMEM is used as well.
   setenv("OMPI_MCA_osc", "^rdma", 0);
 #endif
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(&argument_count, &arguments, to_mpi(wanted), &provided),
             "initialise the library");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  // MPICH may grant more than was asked for; whoever asks for less wants to see the fall-back.
+  // MPICH may grant more than requested; a caller that requests less wants the fallback.
   thread_level_ = std::min(from_mpi(provided), wanted);
 }
 
@@ -62,7 +62,7 @@ MpiSession::~MpiSession() {
   if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   wait_for_all();
   for (; !work_at_end.empty(); work_at_end.pop_back()) work_at_end.back()();
-  // Open MPI's OpenSHMEM takes MPI down with itself.
+  // Open MPI's OpenSHMEM finalizes MPI as well.
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
   if (!is_finalized) MPI_Finalize();

@@ -5,31 +5,31 @@
 
 namespace weft::comm_thread {
 
-/// What the MPI library allows threads to do, weakest first (MPI 4.0, section 11.6).
+/// Thread support of an MPI library, weakest first (MPI 4.0, section 11.6).
 enum class ThreadLevel { single, funneled, serialized, multiple };
 
-/// "MPI_THREAD_MULTIPLE" and so on.
+/// MPI's name of the level, such as "MPI_THREAD_MULTIPLE".
 std::string name(ThreadLevel level);
 
 /// Initialises MPI for the lifetime of the object and finalises it in the destructor.
 ///
-/// Asks for MPI_THREAD_MULTIPLE. A library that gives less is accepted: CommThread then starts no
-/// thread and the caller's own thread progresses every schedule (see CommThread).
+/// Asks for MPI_THREAD_MULTIPLE. If the library provides less, CommThread starts no thread and the
+/// calling thread progresses every schedule.
 /// Thread: the main thread. Collective over all processes. One object per process.
 class MpiSession {
  public:
-  /// `wanted`: the level to ask for; less than `multiple` only to try the fall-back.
+  /// `wanted`: requested level; less than `multiple` only to test the fallback.
   MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted = ThreadLevel::multiple);
-  /// Waits for all processes and finalises.
+  /// Waits for all processes and finalises MPI.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  /// The level obtained; never more than the level wanted.
+  /// Level obtained, at most the requested one.
   ThreadLevel thread_level() const { return thread_level_; }
 
-  /// Runs `work` at the end of the session, while MPI still works; what was given last runs first.
-  /// Not when an exception ends the job. Thread: one at a time.
+  /// Registers `work` to run at the end of the session, before MPI is finalised, last registered
+  /// first. Does not run if an exception ends the job. Thread: one at a time.
   static void at_end(std::function<void()> work);
 
   /// First line of the library's own description ("MPICH Version: 4.0.2").

@@ -6,8 +6,8 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Between two naps. With 4, 16 and 64 looks, and naps of 2, 10 and 50 µs, runs took the same;
-/// yields before the first nap made them slower.
+/// Polls between two naps. With 4, 16 and 64 polls, and naps of 2, 10 and 50 µs, runs took the same
+/// time; yields before the first nap made them slower.
 constexpr unsigned looks_before_nap = 16;
 constexpr std::chrono::microseconds nap_time{10};
 

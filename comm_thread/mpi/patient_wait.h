@@ -4,10 +4,10 @@
 
 namespace weft::comm_thread {
 
-/// Waits for one request without keeping a core from those who have work: MPI's own waiting, and
-/// so its blocking collectives, spin or yield without end, which on a core that other ranks share
-/// costs each of them whole time slices (see `relax`).
-/// Throws MpiError. `doing`: for its message.
+/// Waits for one request without occupying a shared core: MPI's own waits, and so its blocking
+/// collectives, spin or yield without end, which costs the other ranks of the core whole time
+/// slices (see `relax`).
+/// Throws MpiError; `doing`: the operation, for its message.
 void wait_patiently(MPI_Request& request, const char* doing);
 
 }  // namespace weft::comm_thread

@@ -26,7 +26,7 @@ std::string name_of(const ThreadAudit& thread) {
          (thread.thread < 0 ? " communication thread" : numbered(" compute thread", thread.thread));
 }
 
-/// The PU a thread is known to be on: the only one it may run on, else the last one seen.
+/// The PU that a thread is known to be on: the only one it may run on, or else the last one seen.
 std::optional<unsigned> actual_pu(const ThreadAudit& thread) {
   return thread.binding.size() == 1 ? std::optional(thread.binding.front()) : thread.last_cpu;
 }
@@ -57,7 +57,8 @@ std::string names_of(const ThreadList& threads) {
   return names;
 }
 
-/// Compute threads may never meet; the communication thread may where it was planned so.
+/// True if two threads share a PU contrary to the plan: compute threads never may, the
+/// communication thread only where planned.
 bool meet_wrongly(const ThreadList& threads) {
   const auto computes = [](const ThreadAudit* thread) { return thread->thread >= 0; };
   const auto planned = [](const ThreadAudit* thread) { return thread->planned_pu; };

@@ -20,8 +20,8 @@ struct Job {
   std::atomic<int> finished{0};
 };
 
-/// Handed over here, not through the captures of the parallel region: the runtime's own hand-over
-/// of captures is invisible to ThreadSanitizer. One team computes at a time in a process.
+/// Passed here rather than through the captures of the parallel region: ThreadSanitizer cannot see
+/// how the OpenMP runtime passes captures. Only one team of a process computes at a time.
 std::atomic<Job*> current_job{nullptr};
 
 void take_part(int index) {
@@ -35,7 +35,7 @@ void take_part(int index) {
   job.finished.fetch_add(1, std::memory_order_release);
 }
 
-/// The error that began it: not that of a thread which only noticed that another had failed.
+/// Rethrows the original error, not that of a thread which only noticed that another had failed.
 void rethrow_first(const std::vector<std::exception_ptr>& errors) {
   std::exception_ptr broken;
   for (const std::exception_ptr& error : errors) {
@@ -78,7 +78,7 @@ void ComputeTeam::run(const std::function<void(const TeamThread&)>& work) const 
   current_job.store(&job, std::memory_order_release);
 #pragma omp parallel
   {
-    // A smaller team would wait for its missing threads for ever.
+    // A smaller team would wait forever for its missing threads.
     if (omp_get_num_threads() != current_job.load(std::memory_order_relaxed)->thread_count)
       std::terminate();
     take_part(omp_get_thread_num());

@@ -13,7 +13,7 @@ struct TeamThread {
   int count = 1;
   TeamBarrier* barrier_of_team = nullptr;
 
-  /// The primary thread is the one that called `run`; it alone talks to the communication thread.
+  /// True on the thread that called `run`; only it talks to the communication thread.
   bool is_primary() const { return index == 0; }
   void barrier() const { barrier_of_team->arrive_and_wait(); }
 };
@@ -30,23 +30,23 @@ Share share_of(std::int64_t count, int index, int count_of_threads);
 ///
 /// A solver runs its whole iteration inside one `run`, so that threads meet in TeamBarrier, whose
 /// waiting follows the placement, and never in the OpenMP runtime's own barriers, which spin.
-/// Thread: construct and call from the main thread. Lifetime: the threads are OpenMP's and persist.
+/// Thread: construct and call from the main thread. Lifetime: OpenMP keeps the threads until the
+/// program ends.
 class ComputeTeam {
  public:
-  /// `thread_count` >= 1. `on_thread_start`: called once in each thread, with its index, before
-  /// any work (placement pins the thread there). Throws InputError when OpenMP is limited to fewer
-  /// threads.
+  /// `thread_count` >= 1. `on_thread_start`: called once in each thread, with its index, before any
+  /// work (the place to pin the thread). Throws InputError if OpenMP is limited to fewer threads.
   ComputeTeam(int thread_count, WaitPolicy policy,
               const std::function<void(int)>& on_thread_start = {});
 
   int thread_count() const { return thread_count_; }
 
   /// Runs `work` in every thread of the team and returns when all are done.
-  /// Throws: what a thread threw; the others leave at their next barrier.
+  /// Throws the exception of a failed thread; the others leave at their next barrier.
   ///
-  /// Memory ordering: what the caller wrote before is visible in `work`, what `work` wrote is
-  /// visible to the caller after. The OpenMP runtime orders that; the release/acquire pair on the
-  /// job pointer and the count of finished threads say it again in terms ThreadSanitizer can see.
+  /// Memory ordering: the caller's earlier writes are visible in `work`, and the writes of `work`
+  /// to the caller afterwards. The OpenMP runtime ensures that; the release/acquire pair on the job
+  /// pointer and on the count of finished threads repeats it in terms that ThreadSanitizer can see.
   void run(const std::function<void(const TeamThread&)>& work) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Cuts `count` units, the first of them `begin`, into slices that differ by at most one.
+/// Cuts `count` units, starting at unit `begin`, into slices whose sizes differ by at most one.
 std::vector<CoreSlice> even_slices(std::size_t begin, std::size_t count, std::size_t slice_count) {
   std::vector<CoreSlice> slices;
   for (std::size_t i = 0; i < slice_count; ++i)
@@ -25,7 +25,7 @@ std::vector<CoreSlice> find_domains(std::span<const CoreUnit> units) {
   return domains;
 }
 
-/// How many of `slice_count` slices each domain holds: in proportion to its units, the largest
+/// Number of the `slice_count` slices in each domain: in proportion to its units, the largest
 /// remainders rounded up.
 std::vector<std::size_t> slices_per_domain(std::span<const CoreSlice> domains,
                                            std::size_t unit_count, std::size_t slice_count) {
@@ -45,7 +45,7 @@ std::vector<std::size_t> slices_per_domain(std::span<const CoreSlice> domains,
   return counts;
 }
 
-/// Slices that do not cross domains, or, with fewer slices than domains, consist of whole ones.
+/// Slices that do not cross domains or, with fewer slices than domains, consist of whole domains.
 std::vector<CoreSlice> slices_along_domains(std::span<const CoreUnit> units,
                                             std::size_t slice_count) {
   const std::vector<CoreSlice> domains = find_domains(units);

@@ -6,7 +6,7 @@
 
 namespace weft::comm_thread {
 
-/// What is dealt to ranks: a core (its usable PUs) or a single PU.
+/// Unit that is assigned to ranks: a core (its usable PUs) or a single PU.
 struct CoreUnit {
   unsigned numa_domain = 0;
   std::vector<std::size_t> pus;  // ascending positions in Topology::pus()
@@ -19,9 +19,10 @@ struct CoreSlice {
   std::size_t size() const { return end - begin; }
 };
 
-/// Cuts units, in hardware order, into one slice a rank: NUMA domain by NUMA domain, in proportion
-/// to their sizes, so that no slice crosses domains; across them only where a rank would otherwise
-/// lack units for `threads_wanted` or, with 0 wanted, get less than half of an even share.
+/// Cuts units, in hardware order, into one slice per rank: NUMA domain by NUMA domain, in
+/// proportion to their sizes, so that no slice crosses domains; across them only if a rank would
+/// otherwise have fewer units than `threads_wanted` or, with 0 wanted, less than half of an even
+/// share.
 /// `slice_count`: at most the number of units.
 std::vector<CoreSlice> cut_slices(std::span<const CoreUnit> units, std::size_t slice_count,
                                   std::size_t threads_wanted);

@@ -7,20 +7,20 @@ namespace weft::comm_thread {
 
 enum class FindingSeverity {
   note,  ///< worth knowing
-  repaired,  ///< was wrong, has been put right
+  repaired,  ///< was wrong, has been fixed
   warning,  ///< is wrong or slow and stays so
-  refused,  ///< the request cannot be met: do not run
+  refused,  ///< cannot be satisfied: do not run
 };
 
-/// One line for the user about where threads are. What concerns several ranks has the same text on
-/// each of them, so that equal lines may be shown once.
+/// Message for the user about the placement of threads. A finding that concerns several ranks has
+/// the same text on each of them, so that it can be shown once.
 struct PlacementFinding {
   FindingSeverity severity = FindingSeverity::note;
   std::string text;
   bool operator==(const PlacementFinding&) const = default;
 };
 
-/// True when a finding says that the program must not run so.
+/// True if a finding says that the program must not run.
 bool is_refused(std::span<const PlacementFinding> findings);
 
 /// "note", "repaired", "warning", "refused".

@@ -4,11 +4,12 @@
 
 namespace weft::comm_thread {
 
-/// What is known of the ranks on this node; sets are operating system indexes of PUs.
+/// Bindings of the ranks of this node; sets are operating system indexes of PUs.
 struct NodeRanks {
-  /// What each rank could bind itself to at most (cgroup, cpuset); empty: the whole machine.
+  /// PUs to which each rank may bind itself (cgroup, cpuset); empty: the whole machine.
   std::vector<std::vector<unsigned>> allowed_per_rank;
-  /// What each rank was bound to when it started (launcher, taskset); empty: all it is allowed.
+  /// PUs to which each rank was bound when it started (launcher, taskset); empty: all that it may
+  /// use.
   std::vector<std::vector<unsigned>> bound_per_rank;
   int this_rank_on_node = 0;
 };

@@ -18,7 +18,7 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Plans a whole node; what happens to a rank follows `plan()` from top to bottom.
+/// Plans a whole node; `plan()` lists the steps from top to bottom.
 class NodePlanner {
  public:
   NodePlanner(const Topology& topology, const PlacementRequest& request)
@@ -43,10 +43,10 @@ class NodePlanner {
   }
 
  private:
-  /// What one rank was dealt.
+  /// Share of one rank.
   struct CoreShare {
     PuSet pus;
-    /// Ranks that have to take turns with others on the same PUs: which of them this is.
+    /// Position among the ranks that take turns on the same PUs; empty without turns.
     std::optional<std::size_t> turn;
   };
 
@@ -89,7 +89,7 @@ class NodePlanner {
       if (shares_[group[i]].pus.empty()) shares_[group[i]] = {homes_.home(group[i]), i};
   }
 
-  /// Returns whether every rank of the group got something.
+  /// Returns true if every rank of the group got a unit.
   bool try_matching(const RankGroup& group, const std::vector<CoreUnit>& units, std::size_t limit) {
     UnitMatching matching(units.size(), usable_units(group, units));
     matching.deal(limit);
@@ -152,8 +152,8 @@ class NodePlanner {
       plan.communication_pu = os_index(threads < cores.size() ? threads : order.size() - 1);
   }
 
-  /// Names what each communication thread got, in view of all ranks: where PUs, not cores, were
-  /// dealt, a compute thread of another rank may be on the same core.
+  /// Determines the kind of core of each communication thread in view of all ranks: if PUs, not
+  /// cores, were assigned, a compute thread of another rank may be on the same core.
   void name_comm_cores() {
     std::set<unsigned> computing_pus;
     std::set<unsigned> computing_cores;
@@ -211,7 +211,8 @@ class NodePlanner {
       add(rank, FindingSeverity::note, "not the machine this runs on: threads are not pinned");
   }
 
-  /// Says on each rank with a compute thread on a PU that has several: ranks and PUs concerned.
+  /// Reports, on each rank with a compute thread on a PU that has several, the ranks and PUs
+  /// concerned.
   void report_shared_pus() {
     std::map<unsigned, std::size_t> load;
     for (const Placement& plan : plans_)
@@ -243,7 +244,7 @@ class NodePlanner {
     }
   }
 
-  /// Two ranks on one core but on different PUs of it.
+  /// Reports ranks that use different PUs of one core.
   void report_shared_cores() {
     std::map<unsigned, std::set<std::size_t>> ranks_on_core;
     for (std::size_t rank = 0; rank < plans_.size(); ++rank)

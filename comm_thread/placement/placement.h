@@ -9,7 +9,7 @@
 
 namespace weft::comm_thread {
 
-/// What the communication thread runs on; decides how it may wait.
+/// Kind of core that the communication thread runs on; it decides how the thread may wait.
 enum class CommCore {
   own_core,  ///< no compute thread on this core
   hyper_thread,  ///< a free hardware thread of a core that also computes
@@ -20,29 +20,30 @@ enum class CommCore {
 std::string to_string(CommCore comm_core);
 
 /// `threads_wanted`: compute threads per rank, the same on all ranks; 0: as many as fit.
-/// `strict`: refuse rather than let two compute threads share a PU when `threads_wanted` is given.
+/// `strict`: if `threads_wanted` is given, refuse rather than let two compute threads share a PU.
 struct PlacementRequest {
   NodeRanks node;
   int threads_wanted = 0;
   bool strict = false;
 };
 
-/// Where the threads of one rank go.
+/// PUs of the threads of one rank.
 struct Placement {
-  /// One PU per compute thread, at least one; equal entries only when `oversubscribed`.
+  /// One PU per compute thread, at least one; entries repeat only if `oversubscribed`.
   std::vector<unsigned> compute_pus;
   unsigned communication_pu = 0;
   CommCore comm_core = CommCore::shared_core;
-  /// A PU of this rank has more than one compute thread, of this rank or another.
+  /// True if a PU of this rank has more than one compute thread, of this rank or another.
   bool oversubscribed = false;
   std::vector<PlacementFinding> findings;
   bool operator==(const Placement&) const = default;
 };
 
-/// Plans the threads of this rank. A pure function: ranks that pass the same node data get plans
-/// that fit together.
+/// Plans the threads of this rank. A pure function: ranks that pass the same node data get
+/// consistent plans.
 ///
-/// 1. A rank lives in its *home*: what it was bound to. Ranks with the same home divide it into
+/// 1. The *home* of a rank is the set of PUs it was bound to. Ranks with the same home divide it
+/// into
 ///    contiguous slices of cores, NUMA domain by NUMA domain; slices cross domains only if a rank
 ///    would otherwise lack cores for the threads wanted (with 0 wanted: get less than half of an
 ///    even share). Homes that overlap in part are dealt core by core.
@@ -60,7 +61,7 @@ struct Placement {
 /// Throws std::invalid_argument when the request contradicts itself (sizes, index out of range).
 Placement plan_placement(const Topology& topology, const PlacementRequest& request);
 
-/// The plans of all ranks on the node, in rank order; `this_rank_on_node` is not used.
+/// Returns the plans of all ranks on the node, in rank order; ignores `this_rank_on_node`.
 std::vector<Placement> plan_node(const Topology& topology, const PlacementRequest& request);
 
 }  // namespace weft::comm_thread

@@ -12,14 +12,14 @@
 
 namespace weft::comm_thread {
 
-/// PUs as ascending positions in `Topology::pus()`, where neighbours in hardware are neighbours.
+/// PUs as ascending positions in `Topology::pus()`, where neighbours in hardware are adjacent.
 using PuSet = std::vector<std::size_t>;
 
 PuSet intersection(const PuSet& a, const PuSet& b);
 PuSet union_of(const PuSet& a, const PuSet& b);
 
 /// Translates between sets of PUs, operating system indexes and cores of one machine.
-/// Lifetime: inside that of the topology.
+/// Lifetime: the topology outlives it.
 class PuSets {
  public:
   explicit PuSets(const Topology& topology);
@@ -30,21 +30,21 @@ class PuSets {
   std::size_t position_of(unsigned os_index) const { return position_of_.at(os_index); }
   const PuLocation& location_of(unsigned os_index) const { return pus_[position_of(os_index)]; }
 
-  /// PUs that this machine does not have are left out.
+  /// Ignores PUs that this machine does not have.
   PuSet from_os_indexes(std::span<const unsigned> os_indexes) const;
 
   std::set<unsigned> core_numbers(const PuSet& set) const;
   std::size_t core_count(const PuSet& set) const { return core_numbers(set).size(); }
 
-  /// One unit per core, with the PUs of `set` that it has.
+  /// Returns one unit per core, with its PUs in `set`.
   std::vector<CoreUnit> cores_of(const PuSet& set) const;
-  /// One unit per PU.
+  /// Returns one unit per PU.
   std::vector<CoreUnit> single_pus_of(const PuSet& set) const;
 
-  /// `set` without the PUs on any of `cores`.
+  /// Returns `set` without the PUs on any of `cores`.
   PuSet without_cores(PuSet set, const std::set<unsigned>& cores) const;
 
-  /// "PU 3", "PUs 0-7,16": operating system indexes.
+  /// Operating system indexes as text: "PU 3", "PUs 0-7,16".
   std::string name(const PuSet& set) const;
 
  private:

@@ -75,7 +75,7 @@ std::set<unsigned> RankHomes::covered_cores() const {
   return machine_.core_numbers(all);
 }
 
-/// Fewer cores than ranks, fewer PUs than threads, or all threads of a rank on one core.
+/// True with fewer cores than ranks, fewer PUs than threads, or all threads of a rank on one core.
 bool RankHomes::is_short(const PuSet& home, std::size_t ranks) const {
   const std::size_t cores = machine_.core_count(home);
   return ranks > cores || ranks * threads_wanted_ > home.size() ||

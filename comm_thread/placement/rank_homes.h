@@ -17,29 +17,30 @@ using RankGroup = std::vector<std::size_t>;
 /// "rank 0", "ranks 0-3".
 std::string name_ranks(const RankGroup& ranks);
 
-/// Where each rank of a node lives: what it was bound to, widened where that is too little.
+/// Home of each rank of a node: the PUs it was bound to, widened where they are too few.
 ///
 ///     4 cores, both ranks bound to core 0        after widen_short_homes
 ///     homes {0} {0}: one group                   homes {0 1 2 3} {0 1 2 3}
 class RankHomes {
  public:
-  /// `machine` outlives it. `threads_wanted`: compute threads per rank, 0: as many as fit.
-  /// Throws std::invalid_argument when a rank is permitted no processor.
+  /// `threads_wanted`: compute threads per rank, 0: as many as fit. Lifetime: `machine` outlives
+  /// it.
+  /// Throws std::invalid_argument if a rank is permitted no processor.
   RankHomes(const PuSets& machine, const PuSet& allowed_here, const NodeRanks& node,
             std::size_t threads_wanted);
 
-  /// Gives ranks with too few cores all that they are allowed and that are in no other home.
+  /// Widens the homes of ranks with too few cores to all permitted cores that are in no other home.
   void widen_short_homes();
 
   std::size_t rank_count() const { return homes_.size(); }
   const PuSet& home(std::size_t rank) const { return homes_[rank]; }
-  /// Ranks whose homes have cores in common, directly or through others.
+  /// Groups of ranks whose homes have cores in common, directly or through others.
   std::vector<RankGroup> groups() const;
   PuSet home_of(const RankGroup& group) const;
 
-  /// Cores in anybody's home.
+  /// Cores in the home of any rank.
   std::set<unsigned> covered_cores() const;
-  /// PUs that `rank` may use, whoever does.
+  /// PUs that `rank` is permitted to use, whether or not others use them.
   const PuSet& allowed(std::size_t rank) const { return allowed_[rank]; }
 
   const std::vector<PlacementFinding>& findings(std::size_t rank) const { return findings_[rank]; }

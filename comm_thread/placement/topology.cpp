@@ -35,7 +35,7 @@ Bitmap make_bitmap(std::span<const unsigned> pus = {}) {
 
 std::vector<unsigned> members_of(hwloc_const_bitmap_t bitmap) {
   std::vector<unsigned> members;
-  if (hwloc_bitmap_weight(bitmap) < 0) return members;  // infinite: means "not known"
+  if (hwloc_bitmap_weight(bitmap) < 0) return members;  // infinite: unknown
   for (int i = hwloc_bitmap_first(bitmap); i >= 0; i = hwloc_bitmap_next(bitmap, i))
     members.push_back(static_cast<unsigned>(i));
   return members;
@@ -47,7 +47,7 @@ TopologyHandle make_handle() {
   return TopologyHandle(raw);
 }
 
-/// Returns 0 when loaded. DONT_CHANGE_BINDING: hwloc would otherwise visit every core to read it.
+/// Returns 0 on success. DONT_CHANGE_BINDING: hwloc would otherwise visit every core to read it.
 int load(hwloc_topology_t topology) {
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -58,8 +58,8 @@ int load(hwloc_topology_t topology) {
   return hwloc_topology_load(topology);
 }
 
-/// The smallest set of PUs with memory of its own that `pu` belongs to, named by the lowest index
-/// of a NUMA node with that set: memories of equal reach (HBM beside DRAM) count once.
+/// The smallest set of PUs with local memory that contains `pu`, named by the lowest index of its
+/// NUMA nodes: several memories of the same PUs (HBM and DRAM) count once.
 unsigned home_memory(hwloc_topology_t topology, hwloc_obj_t pu) {
   hwloc_obj_t best = nullptr;
   hwloc_obj_t node = nullptr;
@@ -76,7 +76,8 @@ unsigned index_of_ancestor(hwloc_topology_t topology, hwloc_obj_type_t type, hwl
   return ancestor ? ancestor->logical_index : otherwise;
 }
 
-/// Replaces the values of one field by 0, 1, 2, … in order of first appearance; returns how many.
+/// Replaces the values of one field by 0, 1, 2, … in order of first appearance; returns their
+/// number.
 std::size_t renumber(std::vector<PuLocation>& pus, unsigned PuLocation::* field) {
   std::map<unsigned, unsigned> number_of;
   for (PuLocation& pu : pus) {
@@ -86,7 +87,7 @@ std::size_t renumber(std::vector<PuLocation>& pus, unsigned PuLocation::* field)
   return number_of.size();
 }
 
-/// In final order, numbered as hwloc does over the whole machine.
+/// Returns the PUs in final order, numbered over the whole machine as in hwloc.
 std::vector<PuLocation> read_pus(hwloc_topology_t topology) {
   std::vector<PuLocation> pus;
   hwloc_obj_t pu = nullptr;

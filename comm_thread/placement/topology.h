@@ -9,7 +9,7 @@
 
 namespace weft::comm_thread {
 
-/// Where one hardware thread (PU) of a machine sits. All numbers but `os_index` count from zero in
+/// Position of one hardware thread (PU) in a machine. All numbers but `os_index` count from zero in
 /// the order of `Topology::pus()`, over the whole machine; `smt_index` counts within the core.
 struct PuLocation {
   unsigned os_index = 0;
@@ -19,19 +19,20 @@ struct PuLocation {
   unsigned smt_index = 0;
 };
 
-/// The processors of a machine: this one, or one described in words for planning and tests.
+/// Processors of this machine, or of one described in text for planning and tests.
 ///
-/// Sets of PUs are ascending vectors of operating system indexes everywhere.
-/// Thread: all members are const and may be called from any thread.
+/// Sets of PUs are always ascending vectors of operating system indexes.
+/// Thread: any; all members are const.
 class Topology {
  public:
-  /// The machine this process runs on, PUs forbidden to this process included, so that all ranks of
-  /// a node see the same machine. Takes milliseconds: no devices, no caches, no thread is moved.
-  /// Throws std::runtime_error when the machine cannot be read.
+  /// Reads the machine this process runs on, including PUs forbidden to this process, so that all
+  /// ranks of a node see the same machine. Takes milliseconds: it reads no devices or caches and
+  /// moves no thread.
+  /// Throws std::runtime_error if the machine cannot be read.
   static Topology from_this_machine();
 
-  /// A machine in hwloc's synthetic notation, such as "pack:2 numa:1 core:8 pu:2".
-  /// Throws InputError when the description is wrong.
+  /// Builds a machine from hwloc's synthetic notation, such as "pack:2 numa:1 core:8 pu:2".
+  /// Throws InputError if the description is wrong.
   static Topology from_synthetic(const std::string& description);
 
   ~Topology();
@@ -40,28 +41,28 @@ class Topology {
   Topology(const Topology&) = delete;
   Topology& operator=(const Topology&) = delete;
 
-  /// False for a synthetic machine (also one set by hwloc's own HWLOC_SYNTHETIC): plan for it, but
-  /// do not bind.
+  /// False for a synthetic machine (also one set by hwloc's own HWLOC_SYNTHETIC): threads can be
+  /// planned but not bound.
   bool is_this_machine() const;
 
   std::size_t package_count() const;
-  /// Sets of cores with memory of their own; two memories of the same cores are one domain.
+  /// Number of sets of cores with local memory; several memories of the same cores are one domain.
   std::size_t numa_domain_count() const;
   std::size_t core_count() const;
   std::size_t pu_count() const { return pus().size(); }
 
-  /// Ordered by NUMA domain, then core, then hardware thread; neighbours in hardware are neighbours
-  /// here, whatever the operating system calls them.
+  /// PUs ordered by NUMA domain, then core, then hardware thread: neighbours in hardware are
+  /// adjacent, whatever their operating system indexes.
   std::span<const PuLocation> pus() const;
   std::optional<PuLocation> find_pu(unsigned os_index) const;
 
   /// PUs this process may use as far as hwloc can tell (cgroup). See permitted_pus_of_this_process.
   std::vector<unsigned> allowed_pus() const;
 
-  /// Such as "Intel(R) Xeon(R) Processor"; "unknown" when nothing tells.
+  /// CPU model, such as "Intel(R) Xeon(R) Processor"; "unknown" if not available.
   const std::string& cpu_model() const;
 
-  // The calling thread: used by placement. On a machine that is not this one nothing is bound
+  // For the calling thread; used by placement. For a machine other than this one, binding fails
   // (ENOTSUP), the binding is empty and the last PU unknown.
 
   /// Returns 0 or the errno of the failure.

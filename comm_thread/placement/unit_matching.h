@@ -5,9 +5,8 @@
 
 namespace weft::comm_thread {
 
-/// Deals units (cores, PUs) to ranks that may each use only some of them: maximum bipartite
-/// matching by augmenting paths. Every rank gets one unit, where possible, before any gets a
-/// second.
+/// Assigns units (cores, PUs) to ranks that may each use only some of them: maximum bipartite
+/// matching by augmenting paths. Where possible, every rank gets one unit before any gets a second.
 class UnitMatching {
  public:
   /// `usable_units`: [rank count], the units that each rank may use.
@@ -15,18 +14,18 @@ class UnitMatching {
 
   void deal(std::size_t units_per_rank);
 
-  /// Ascending.
+  /// Units of `rank`, ascending.
   std::vector<std::size_t> units_of(std::size_t rank) const;
 
  private:
   static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
-  /// Takes a unit that is free, or one whose owner can be given another.
+  /// Gives `rank` a free unit, or one whose owner can get another; returns false if there is none.
   bool give_one_more(std::size_t rank);
 
   std::vector<std::vector<std::size_t>> usable_units_;
   std::vector<std::size_t> owner_;  // [unit count]
-  std::vector<bool> visited_;  // [unit count], of the augmenting path being looked for
+  std::vector<bool> visited_;  // [unit count], by the current augmenting path
 };
 
 }  // namespace weft::comm_thread

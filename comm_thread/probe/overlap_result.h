@@ -7,14 +7,14 @@
 
 namespace weft::comm_thread {
 
-/// What is communicated while the compute team computes.
+/// Communication that runs beside the computation.
 enum class ProgressOperation { isend_irecv, put_flush, all_reduce, neighbour_exchange };
 
-/// Who moves the data meanwhile.
+/// Agent that progresses the communication.
 enum class ProgressMethod {
-  plain,  ///< nobody but the MPI library, as it is
-  mpi_progress_thread,  ///< a progress thread of the MPI library's own
-  communication_thread,  ///< weft's
+  plain,  ///< the MPI library as it is
+  mpi_progress_thread,  ///< the MPI library's own progress thread
+  communication_thread,  ///< weft's communication thread
 };
 
 /// "isend-irecv", "put-flush", "all-reduce", "neighbour-exchange".
@@ -24,15 +24,15 @@ std::string name(ProgressMethod method);
 std::optional<ProgressOperation> parse_progress_operation(std::string_view name);
 std::optional<ProgressMethod> parse_progress_method(std::string_view name);
 
-/// How long a communication, a computation and both at once take, in seconds.
+/// Times of a communication, a computation and both at once, in seconds.
 struct OverlapTimes {
   double pure = 0;  // started and waited for
   double compute = 0;
   double overlapped = 0;  // started, computed, waited for
 };
 
-/// The share of the shorter one that was hidden behind the other: 1 all of it, 0 nothing. Noise,
-/// and computation that communication slows down, take it out of this range.
+/// Share of the shorter one that was hidden behind the other: 1 all of it, 0 nothing. Noise, and
+/// computation slowed down by communication, can take it out of this range.
 /// Source: Yamazaki et al. 2019, Table 1.
 double overlap(const OverlapTimes& times);
 

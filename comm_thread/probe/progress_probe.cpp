@@ -11,18 +11,18 @@
 namespace weft::comm_thread {
 namespace {
 
-/// On a shared core: looks at a put before the communication thread naps between them.
+/// On a shared core: polls of a put before the communication thread naps between them.
 constexpr int looks_before_nap = 20;
 constexpr std::chrono::microseconds nap{200};
 
-/// MPICH 4.0.2 puts beside the target's memory, within a node, where sizes of parts of an allocated
-/// window are no multiples of 16 bytes.
+/// Within a node, MPICH 4.0.2 puts to wrong addresses if sizes of parts of an allocated window are
+/// not multiples of 16 bytes.
 constexpr std::size_t window_granularity = 64;
 
 constexpr int to_the_left = 1;  // tags
 constexpr int to_the_right = 2;
 
-/// The rank half of all further: on another node where ranks fill node after node.
+/// The rank at half of all ranks' distance: on another node if ranks fill node after node.
 int half_way(int rank_count) { return std::max(1, rank_count / 2); }
 
 }  // namespace
@@ -98,7 +98,7 @@ std::unique_ptr<Schedule> ProgressProbe::build_schedule() {
   }
   if (operation_ == ProgressOperation::all_reduce) add_all_reduce(builder);
   if (operation_ == ProgressOperation::put_flush) {
-    // The target's library may have to take part: its thread goes on until it knows that all came.
+    // The target's library may have to take part: its thread progresses until all have arrived.
     builder.end_round([this] { put_and_flush(); });
     builder.receive(nullptr, 0, origin_).send(nullptr, 0, target_);
   }

@@ -33,8 +33,8 @@ class ProgressProbe {
  public:
   using Word = std::uint32_t;
 
-  /// `bytes`: what each rank sends, a multiple of `sizeof(Word)`, less than 2^31.
-  /// `idle`: how to wait: `spin` where the communication thread has a core of its own.
+  /// `bytes`: message size of each rank, a multiple of `sizeof(Word)`, less than 2^31.
+  /// `idle`: how to wait: `spin` if the communication thread has a core of its own.
   /// Throws MpiError.
   ProgressProbe(const Communicator& communicator, CommThread& comm_thread,
                 ProgressOperation operation, std::size_t bytes, WaitPolicy idle);
@@ -42,18 +42,18 @@ class ProgressProbe {
   ProgressProbe(const ProgressProbe&) = delete;
   ProgressProbe& operator=(const ProgressProbe&) = delete;
 
-  /// New contents to send, and nothing received yet. Collective; nothing may be in flight.
+  /// Sets new contents to send and clears those received. Collective; nothing may be in flight.
   void collective_refill();
 
   /// Starts the operation on all ranks alike. `plain` and `mpi_progress_thread` are the same here:
   /// the library decides when it is initialised.
   void start(ProgressMethod method);
 
-  /// Returns when what was started last is complete. Throws MpiError.
+  /// Returns when the operation started last is complete. Throws MpiError.
   void wait();
 
-  /// How many words, over all ranks, are not what was sent since the last refill. Collective;
-  /// nothing may be in flight.
+  /// Number of words, over all ranks, that differ from those sent since the last refill.
+  /// Collective; nothing may be in flight.
   std::int64_t collective_wrong_words();
 
  private:

@@ -8,14 +8,14 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Smaller messages leave with their start, whoever makes progress.
+/// Smaller messages are sent completely at their start, whoever progresses.
 constexpr std::size_t large_bytes = 1'000'000;
 /// Overlap from which on a message counts as hidden, and up to which as not hidden.
 constexpr double hidden = 0.8;
 constexpr double not_hidden = 0.2;
-/// A computation that takes so much longer with MPI's progress thread is worth a word.
+/// Slowdown of the computation by MPI's progress thread from which on it is reported.
 constexpr double slowed = 1.2;
-/// Gain of the communication thread that is worth another mode.
+/// Gain of the communication thread that justifies another mode.
 constexpr double worthwhile = 0.1;
 
 bool is_evidence(const OverlapResult& result, std::size_t bytes) {
@@ -23,7 +23,7 @@ bool is_evidence(const OverlapResult& result, std::size_t bytes) {
                                    result.operation == ProgressOperation::neighbour_exchange);
 }
 
-/// The mean of `value` over the evidence of one method; nothing where there is none.
+/// Mean of `value` over the evidence of one method; empty if there is none.
 template <class Value>
 std::optional<double> mean(std::span<const OverlapResult> results, std::size_t bytes,
                            ProgressMethod method, const Value& value) {
@@ -37,7 +37,7 @@ std::optional<double> mean(std::span<const OverlapResult> results, std::size_t b
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-/// How long the computation was beside the communication; the same for all methods unless one
+/// Duration of the computation relative to the communication; the same for all methods unless one
 /// slows it down.
 double relative_computation(const OverlapTimes& times) { return times.compute / times.pure; }
 

@@ -7,7 +7,7 @@
 
 namespace weft::comm_thread {
 
-/// What the results mean for the choice of a mode, in one sentence with its evidence in brackets.
+/// Advice on the choice of a mode, in one sentence with its evidence in brackets.
 ///
 /// Evidence is the largest size: the mean overlap of the two operations that halo exchanges are
 /// made of, `isend_irecv` and `neighbour_exchange`.

@@ -27,7 +27,7 @@ ContinuousReduction::ContinuousReduction(const Communicator& communicator, CommT
 ContinuousReduction::~ContinuousReduction() {
   try {
     comm_thread_.remove_service(*this);
-  } catch (...) {  // what `progress` threw; who waited for it knows
+  } catch (...) {  // thrown by `progress`; the waiting thread has it
   }
 }
 
@@ -64,7 +64,7 @@ void ContinuousReduction::start_round() {
 bool ContinuousReduction::is_round_complete() {
   if (tree_) {
     if (!tree_round_->test()) return false;
-    tree_round_->wait();  // throws what went wrong
+    tree_round_->wait();  // throws the round's error
     return true;
   }
   if (!library_->test()) return false;
@@ -72,7 +72,7 @@ bool ContinuousReduction::is_round_complete() {
   return true;
 }
 
-/// Between two rounds.
+/// True between two rounds.
 bool ContinuousReduction::rests() const {
   return options_.has_news && !options_.has_news() && std::chrono::steady_clock::now() < rest_end_;
 }

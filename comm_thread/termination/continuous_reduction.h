@@ -18,20 +18,20 @@
 
 namespace weft::comm_thread {
 
-/// Combines a few numbers of all ranks again and again while they compute: as soon as a rank has
-/// the result of one round it contributes the newest of its numbers to the next. Nobody waits.
+/// Reduces a few numbers of all ranks continuously while they compute: as soon as a rank has the
+/// result of one round, it contributes its newest numbers to the next. No rank waits.
 ///
 ///     round      |   1   |   2   |   3   |   4: stops here   |       |   5   | …
 ///     rank 0     | up ↑↓ | up ↑↓ | up ↑↓ | up ↑↓             | still | up ↑↓ |
 ///     rank 1     | up ↑ ↓| up ↑ ↓| …          the same results in the same rounds
 ///
-/// Where `has_news` tells that a rank has nothing new to say, its next round begins when it has, or
-/// after `longest_rest`: rounds without news cost the core that sweeps as much as others. Measured
-/// on two nodes of one core each, over TCP, with residuals of every 10th sweep of 0.18 ms: without
-/// rest the communication thread took 0.65 s of a run of 1.1 s.
+/// If `has_news` returns false, a rank delays its next round until it returns true, or for
+/// `longest_rest`: rounds without new contributions cost the sweeping core as much as others.
+/// Measured on two nodes of one core each, over TCP, with residuals of every 10th sweep of 0.18 ms:
+/// without rest the communication thread took 0.65 s of a run of 1.1 s.
 ///
-/// It begins stopped and is still between a stop and the `resume` of all ranks: then nothing is in
-/// flight. A rank that does not contribute anew takes part with what it contributed last.
+/// It begins stopped, and is idle between a stop and the `resume` of all ranks: then nothing is in
+/// flight. A rank without a new contribution repeats its last one.
 ///
 /// Register it with CommThread::add_service; without a communication thread its owner calls
 /// `progress_services_here`. Memory ordering: contributions and results pass through NewestValue;
@@ -40,7 +40,7 @@ namespace weft::comm_thread {
 /// Source: Bethune et al. 2012, section 3.1.2.
 class ContinuousReduction final : public Service {
  public:
-  /// Who does a round.
+  /// Implementation of a round.
   enum class Engine {
     tree,  // our schedule (AllReduce); the contribution is taken when the subtree's has arrived
     library,  // MPI_Iallreduce; the contribution is taken when the round begins
@@ -55,36 +55,37 @@ class ContinuousReduction final : public Service {
     /// One for each number.
     std::vector<ReduceOperation> operations{};
     Engine engine = Engine::tree;
-    /// Whether the reduction stops with this result. Called once a round, on the communication
-    /// thread; must answer alike on all ranks. Without it, it never stops.
+    /// Returns true if the reduction stops with this result. Called once a round, on the
+    /// communication thread; must give the same answer on all ranks. If empty, the reduction never
+    /// stops.
     std::function<bool(const Result&)> stops_after{};
-    /// Fills in the contribution when a round needs it, on the communication thread, instead of
-    /// what was handed to `contribute`.
+    /// Fills in the contribution when a round needs it, on the communication thread; replaces the
+    /// values passed to `contribute`.
     std::function<void(std::span<double>)> take{};
-    /// Whether what this rank would contribute differs from what it contributed last. Called on the
-    /// communication thread. Without it, rounds follow each other at once.
+    /// Returns true if this rank's contribution has changed since its last one. Called on the
+    /// communication thread. If empty, rounds follow each other at once.
     std::function<bool()> has_news{};
   };
 
   static constexpr std::chrono::milliseconds longest_rest{2};
 
-  /// Collective: takes a message space of its own.
+  /// Collective: duplicates the communicator.
   ContinuousReduction(const Communicator& communicator, CommThread& comm_thread, Options options);
 
-  /// Takes itself from the communication thread if it is still there.
+  /// Removes itself from the communication thread if still registered.
   ~ContinuousReduction() override;
 
-  /// What this rank adds from now on. Before the first call: zeros.
-  /// Thread: one, not the communication thread. Shape: one for each operation.
+  /// Sets this rank's contribution from now on; zeros before the first call.
+  /// Thread: one, not the communication thread. Shape: one number for each operation.
   void contribute(std::span<const double> values);
 
   /// The newest result. The reference holds until the next call. Thread: one.
   const Result& newest() { return results_.read(); }
 
-  /// Whether no round is in flight and none will begin before `resume`. Thread: any.
+  /// True if no round is in flight and none will begin before `resume`. Thread: any.
   bool is_stopped() const { return !is_running_.load(std::memory_order_acquire); }
 
-  /// Begins, again, with the next round; that round waits for the `resume` of all ranks.
+  /// Starts the next round, which waits for the `resume` of all ranks.
   /// Thread: any, one at a time, while stopped.
   void resume() { is_running_.store(true, std::memory_order_release); }
 
@@ -105,7 +106,7 @@ class ContinuousReduction final : public Service {
   NewestValue<Result> results_;
   std::atomic<bool> is_running_{false};
 
-  // The communication thread's own.
+  // Used by the communication thread only.
   Result result_;
   bool is_in_round_ = false;
   bool stops_ = false;

@@ -7,21 +7,21 @@
 
 namespace weft::comm_thread {
 
-/// What one rank contributed when, in bounded memory: of many sweeps every second, every fourth …
-/// is kept.
+/// Contributions of one rank over time, in bounded memory: of many sweeps only every second, every
+/// fourth … is kept.
 class ContributionHistory {
  public:
   static constexpr std::size_t capacity = 4096;
 
   ContributionHistory() { samples_.reserve(capacity); }
 
-  /// Seconds must not fall.
+  /// Records a contribution. `seconds` must not decrease.
   void record(double seconds, double contribution, std::uint64_t iteration);
 
-  /// What this rank contributed last at that time; infinite before the first sweep.
+  /// This rank's last contribution at that time; infinite before the first sweep.
   double contribution_at(double seconds) const;
 
-  /// The iteration this rank had reached; 0 before the first sweep.
+  /// This rank's iteration at that time; 0 before the first sweep.
   std::uint64_t iteration_at(double seconds) const;
 
   struct Sample {
@@ -30,7 +30,7 @@ class ContributionHistory {
     std::uint64_t iteration;
   };
 
-  /// What was kept, in the order of time.
+  /// Recorded samples in the order of time.
   std::span<const Sample> samples() const { return samples_; }
 
  private:

@@ -4,15 +4,15 @@
 
 namespace weft::comm_thread {
 
-/// How the end of an asynchronous run was found, the same on all ranks. Seconds since the detection
-/// began.
+/// Report on the detection of the end of an asynchronous run, the same on all ranks. Times are in
+/// seconds since the detection began.
 struct DetectionReport {
   bool has_converged = false;  // otherwise a rank gave up
   std::uint64_t fired_count = 0;  // verdicts, each followed by a verification
   std::uint64_t failed_verification_count = 0;
   double fired_seconds = 0;  // when the first rank knew of the last verdict
-  /// From when on the contributions of all ranks, as each had them at that time, stayed within the
-  /// threshold; `terminated_seconds` where they never did. Resolution: 1/1024 of the run.
+  /// Time from which the contributions of all ranks stayed within the threshold;
+  /// `terminated_seconds` if they never did. Resolution: 1/1024 of the run.
   double true_seconds = 0;
   double terminated_seconds = 0;  // when the last rank stopped sweeping for good
   double delay_seconds = 0;  // from true to terminated

@@ -4,22 +4,22 @@
 
 namespace weft::comm_thread {
 
-/// The communication thread's side of termination detection on one rank: moves what the protocols
-/// say between the ranks.
+/// Communication thread's side of termination detection on one rank: exchanges the messages of the
+/// protocols between the ranks.
 ///
 /// Thread: the communication thread, once constructed.
 class Detector {
  public:
   virtual ~Detector() = default;
 
-  /// Looks once at everything under way; true when anything moved. `signal`: the newest of this
-  /// rank. Throws MpiError.
+  /// Polls all operations in flight once; returns true if one made progress. `signal`: the newest
+  /// of this rank. Throws MpiError.
   virtual bool progress(const SweepSignal& signal) = 0;
 
   virtual SweepOrder order() const = 0;
 
-  /// Whether nothing is under way, to or from this rank, and nothing will be. Only after a signal
-  /// that says that the run has ended.
+  /// True if no message to or from this rank is in flight and none will be. Only after a signal
+  /// that the run has ended.
   virtual bool is_drained() const = 0;
 };
 

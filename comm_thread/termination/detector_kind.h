@@ -5,7 +5,7 @@
 
 namespace weft::comm_thread {
 
-/// How ranks that do not wait for each other find out that all are done.
+/// Kind of termination detector for asynchronous ranks.
 enum class DetectorKind {
   flags,  // a tree of flags with retraction (FlagTree)
   residual,  // a continuous tree reduction of the contributions
@@ -13,10 +13,11 @@ enum class DetectorKind {
   snapshot,  // as `residual`, then the true value of one recorded global vector
 };
 
-/// `flags`, `residual`, `all-reduce` or `snapshot`. Throws InputError, which lists what is known.
+/// Parses `flags`, `residual`, `all-reduce` or `snapshot`. Throws InputError with the list of valid
+/// names.
 DetectorKind detector_kind(std::string_view text);
 
-/// The opposite of `detector_kind`.
+/// Inverse of `detector_kind`.
 std::string name(DetectorKind kind);
 
 }  // namespace weft::comm_thread

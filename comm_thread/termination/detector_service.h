@@ -11,7 +11,7 @@
 
 namespace weft::comm_thread {
 
-/// An order and when this rank learned it.
+/// An order and the time at which this rank received it.
 struct TimedOrder {
   SweepOrder order;
   double seconds = 0;  // of the steady clock
@@ -32,10 +32,10 @@ class DetectorService final : public Service {
   void publish(const SweepSignal& signal) { signals_.write(signal); }
   const TimedOrder& newest_order() { return orders_.read(); }
 
-  /// Leaves the detector allocated for good, with what it has in flight.
+  /// Leaves the detector allocated forever, with its operations in flight.
   void abandon() { static_cast<void>(detector_.release()); }
 
-  /// Whether the detector has nothing under way after the end of the run. Thread: any.
+  /// True if the run has ended and the detector has no operation in flight. Thread: any.
   bool is_drained() const { return is_drained_.load(std::memory_order_acquire); }
 
  private:

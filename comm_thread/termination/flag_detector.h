@@ -15,14 +15,14 @@ namespace weft::comm_thread {
 /// Drives a FlagTree: the detector `flags`.
 ///
 /// Every edge of the tree is a schedule at either end, posted again for every message. A flag is
-/// acknowledged before the next one leaves, so that a slow parent never has more than one of each
-/// child waiting; changes in between are left out.
+/// acknowledged before the next one is sent, so a slow parent never has more than one from each
+/// child pending; intermediate changes are skipped.
 ///
 ///     child    | send flag, receive ack |          | receive decision |
 ///     parent   | receive flag | send ack |         | send decision |
 class FlagDetector final : public Detector {
  public:
-  /// Collective: takes a message space of its own. Lifetime: inside that of `comm_thread`.
+  /// Collective: duplicates the communicator. Lifetime: `comm_thread` outlives it.
   FlagDetector(const Communicator& communicator, CommThread& comm_thread);
 
   bool progress(const SweepSignal& signal) override;
@@ -30,7 +30,7 @@ class FlagDetector final : public Detector {
   bool is_drained() const override;
 
  private:
-  /// One message of an edge, again and again.
+  /// One repeated message of an edge.
   struct Edge {
     FlagMessage message;
     std::unique_ptr<Schedule> schedule;
@@ -39,7 +39,7 @@ class FlagDetector final : public Detector {
 
   void build_edges();
   void post(Edge& edge) { edge.pending = comm_thread_.post(*edge.schedule); }
-  /// True once for every completed run; throws what went wrong.
+  /// True once for every completed run; throws its error.
   static bool has_completed(Edge& edge);
   bool hear_children();
   bool hear_parent();

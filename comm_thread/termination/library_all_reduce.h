@@ -23,13 +23,13 @@ class LibraryAllReduce {
   LibraryAllReduce(const LibraryAllReduce&) = delete;
   LibraryAllReduce& operator=(const LibraryAllReduce&) = delete;
 
-  /// Filled by the caller before each start, holds the result once complete.
+  /// Contribution, set by the caller before each start; result once complete.
   std::span<double> values() { return values_; }
 
-  /// Collective over runs: all ranks start as many. Throws MpiError.
+  /// Starts a run. Collective: all ranks start equally many. Throws MpiError.
   void start();
 
-  /// Whether the run is complete. Throws MpiError.
+  /// True if the run is complete. Throws MpiError.
   bool test();
 
  private:

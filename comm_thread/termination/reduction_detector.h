@@ -27,8 +27,8 @@ class ReductionDetector final : public Detector {
   ReductionProtocol protocol_;
   SweepSignal signal_;
   ContinuousReduction reduction_;
-  std::vector<double> taken_;  // what this rank contributed last
-  std::vector<double> offered_;  // what it would contribute now
+  std::vector<double> taken_;  // last contribution of this rank
+  std::vector<double> offered_;  // its current contribution
 };
 
 }  // namespace weft::comm_thread

@@ -9,7 +9,7 @@
 
 namespace weft::comm_thread {
 
-/// What every rank concludes from the results of a continuous reduction: pure logic, no messages,
+/// Conclusions of every rank from the results of a continuous reduction: pure logic, no messages,
 /// no threads.
 ///
 /// All ranks see the same results in the same rounds, so all are in the same state in the same
@@ -21,9 +21,9 @@ namespace weft::comm_thread {
 ///                            └──────snapshot > threshold──────────┴──snapshot ≤ threshold──►
 ///                            converged
 ///
-/// The estimate adds up what ranks found at different times with values of their neighbours of
-/// still other times: it may be wrong either way. A snapshot is one global vector, each rank's part
-/// recorded once, and its value is computed from that vector alone: it is true of that vector.
+/// The estimate adds contributions of different times, computed from neighbours' values of still
+/// other times: it may be too large or too small. A snapshot is one global vector, each rank's part
+/// recorded once, and its value is computed from that vector alone: it is exact for that vector.
 /// Source: Bethune et al. 2012, section 3.1.2 (without); Magoulès, Gbikpi-Benissan 2018, "JACK2"
 /// (with).
 class ReductionProtocol {
@@ -40,7 +40,7 @@ class ReductionProtocol {
   /// One for each number that has to be reduced.
   std::vector<ReduceOperation> operations() const;
 
-  /// What this rank contributes to the round after the last result. NaN counts as infinite.
+  /// This rank's contribution to the next round. NaN counts as infinite.
   /// Shape: as `operations`.
   void fill_contribution(const SweepSignal& signal, std::span<double> values) const;
 

@@ -6,17 +6,17 @@
 
 namespace weft::comm_thread {
 
-/// What one rank found in its last sweep.
+/// State of one rank after its last sweep.
 struct SweepState {
-  /// This rank's part of what is compared with the threshold: not negative, from the newest values
-  /// of the neighbours.
+  /// This rank's part of the value compared with the threshold: not negative, from the newest
+  /// values of the neighbours.
   double contribution = 0;
   bool is_converged = false;  // the local criterion holds
   bool gives_up = false;  // this rank wants the run to end, converged or not
   std::uint64_t iteration = 0;
 };
 
-/// What a rank has to do before its next sweep.
+/// Action of a rank before its next sweep.
 enum class SweepAction { sweep, record_snapshot, evaluate_snapshot, verify };
 
 /// The sweeping side of termination detection on one rank: pure logic, no messages, no threads.
@@ -30,19 +30,21 @@ class SweepProtocol {
  public:
   explicit SweepProtocol(double threshold) : threshold_(threshold) {}
 
-  /// What to do next. `snapshot_has_arrived`: the neighbours' values of the snapshot recorded last
-  /// are here. Snapshots are recorded even if a verdict is known, because neighbours wait for them.
+  /// Returns the next action. `snapshot_has_arrived`: the neighbours' values of the last recorded
+  /// snapshot have arrived. Snapshots are recorded even if a verdict is known, because neighbours
+  /// wait for them.
   SweepAction after_sweep(const SweepState& state, const SweepOrder& order,
                           bool snapshot_has_arrived);
 
-  /// After `record_snapshot`.
+  /// Call after `record_snapshot`.
   void snapshot_recorded() { ++recorded_snapshot_; }
 
-  /// After `evaluate_snapshot`: this rank's part of what is compared with the threshold.
+  /// Call after `evaluate_snapshot`, with this rank's part of the value compared with the
+  /// threshold.
   void snapshot_evaluated(double contribution);
 
-  /// After `verify`, with the value of the true global state, the same on all ranks. Returns
-  /// whether the run has ended; otherwise the next epoch has begun.
+  /// Call after `verify`, with the value of the true global state, the same on all ranks. Returns
+  /// true if the run has ended; otherwise the next epoch begins.
   bool verified(double true_value);
 
   const SweepSignal& signal() const { return signal_; }

@@ -5,7 +5,7 @@
 
 namespace weft::comm_thread {
 
-/// What the sweeping thread of a rank tells its detector after every sweep.
+/// Signal of the sweeping thread of a rank to its detector after every sweep.
 ///
 /// Epochs count the attempts to end: 1 until the first verification, one more after each that
 /// failed. Snapshots count through the whole run.
@@ -19,10 +19,10 @@ struct SweepSignal {
   bool has_ended = false;  // the run has, agreed by all
 };
 
-/// What a detector has concluded about one epoch.
+/// Conclusion of a detector about one epoch.
 enum class Verdict : std::uint8_t { none, converged, gave_up };
 
-/// What the detector tells the sweeping thread. On all ranks alike, but not at the same time.
+/// Order of the detector to the sweeping thread: equal on all ranks, but not at the same time.
 struct SweepOrder {
   std::uint64_t epoch = 1;
   Verdict verdict = Verdict::none;  // anything else: verify

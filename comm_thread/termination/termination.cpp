@@ -59,7 +59,8 @@ Termination::SnapshotBuffers::SnapshotBuffers(const Communicator& communicator,
                                               std::span<const HaloNeighbour> neighbours)
     : halo(halo_size(neighbours)), exchange(communicator, neighbours, halo, snapshot_tag) {}
 
-/// What is in flight never ends now, and MPI may still write to it: it stays allocated.
+/// Operations in flight can no longer complete and MPI may still write to their memory: it stays
+/// allocated.
 void Termination::abandon() noexcept {
   if (is_registered_) {
     try {
@@ -91,7 +92,7 @@ double Termination::seconds_now() const { return clock_seconds() - began_; }
 SweepAction Termination::after_sweep(const SweepState& state) {
   history_.record(seconds_now(), state.contribution, state.iteration);
   const bool has_arrived = !snapshot_ || snapshot_->test();
-  if (has_arrived && snapshot_) snapshot_->wait();  // throws what went wrong
+  if (has_arrived && snapshot_) snapshot_->wait();  // throws its error
   const TimedOrder& newest = service_.newest_order();
   const SweepAction action = protocol_.after_sweep(state, newest.order, has_arrived);
   service_.publish(protocol_.signal());
@@ -120,7 +121,7 @@ void Termination::snapshot_evaluated(double contribution) {
 }
 
 bool Termination::collective_verified(double true_value) {
-  if (snapshot_) snapshot_->wait();  // one that a rank which gave up has left open
+  if (snapshot_) snapshot_->wait();  // left open by a rank that gave up
   const bool has_ended = protocol_.verified(true_value);
   service_.publish(protocol_.signal());
   if (has_ended) leave();
@@ -138,8 +139,8 @@ void Termination::leave() {
   comm_thread_.remove_service(service_);
 }
 
-/// Every rank says what it contributed at each point of a common grid in time; the last point at
-/// which all contributions together were above the threshold is looked for.
+/// Finds the last point of a common grid in time at which the contributions of all ranks together
+/// exceeded the threshold.
 double Termination::collective_true_seconds(double terminated_seconds) {
   AllReduce reduce(communicator_, operation_, grid_size, report_tag);
   const double step = terminated_seconds / grid_size;

@@ -48,46 +48,48 @@ class Termination {
  public:
   struct Options {
     DetectorKind detector = DetectorKind::snapshot;
-    /// Of all contributions together.
+    /// Threshold for the contributions of all ranks together.
     double threshold = 0;
     ReduceOperation operation = ReduceOperation::sum;  // or max
-    /// Whom this rank's part of a snapshot goes to and comes from, as in HaloExchange. Needed for
+    /// Destinations and sources of this rank's part of a snapshot, as in HaloExchange. Needed for
     /// `snapshot` only.
     std::span<const HaloNeighbour> neighbours{};
   };
 
-  /// Collective: takes message spaces of its own. The run begins here.
+  /// Begins the run. Collective: duplicates the communicator.
   Termination(const Communicator& communicator, CommThread& comm_thread, const Options& options);
   ~Termination();
   Termination(const Termination&) = delete;
   Termination& operator=(const Termination&) = delete;
 
-  /// To be called after every sweep; says what to do before the next. When any rank gives up, all
-  /// are told to verify for the last time; until then all go on.
-  /// Throws MpiError when the detection has failed.
+  /// Call after every sweep; returns the action before the next one. If any rank gives up, all are
+  /// told to verify a last time; until then all continue.
+  /// Throws MpiError if the detection has failed.
   SweepAction after_sweep(const SweepState& state);
 
-  /// What neighbours need of this rank's recorded part. Shape: the neighbours' send ranges tile it.
+  /// Values of this rank's recorded part for the neighbours. Shape: covered by the neighbours' send
+  /// ranges.
   std::span<double> snapshot_send_buffer();
 
-  /// After `record_snapshot`, with the send buffer filled in.
+  /// Call after `record_snapshot`, with the send buffer filled in.
   void snapshot_recorded();
 
-  /// The neighbours' recorded values, until the next sweep. Shape: the neighbours' receive ranges
-  /// tile it.
+  /// The neighbours' recorded values, until the next sweep. Shape: covered by the neighbours'
+  /// receive ranges.
   std::span<const double> snapshot_halo() const { return snapshot_buffers_->halo; }
 
-  /// After `evaluate_snapshot`: this rank's contribution, from recorded values only.
+  /// Call after `evaluate_snapshot`, with this rank's contribution computed from recorded values
+  /// only.
   void snapshot_evaluated(double contribution);
 
-  /// After `verify`. `true_value`: the contributions of all ranks with fresh halos together, the
-  /// same bits on all ranks. Returns whether the run has ended; otherwise sweeping goes on.
+  /// Call after `verify`. `true_value`: the contributions of all ranks with fresh halos together,
+  /// the same bits on all ranks. Returns true if the run has ended; otherwise sweeping continues.
   bool collective_verified(double true_value);
 
-  /// Whether the run ended with a true value within the threshold, or else because a rank gave up.
+  /// True if the run ended with a true value within the threshold; false if a rank gave up.
   bool has_converged() const { return protocol_.has_converged(); }
 
-  /// After the end.
+  /// Returns the report; call after the end.
   DetectionReport collective_report();
 
  private:

@@ -11,14 +11,14 @@ namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-/// `struct sched_attr` of the kernel, whose header does not go together with the C library's.
+/// The kernel's `struct sched_attr`; its header conflicts with the C library's.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
   std::uint32_t policy = 0;  // SCHED_OTHER
   std::uint64_t flags = 0;
   std::int32_t nice = 0;
   std::uint32_t priority = 0;
-  std::uint64_t runtime_nanoseconds = 0;  // of SCHED_OTHER: the length of a turn
+  std::uint64_t runtime_nanoseconds = 0;  // for SCHED_OTHER: the length of a time slice
   std::uint64_t deadline_nanoseconds = 0;
   std::uint64_t period_nanoseconds = 0;
 };
@@ -39,8 +39,8 @@ void wake_sleeper(const std::atomic<std::uint32_t>& word) {
 
 void sleep_precisely() {
   prctl(PR_SET_TIMERSLACK, 1000);
-  // Who asks for the shortest turns, 0.1 ms, may take the core from one with longer turns the
-  // moment it wakes (Linux 6.12 and later; others refuse or ignore it). Needs no privilege.
+  // A thread that asks for the shortest time slice, 0.1 ms, may preempt one with longer slices as
+  // soon as it wakes (Linux 6.12 and later; others refuse or ignore it). Needs no privilege.
   const SchedulingAttributes turns{.runtime_nanoseconds = 100'000};
   syscall(SYS_sched_setattr, 0, &turns, 0);
 }

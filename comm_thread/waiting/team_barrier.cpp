@@ -10,17 +10,17 @@
 namespace weft::comm_thread {
 namespace {
 
-/// On a shared core: looks before a waiting thread yields, and yields before it naps.
+/// On a shared core: polls before a waiting thread yields, and yields before it naps.
 constexpr std::uint64_t rounds_before_yield = 16;
 constexpr std::uint64_t rounds_before_nap = 200;
-/// On a core of its own: about 40 ms of looks, longer than any wait of a balanced run.
+/// On a dedicated core: about 40 ms of polls, longer than any wait of a balanced run.
 constexpr std::uint64_t rounds_before_nap_on_own_core = 1'000'000;
 constexpr std::chrono::microseconds nap_time{10};
 
-/// What is recorded of waiting.
+/// Shorter waits are not recorded.
 constexpr std::int64_t shortest_wait_ns = 1000;
 
-/// Sleeps for as short as the kernel can; by default it adds 50 µs.
+/// Sleeps as briefly as the kernel allows; by default it adds 50 µs.
 void nap() {
   [[maybe_unused]] static thread_local const int is_set = prctl(PR_SET_TIMERSLACK, 1000UL);
   std::this_thread::sleep_for(nap_time);

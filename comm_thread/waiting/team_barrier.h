@@ -6,27 +6,27 @@
 
 namespace weft::comm_thread {
 
-/// What a thread does while it waits: on a core of its own it spins, elsewhere it soon yields.
+/// Behaviour of a waiting thread: `spin` on a dedicated core, `yield` on a shared one.
 enum class WaitPolicy { spin, yield };
 
-/// Tells the processor that this is a waiting loop, then, depending on `policy` and on how long it
-/// has been waiting (`round` counts the calls since waiting began), lets others run: first by
-/// yielding, later by naps of about 15 µs.
+/// Waits a moment in a polling loop; `round` counts the calls since the wait began. Signals the
+/// waiting loop to the processor, then, depending on `policy` and `round`, yields and later naps
+/// for about 15 µs.
 ///
-/// Measured on two cores: with two ranks' worth of threads on one core, spinning alone makes a
-/// 5 ms exchange take 11 ms; a yield on every look costs 2 % of that. But nobody may yield without
-/// end: Linux 6.18 takes a time slice of future running time for every yield, so that a thread that
-/// had yielded for a second was then not run for a minute while others wanted its core. A nap
-/// clears that debt.
+/// Measured on two cores: with the threads of two ranks on one core, pure spinning makes a 5 ms
+/// exchange take 11 ms; a yield on every poll costs 2 % of that. But endless yielding is harmful:
+/// Linux 6.18 charges a time slice of future running time for every yield, so a thread that had
+/// yielded for a second was not run for a minute while others wanted its core. A nap clears that
+/// debt.
 void relax(WaitPolicy policy, std::uint64_t round);
 
-/// Thrown in the threads that wait for one that will not come, because it threw.
+/// Thrown in threads that wait for a thread that has thrown.
 class TeamBroken : public std::runtime_error {
  public:
   TeamBroken() : std::runtime_error("another thread of the team failed") {}
 };
 
-/// Holds the threads of a compute team until all have arrived.
+/// Barrier of the threads of a compute team.
 ///
 /// Memory ordering: everything written before `arrive_and_wait` by any thread is visible after it
 /// to every thread. Arrivals are acq_rel read-modify-writes of `arrived_`; the last one publishes
@@ -38,7 +38,7 @@ class TeamBarrier {
   /// Thread: every thread of the team, once per generation. Throws TeamBroken after `break_up`.
   void arrive_and_wait();
 
-  /// Releases all who wait, and whoever will: called by a thread that fails between two barriers.
+  /// Releases all present and later waiters: called by a thread that fails between two barriers.
   void break_up() { broken_.store(true, std::memory_order_release); }
 
  private:

@@ -31,7 +31,7 @@ const char* parse_unusual_real(const char* text, double& value) {
   const auto [stop, error] = std::from_chars(plain.data(), end, value);
   if (plain.empty() || stop != end || error == std::errc::invalid_argument) return nullptr;
   if (word[0] == '+' && plain[0] == '-') return nullptr;
-  // Too large is wrong, too small is zero; from_chars does not say which of them it met.
+  // Too large is an error, too small is zero; from_chars does not distinguish the two.
   if (error == std::errc::result_out_of_range) value = std::strtod(plain.c_str(), nullptr);
   return std::isfinite(value) ? text + word.size() : nullptr;
 }

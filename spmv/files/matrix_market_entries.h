@@ -33,15 +33,15 @@ class MatrixMarketEntries {
   explicit MatrixMarketEntries(const MatrixMarketHeader& header)
       : header_(header), row_limit_(to_unsigned(header.row_count)) {}
 
-  /// Calls `take(MatrixEntry)` for every entry of `block` and returns how many lines of data there
-  /// were, or stops at the first one that is wrong and returns -1.
+  /// Calls `take(MatrixEntry)` for every entry of `block` and returns the number of data lines;
+  /// stops at the first wrong line and returns -1.
   ///
-  /// `Values::skip` looks at rows and columns only: what follows in the line may be anything, and
-  /// values are 1.
+  /// `Values::skip` reads rows and columns only: the rest of the line may be anything, and values
+  /// are 1.
   template <class Take>
   std::int64_t parse(std::string_view block, Values values, Take&& take) const;
 
-  /// What is wrong with a line of data, as TextFault says it; empty if nothing is.
+  /// Fault of a data line, in the words of TextFault; empty if the line is correct.
   std::string fault_of(std::string_view line) const;
 
  private:
@@ -74,7 +74,7 @@ inline const char* parse_real(const char* text, const char* end, double& value) 
   return parse_unusual_real(text, value);
 }
 
-/// What is wrong with the rest of a line in place of a number, as TextFault says it.
+/// Fault of the rest of a line in place of a number, in the words of TextFault.
 std::string fault_of_real(std::string_view rest);
 
 inline const char* MatrixMarketEntries::parse_index(const char* text, GlobalIndex& index) const {

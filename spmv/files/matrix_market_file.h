@@ -23,8 +23,8 @@ namespace weft::spmv {
 /// rank, with file and line.
 class MatrixMarketFile {
  public:
-  /// Opens the file, reads the header on rank 0 and tells everybody. `check`: throws TextFault
-  /// when the header is not the wanted one.
+  /// Opens the file, reads the header on rank 0 and broadcasts it. `check`: throws TextFault if the
+  /// header is not the expected one.
   /// Collective.
   static MatrixMarketFile collective_open(
       const comm_thread::Communicator& communicator, const std::string& path,
@@ -34,15 +34,15 @@ class MatrixMarketFile {
   const MatrixMarketHeader& header() const { return header_; }
   bool is_compressed() const { return is_compressed_; }
 
-  /// Whether this rank reads lines itself: its share of a plain file; all or none of a compressed
+  /// True if this rank reads lines itself: its share of a plain file; all or none of a compressed
   /// one.
   bool has_own_lines() const { return own_.begin != own_.end; }
 
   /// Those lines from the start, where there are some. One use after another, not at the same time.
   TextLines own_lines();
 
-  /// Finds the first line that is wrong and throws it. `fault_of`: what is wrong with a line of
-  /// data, empty if nothing is. `suspicion`: thrown when no line is wrong, about the size line.
+  /// Finds the first wrong line and throws its fault. `fault_of`: fault of a data line, empty if it
+  /// is correct. `suspicion`: thrown if no line is wrong, about the size line.
   /// Collective.
   [[noreturn]] void collective_fail(const std::function<std::string(std::string_view)>& fault_of,
                                     const std::string& suspicion);

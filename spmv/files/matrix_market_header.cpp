@@ -40,7 +40,7 @@ std::string_view without_line_end(std::string_view line) {
   return line.substr(0, line.find_last_not_of("\r\n") + 1);
 }
 
-/// A word of the banner and what it stands for.
+/// A word of the banner and its meaning.
 template <class Meaning>
 struct Choice {
   const char* word;

@@ -8,7 +8,7 @@
 
 namespace weft::spmv {
 
-/// What the first lines of a Matrix Market file say about the rest.
+/// Header of a Matrix Market file.
 struct MatrixMarketHeader {
   enum class Format { coordinate, array };
   enum class Field { real, integer, pattern };

@@ -19,10 +19,11 @@ struct TextItems {
 /// Writes a text file, gzip-compressed if `path` ends in ".gz"; the same bytes for any number of
 /// ranks.
 ///
-/// A plain file: every rank forms its items twice, first to learn where they go, then to write them
-/// there. A compressed one: rank 0 compresses what the ranks send one after another. Everything
-/// goes to a temporary file in the same folder, which replaces `path` when it is complete.
-/// Collective. Memory: a few MB. Throws comm_thread::InputError when the file cannot be written.
+/// A plain file: every rank formats its items twice, first to compute their positions, then to
+/// write them. A compressed one: rank 0 compresses the text that the ranks send one after another.
+/// Everything goes to a temporary file in the same folder, which replaces `path` when it is
+/// complete. Collective. Memory: a few MB. Throws comm_thread::InputError when the file cannot be
+/// written.
 void collective_write_text(const comm_thread::Communicator& communicator, const std::string& path,
                            const TextItems& items);
 

@@ -14,13 +14,14 @@
 
 namespace weft::spmv {
 
-/// How a pass over a file ended, the same on every rank.
+/// Result of a pass over a file, the same on every rank.
 struct MatrixMarketPass {
   std::int64_t entry_count = 0;  // of all ranks
   bool has_fault = false;
 };
 
-/// Passes over the lines of data of `file` once, in rounds, and delivers what `read` finds.
+/// Passes over the data lines of `file` once, in rounds, and delivers the entries that `read`
+/// finds.
 ///
 /// `read(lines, keep)`: calls `keep(entry)` for each entry in `lines` and returns the number of
 /// lines of data, or -1 for a fault. `take(entry)`: called on the rank that owns the entry's row.

@@ -15,8 +15,8 @@ namespace weft::spmv {
 /// `PartitionBy::nonzeros` with several ranks takes a third pass before. No rank ever holds more
 /// than its rows and a few MB. Real, integer and pattern (ones); general, symmetric and
 /// skew-symmetric (the other half is added); duplicates are added up.
-/// Collective. Throws comm_thread::InputError, the same on every rank: "FILE:LINE: what was found;
-/// expected what", with the first line that is wrong.
+/// Collective. Throws comm_thread::InputError, the same on every rank: "FILE:LINE: found X;
+/// expected Y", with the first wrong line.
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const comm_thread::ComputeTeam& team,
                                                 const std::string& path, PartitionBy partition);

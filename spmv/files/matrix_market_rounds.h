@@ -12,15 +12,15 @@
 
 namespace weft::spmv {
 
-/// Hands the lines of data of a file to all ranks, in rounds of bounded size.
+/// Distributes the data lines of a file to all ranks, in rounds of bounded size.
 ///
-/// A plain file: each rank its own share. A compressed one: rank 0 decompresses the blocks of the
-/// next round while the others work on those of this one, and deals them out in turn; alone, it
-/// works on them itself.
-/// Lifetime: no longer than the file.
+/// A plain file: each rank reads its own share. A compressed one: rank 0 decompresses the blocks of
+/// the next round while the other ranks process those of this one, and distributes them in turn; if
+/// it is the only rank, it processes them itself.
+/// Lifetime: the file outlives it.
 class MatrixMarketRounds {
  public:
-  /// Whether rank 0 deals out a compressed file; if not, it works on all of it.
+  /// Treatment of a compressed file: rank 0 distributes its lines, or processes all of them itself.
   enum class Dealing { no, yes };
 
   MatrixMarketRounds(MatrixMarketFile& file, Dealing dealing);

@@ -6,7 +6,7 @@ namespace weft::spmv {
 namespace {
 
 constexpr std::size_t round_entries = (1 << 20) / sizeof(MatrixEntry);
-/// What one rank may receive when all others send to it alone, if there are few enough of them.
+/// Entries that one rank can receive if all others send to it alone, for small numbers of ranks.
 constexpr std::size_t received_entries = 4 * round_entries;
 constexpr std::size_t fewest_per_destination = 1 << 10;
 

@@ -28,7 +28,7 @@ class MatrixMarketRouter {
   bool is_empty() const { return count_ == 0; }
   bool is_full() const { return is_full_; }
 
-  /// Delivers what was pushed; returns what was pushed for this rank, by source rank.
+  /// Delivers the pushed entries; returns those for this rank, by source rank.
   /// Collective.
   std::map<int, comm_thread::Bytes> collective_exchange();
 

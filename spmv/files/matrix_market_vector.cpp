@@ -13,7 +13,8 @@
 namespace weft::spmv {
 namespace {
 
-/// The lines of data in this rank's part of the file; up to a fault, which the next pass meets too.
+/// Number of data lines in this rank's part of the file, up to a fault, which the next pass finds
+/// too.
 std::int64_t count_own_values(MatrixMarketFile& file) {
   std::int64_t count = 0;
   if (!file.has_own_lines()) return count;

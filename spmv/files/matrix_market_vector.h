@@ -13,7 +13,7 @@ namespace weft::spmv {
 /// gzip-compressed, and returns the entries of this rank's rows.
 ///
 /// Collective. Memory: own rows and a few MB. Throws comm_thread::InputError, the same on every
-/// rank: "FILE:LINE: what was found; expected what".
+/// rank: "FILE:LINE: found X; expected Y".
 std::vector<double> collective_read_vector(const comm_thread::Communicator& communicator,
                                            const RowPartition& partition, const std::string& path);
 

@@ -21,7 +21,7 @@ using comm_thread::InputError;
   throw InputError(path + ": cannot be written (" + reason + "); expected a writable file");
 }
 
-/// Where writing `path` leads: a link must survive, what it points to is replaced.
+/// File that `path` finally refers to: links are kept and their target is replaced.
 std::string target_of(const std::string& path) {
   struct stat status{};
   if (stat(path.c_str(), &status) != 0) {

@@ -7,14 +7,14 @@
 
 namespace weft::spmv {
 
-/// Something in a text is wrong; `what()` says "what was found; expected what", without the place,
-/// which only the caller knows.
+/// Fault in a text; `what()` says "found X; expected Y", without the place, which only the caller
+/// knows.
 class TextFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// "FILE:LINE: what was found; expected what". `line`: from 1.
+/// Message "FILE:LINE: found X; expected Y". `line`: from 1.
 inline std::string fault_at(const std::string& path, std::int64_t line, const std::string& fault) {
   return path + ":" + std::to_string(line) + ": " + fault;
 }

@@ -28,7 +28,7 @@ TextInflater::TextInflater(int file) : file_(file), packed_(packed_bytes), strea
   if (inflateInit2(stream_.get(), gzip_window) != Z_OK) throw std::bad_alloc();
 }
 
-/// Moves what is unused to the front and reads more behind it.
+/// Moves the unused input to the front and reads more behind it.
 void TextInflater::refill() {
   const std::size_t unused = stream_->avail_in;
   if (unused > 0) std::memmove(packed_.data(), stream_->next_in, unused);

@@ -12,8 +12,8 @@ namespace weft::spmv {
 
 /// Decompresses a gzip file of one or several members from its start, in pieces.
 ///
-/// Hands out every character before a damaged place, which zlib's gzread does not.
-/// Lifetime: no longer than the open file. Throws TextFault.
+/// Returns every character before a damaged place, which zlib's gzread does not.
+/// Lifetime: the open file outlives it. Throws TextFault.
 class TextInflater {
  public:
   /// `file`: a descriptor, read from its start with pread.

@@ -22,9 +22,9 @@ struct TextRange {
 ///
 /// Blocks of 256 KiB stay in the level-2 cache between reading and parsing; mapping the file
 /// instead would charge its pages to this process.
-/// Throws TextFault: what TextSource throws, after all whole lines before the fault were handed
-/// out, and for a line that exceeds a block.
-/// Lifetime: no longer than the source; nobody else reads from that meanwhile.
+/// Throws the TextFault of TextSource, after returning all whole lines before the fault, and one
+/// for a line that exceeds a block.
+/// Lifetime: the source outlives it and has no other reader meanwhile.
 class TextLines {
  public:
   static constexpr std::size_t block_bytes = 256 << 10;
@@ -51,17 +51,17 @@ class TextLines {
 /// The start of the first line at or after `offset` in plain text.
 std::int64_t line_start_from(TextSource& source, std::int64_t offset);
 
-/// Takes the first lines off `text`: as many as `wanted` characters reach into.
+/// Removes the first lines from `text`: as many as the first `wanted` characters reach into.
 std::string_view take_lines(std::string_view& text, std::size_t wanted);
 
-/// Which lines a text has: all of them, and those that are neither blank nor a comment.
+/// Number of lines of a text: all of them, and those that are neither blank nor a comment.
 struct LineCount {
   std::int64_t lines = 0;
   std::int64_t data_lines = 0;
 };
 LineCount count_lines(std::string_view block);
 
-/// Whether the line, which ends in '\n', carries data.
+/// True if the line, which ends in '\n', carries data.
 bool is_data_line(std::string_view line);
 
 }  // namespace weft::spmv

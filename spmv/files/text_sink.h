@@ -21,7 +21,7 @@ class TextSink {
 
   void write(std::string_view text);
 
-  /// Closes the file; only then is it known that everything could be written.
+  /// Closes the file; throws if not everything could be written.
   void finish();
 
  private:

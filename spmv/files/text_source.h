@@ -11,8 +11,8 @@ namespace weft::spmv {
 
 /// The characters of a text file, plain or gzip-compressed, read in order and in pieces.
 ///
-/// What the file is shows in its first two bytes, not in its name.
-/// Thread: one at a time. Throws TextFault for what is wrong with the file.
+/// Compression is detected by the first two bytes, not by the name.
+/// Thread: one at a time. Throws TextFault if the file is faulty.
 class TextSource {
  public:
   explicit TextSource(const std::string& path);

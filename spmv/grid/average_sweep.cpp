@@ -18,7 +18,7 @@ constexpr double sixth = 1.0 / 6.0;
 /// Three planes of a block of rows take this much of the second-level cache.
 constexpr std::ptrdiff_t block_bytes = 384 * 1024;
 
-/// What is done with the sum of the neighbours of each point.
+/// Stores the result for each point from the sum of its neighbours.
 struct Store {
   template <class Elements, class Value>
   [[gnu::always_inline]] void take(const double*, double* to, const Value& sum) const {

@@ -5,8 +5,9 @@
 namespace weft::spmv {
 namespace {
 
-/// Whether (x, y) is on the disc. In whole numbers, because coordinates are rounded and points on
-/// the circle would be in on one side and out on the other; exact up to 9·10⁷ points of the floor.
+/// True if (x, y) is on the disc. Computed in integers: with rounded coordinates, points on the
+/// circle would be inside on one side and outside on the other. Exact up to 9·10⁷ points of the
+/// floor.
 bool is_on_disc(const GridSize& grid, GlobalIndex x, GlobalIndex y) {
   const auto intervals_x = static_cast<double>(grid.x + 1);
   const auto intervals_y = static_cast<double>(grid.y + 1);

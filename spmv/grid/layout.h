@@ -6,8 +6,8 @@
 
 namespace weft::spmv {
 
-/// Where the points of a box and the points around it lie in memory: rows along x, each beginning
-/// at a multiple of 64 bytes, then planes.
+/// Memory layout of the points of a box and the points around it: rows along x, each beginning at a
+/// multiple of 64 bytes, then planes.
 ///
 ///     ghost | own points x … | ghost | spare      `depth` ghost points on every side
 ///

@@ -37,10 +37,10 @@ class GridPartition {
 
   GridBox box(int rank) const;
 
-  /// Whom `rank` exchanges a halo of `depth` points with, in ascending ranks: those across faces
-  /// and, where it is deeper than one point or `has_corners`, across edges and corners.
-  /// Throws comm_thread::InputError when `depth` is below one, or above the number of points that a
-  /// rank has in a cut direction.
+  /// Neighbours with which `rank` exchanges a halo of `depth` points, in ascending ranks: those
+  /// across faces and, if it is deeper than one point or `has_corners`, across edges and corners.
+  /// Throws comm_thread::InputError if `depth` is below one, or above the number of points of a
+  /// rank in a cut direction.
   std::vector<GridNeighbour> neighbours(int rank, int depth, bool has_corners = false) const;
 
  private:

@@ -16,7 +16,7 @@ std::vector<GridBox> share_of_rows(const GridBox& box, int index, int count);
 /// The points of `whole` that are not in `inner`, as boxes that do not overlap.
 std::vector<GridBox> shell(GridBox whole, const GridBox& inner);
 
-/// What travels, in doubles: the boxes of one neighbour after those of the other.
+/// Ranges of the halo exchange, in doubles: the boxes of one neighbour after those of the other.
 std::vector<comm_thread::HaloNeighbour> halo_of(std::span<const GridNeighbour> neighbours);
 
 }  // namespace weft::spmv

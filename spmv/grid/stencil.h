@@ -6,8 +6,8 @@
 
 namespace weft::spmv {
 
-/// The matrix of a grid problem as numbers: a point, minus weights for its neighbours; what is
-/// beyond the grid (Dirichlet) is 0.
+/// Matrix of a grid problem as numbers: a weight for a point, minus weights for its neighbours;
+/// values beyond the grid (Dirichlet) are 0.
 struct GridStencil {
   /// Throws comm_thread::InputError where `problem` is no grid problem.
   static GridStencil of(const Problem& problem);
@@ -18,7 +18,7 @@ struct GridStencil {
   bool has_corners = false;  // 27 points; all weights are 1
 
   int point_count() const { return has_corners ? 27 : weights[2] == 0 ? 5 : 7; }
-  /// The matrix it stands for.
+  /// Number of rows of the matrix.
   std::int64_t row_count() const { return grid.x * grid.y * grid.z; }
   std::int64_t nonzero_count() const;
   /// ‖A‖∞ or a little more.

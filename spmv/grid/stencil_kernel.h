@@ -14,9 +14,9 @@
 ///
 /// `half_at` is for u·(A·u): A is symmetric, so that the sum over all points of
 /// u·(centre·u - 2·(its neighbours that come before it)) is the same, with half the loads, and the
-/// planes above a point are not wanted yet. `u_here` is u there, `u_before` what is at u - 1.
-/// Before a point come those of lower z, then y, then x: `rows_behind` is how many rows more than
-/// the first of its own plane have to be there, of the plane below.
+/// planes above a point are not needed yet. `u_here` is the value at u, `u_before` that at u - 1.
+/// Before a point come those of lower z, then y, then x: `rows_behind` is the number of rows of the
+/// plane below, beyond the first of its own plane, that must be complete.
 namespace weft::spmv {
 
 using perfmodel::elements;

@@ -36,7 +36,7 @@ class StencilOperator final : public LinearOperator, public LocalRows {
   const GridLayout& layout() const { return layout_; }
   /// Own points that need no neighbour's.
   const GridBox& inner() const { return inner_; }
-  /// Whom values come from, and where to.
+  /// Neighbours that values are exchanged with.
   std::span<const GridNeighbour> halo_neighbours() const { return halo_.neighbours; }
   /// Points that wait for the halo.
   std::int64_t boundary_row_count() const {

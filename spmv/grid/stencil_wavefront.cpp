@@ -26,14 +26,14 @@ struct RowRange {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-/// What of row y of plane z is in `box`.
+/// Part of row y of plane z that is in `box`.
 [[gnu::always_inline]] inline RowRange row_of(const GridBox& box, GlobalIndex y, GlobalIndex z) {
   const bool is_there = z >= box.begin[2] && z < box.end[2] && y >= box.begin[1] && y < box.end[1];
   return is_there ? RowRange{box.begin[0], box.end[0]} : RowRange{};
 }
 
-/// Calls one_by_one(range) for what is before and after `together`, and together(range) for that.
-/// In ascending order, because a sum asks for what comes before.
+/// Calls one_by_one(range) for the parts before and after `together`, and together(range) for that;
+/// in ascending order, because a sum needs the earlier elements.
 template <class OneByOne, class Together>
 [[gnu::always_inline]] inline void work_along_row(const RowRange& range, const OneByOne& one_by_one,
                                                   const Together& together) {
@@ -53,8 +53,8 @@ template <class Work>
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
 }
 
-/// Where the row is that is worked on `fetch_lead` elements or more after row y of the same plane,
-/// in elements from there. Rows [begin, end) are gone through in each plane.
+/// Distance in elements from row y to the row processed at least `fetch_lead`
+/// elements later. Rows [begin, end) are processed in each plane.
 class RowsAhead {
  public:
   RowsAhead(const GridLayout& layout, GlobalIndex row_size, GlobalIndex begin, GlobalIndex end) {

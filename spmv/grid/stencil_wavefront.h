@@ -18,9 +18,9 @@ namespace weft::spmv {
 ///     r·(A·r) by halves       at those of `curvature`
 ///
 /// By halves: A is symmetric, so that each pair of neighbours is counted once, twice, at the one
-/// that comes later (`half_at`); over all points of the grid that is r·(A·r). What it wants has
-/// been updated before, which lets all four go through memory eight points at a time, the last
-/// three one plane and one row behind the first, in strips along y that stay in cache:
+/// that comes later (`half_at`); over all points of the grid that is r·(A·r). Its inputs are
+/// already updated, so all four go through memory eight points at a time, the last three one plane
+/// and one row behind the first, in strips along y that stay in cache:
 ///
 ///     z →   direction at z, update and curvature at z-1      so that A finds its neighbours
 ///
@@ -28,8 +28,8 @@ namespace weft::spmv {
 /// Reads and writes x, r, p once: 48 bytes a point against 88 of the textbook in three passes; 20
 /// flops and those of the sums. Measured: docs/notes/conjugate-gradients.md.
 /// All boxes are parts of the own points of `layout`, `direction` and `curvature` of `update`; p
-/// beside `update`, and r before `curvature`, hold what belongs there. Calls `pause`, where there
-/// is one, now and then. Shape: r, p, x: arrays of `layout`.
+/// beside `update`, and r before `curvature`, must hold current values. Calls `pause`, if there is
+/// one, at intervals. Shape: r, p, x: arrays of `layout`.
 struct StencilStep {
   double alpha;
   double beta;

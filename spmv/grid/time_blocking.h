@@ -33,8 +33,8 @@ class TimeBlocking {
 
   int height() const { return height_; }
 
-  /// Makes `boxes.size()` sweeps; sweep t on boxes[t], which lies in boxes[t − 1]. The values to
-  /// begin with are in arrays[0], the last ones end in arrays[boxes.size() % 2].
+  /// Makes `boxes.size()` sweeps; sweep t on boxes[t], which lies in boxes[t − 1]. The initial
+  /// values are in arrays[0], the final ones in arrays[boxes.size() % 2].
   /// Thread: every one of the team; uses its barrier, also at the end.
   void sweep(const comm_thread::TeamThread& thread, std::span<double* const, 2> arrays,
              std::span<const GridBox> boxes) const;

@@ -12,15 +12,15 @@
 
 namespace weft::spmv {
 
-/// What of a grid vector travels, made once for all vectors.
+/// Halo exchange plan of a grid, shared by all its vectors.
 struct GridHalo {
   std::vector<GridNeighbour> neighbours;
   std::vector<comm_thread::HaloNeighbour> ranges;  // in the buffers
 };
 
 /// Values at the points of a box and, one point deep, around it: 0 beyond the grid, else those of
-/// the neighbours. Received rows are copied to the ghost points, which lie among the own ones.
-/// Lifetime: `communicator`, `layout` and `halo` outlive it.
+/// the neighbours. Received rows are copied to the ghost points, which are between the own points
+/// in memory. Lifetime: `communicator`, `layout` and `halo` outlive it.
 class GridVector final : public Operand {
  public:
   /// `shares`: [thread_count], the own points of every thread. `tag`: as HaloVector.

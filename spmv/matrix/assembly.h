@@ -12,12 +12,12 @@
 
 namespace weft::spmv {
 
-/// Puts this rank's rows together from single entries, in two passes over them, in the memory that
-/// the finished matrix needs (12 bytes per nonzero) and hardly more.
+/// Assembles this rank's rows from single entries, in two passes over them, in the memory that the
+/// finished matrix needs (12 bytes per nonzero) and hardly more.
 ///
 /// First pass: `count` every entry. Then `allocate`. Second pass: `insert` the same entries, in any
 /// order. Then `finish`, which orders each row by global column and adds duplicates up; duplicates
-/// are added in ascending order of value, so that the sum depends on nobody's order.
+/// are added in ascending order of value, so the sum does not depend on the order of insertion.
 /// Thread: different threads may count and insert different rows at the same time, each with its
 /// own `thread` index; a row belongs to one thread.
 class MatrixAssembly {
@@ -50,7 +50,7 @@ class MatrixAssembly {
   /// The rows [first, last) that `thread` of the team touches first.
   std::pair<std::size_t, std::size_t> rows_of(const comm_thread::TeamThread& thread) const;
   GlobalIndex global_column(LocalIndex column) const;
-  /// Whether entries [begin, end) of a row are strictly ascending, as generators leave them.
+  /// True if entries [begin, end) of a row are strictly ascending, as generators produce them.
   bool is_in_order(std::size_t begin, std::size_t end) const;
   void order_rows(const comm_thread::ComputeTeam& team);
   void close_gaps();

@@ -23,7 +23,7 @@ LocalIndex reach(const CrsMatrix& rows, LocalIndex row) {
   return farthest;
 }
 
-/// How far more than half of the rows reach; 0 where no distance is that frequent.
+/// Distance that more than half of the rows reach; 0 if no distance is that frequent.
 LocalIndex common_reach(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) {
   std::vector<LocalIndex> reaches;
   const LocalIndex step = (end - begin) / sample_count + 1;

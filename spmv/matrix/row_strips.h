@@ -4,19 +4,19 @@
 
 namespace weft::spmv {
 
-/// The order in which a thread takes the rows of a grid whose planes are large: for matrices what
-/// GridStrips is for grids without one.
+/// Order in which a thread processes the rows of a grid with large planes: the equivalent of
+/// GridStrips for stored matrices.
 ///
 /// A row of a grid in three dimensions needs entries of x one plane before and one behind itself.
 /// Where three planes do not stay in cache, rows in their own order fetch x three times from
-/// memory; so planes are cut, and a strip is worked through in all of them before the next:
+/// memory; so planes are cut, and a strip is processed in all of them before the next:
 ///
 ///     plane 0: a a a b b b c c c       order: a of planes 0 1 2, then b of 0 1 2, then c
 ///     plane 1: a a a b b b c c c
 ///     plane 2: a a a b b b c c c
 ///
-/// A plane is found in the rows themselves: it is how far most of them reach. Where they do not
-/// agree, or a plane stays in cache anyway, all rows are one strip.
+/// The size of a plane is the distance that most rows reach. If there is no such distance, or a
+/// plane stays in cache anyway, all rows are one strip.
 /// Measured: docs/notes/products.md.
 class RowStrips {
  public:

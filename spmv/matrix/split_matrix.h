@@ -14,7 +14,7 @@
 
 namespace weft::spmv {
 
-/// How rows are stored for the kernels. `automatic`: as a stencil where rows repeat, else CRS.
+/// Storage of rows for the kernels. `automatic`: as a stencil where rows repeat, else CRS.
 enum class MatrixFormat { automatic, crs };
 
 /// This rank's rows, divided among the compute threads, and within a thread into interior and
@@ -55,8 +55,8 @@ class SplitMatrix final : public LocalRows {
                           double* y, RowSum x_dot_y,
                           const std::function<void()>& pause) const override;
 
-  /// y = A·x on the rows of one thread in `set`; calls `on_block(first row, number of rows)` for
-  /// every row block that this completes, at once, while what was written of it is in cache.
+  /// Computes y = A·x on the rows of one thread in `set`; calls `on_block(first row, number of
+  /// rows)` for every row block as soon as it is complete, while its part of y is in cache.
   /// Shape, thread: as above.
   template <class OnBlock>
   void multiply_blocks(RowSet set, int thread, const double* x, double* y,

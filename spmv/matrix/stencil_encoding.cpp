@@ -152,7 +152,8 @@ std::int64_t StencilEncoding::bytes() const {
 
 namespace {
 
-/// `chunks` chunks of the pattern `slots`; x and y begin at the first one's first row.
+/// Multiplies `chunks` chunks of the pattern `slots`; x and y begin at the first row of the first
+/// chunk.
 /// SlotCount 0: known at run time only.
 template <int SlotCount, bool HasMasks>
 [[gnu::always_inline]] inline void sweep(const StencilSlot* slots, std::int32_t count,

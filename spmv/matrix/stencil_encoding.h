@@ -44,7 +44,7 @@ class StencilEncoding {
   /// The rows that are encoded: begin … encoded_end()-1.
   LocalIndex encoded_end() const { return encoded_end_; }
 
-  /// Whether the chunk that begins at `row` reads nothing at or beyond entry `end` of x.
+  /// True if the chunk that begins at `row` reads no entry of x at or beyond `end`.
   bool reads_only_below(LocalIndex row, LocalIndex end) const;
 
   /// y_i = Σ_j a_ij·x_j for rows first … last-1, whole chunks.

@@ -25,7 +25,7 @@ namespace {
 using comm_thread::Bytes;
 using comm_thread::Communicator;
 
-/// What rank 0 decides.
+/// Decision of rank 0.
 struct Decision {
   std::vector<std::int32_t> new_rows;  // [all rows]
   std::vector<GlobalIndex> part_sizes;  // [ranks]

@@ -8,7 +8,7 @@
 
 namespace weft::spmv {
 
-/// Which order the rows of a matrix get and how they are then cut among the ranks.
+/// Order of the rows of a matrix and their division among the ranks.
 struct OrderingChoice {
   bool has_cuthill_mckee = false;  // neighbours close together, the same for any number of ranks
   bool has_graph_partition = false;  // each rank rows with few neighbours elsewhere

@@ -8,7 +8,7 @@
 
 namespace weft::spmv {
 
-/// Which rows of a matrix are neighbours: i and j where a_ij or a_ji is an entry.
+/// Graph of the rows of a matrix: i and j are neighbours if a_ij or a_ji is an entry.
 ///
 ///     0 1 .      row 0: 1        offsets    0 1 3 4
 ///     . 2 3      row 1: 0 2      neighbours 1 0 2 1

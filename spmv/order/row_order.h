@@ -9,12 +9,12 @@
 
 namespace weft::spmv {
 
-/// A new numbering of the rows of a matrix, and who owns which rows before and after.
+/// New numbering of the rows of a matrix, and the owners of the rows before and after.
 ///
 ///     given rows    0 1 2 | 3 4 5      new rows 4 0 2 | 1 5 3, on the ranks of the given rows
 ///     ordered rows  1 3 2 | 5 0 4      (their given numbers), on the ranks of the ordered rows
 ///
-/// Every rank knows its own rows only. Lifetime of `communicator`: longer.
+/// Every rank stores its own rows only. Lifetime: `communicator` outlives it.
 class RowOrder {
  public:
   /// `new_rows`: [given.size(rank)], the new numbers of the own given rows.

@@ -7,7 +7,7 @@
 
 namespace weft::spmv {
 
-/// How many combinations of k out of n there are; the largest index where they are more.
+/// Number of combinations of k out of n; the largest index if there are more.
 /// Work and memory: O(n·k) and O(k).
 inline GlobalIndex binomial(int n, int k) {
   if (k < 0 || k > n) return 0;

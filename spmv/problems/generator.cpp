@@ -22,7 +22,7 @@ using comm_thread::Communicator;
 using comm_thread::ComputeTeam;
 using comm_thread::TeamThread;
 
-/// Refuses early, and alike on every rank, what no partition can make fit.
+/// Refuses, early and on every rank alike, problems that fit in no partition.
 void check_size(const Problem& problem, int rank_count) {
   const GlobalIndex rows = problem.row_count() / rank_count;
   if (rows > std::numeric_limits<LocalIndex>::max())

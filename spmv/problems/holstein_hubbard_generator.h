@@ -29,14 +29,14 @@ class HolsteinHubbardGenerator {
   void visit_rows(GlobalIndex begin, GlobalIndex end, const RowVisitor& visit) const;
 
  private:
-  /// What all rows of one electronic state have in common.
+  /// Common data of all rows of one electronic state.
   struct Electrons {
     GlobalIndex state = -1;
     std::vector<std::pair<GlobalIndex, double>> hops;  // state, value; ascending
     std::vector<double> coupling;  // per mode, of one phonon more or less; 0 where there is none
     double energy = 0;
   };
-  /// What all rows of one state of the phonons have in common.
+  /// Common data of all rows of one state of the phonons.
   struct Phonons {
     struct Step {
       GlobalIndex state;

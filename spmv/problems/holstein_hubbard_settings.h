@@ -9,11 +9,12 @@
 
 namespace weft::spmv {
 
-/// Which index of a Holstein–Hubbard matrix is the outer one: that of the electrons (`HMEp`; the
-/// phonons of one electronic state are neighbours) or that of the phonons (`HMeP`).
+/// Outer index of a Holstein–Hubbard matrix: that of the electrons (`HMEp`; the phonons of one
+/// electronic state are adjacent) or that of the phonons (`HMeP`).
 enum class HolsteinBasis { electrons_outer, phonons_outer };
 
-/// What `holstein-hubbard:sites=…,up=…,…` says; the defaults are the matrix of Hager et al. 2011.
+/// Parameters of `holstein-hubbard:sites=…,up=…,…`; the defaults are the matrix of Hager et al.
+/// 2011.
 ///
 ///     H = −t Σ_{i,σ} (c†_{i,σ} c_{i+1,σ} + h.c.) + U Σ_i n_{i,↑} n_{i,↓}
 ///         − g ω Σ_i (b†_i + b_i) n_i + ω Σ_i b†_i b_i        on a ring of `sites`
@@ -37,7 +38,7 @@ struct HolsteinHubbardSettings {
   /// `parts`: KEY=VALUE each. Throws comm_thread::InputError.
   static HolsteinHubbardSettings parse(const ProblemReader& reader,
                                        std::span<const std::string_view> parts);
-  /// `sites=6,up=3,…`, all of them.
+  /// All settings as text: `sites=6,up=3,…`.
   std::string text() const;
 
   int mode_count() const { return sites - 1; }

@@ -21,7 +21,7 @@ GlobalIndex draw(std::uint64_t key, GlobalIndex index, GlobalIndex count) {
   return std::min(drawn, count - 1);
 }
 
-/// Where part number `part` of `parts` equal parts of `count` items ends; count >= parts.
+/// End of part number `part` of `parts` equal parts of `count` items; count >= parts.
 GlobalIndex share_end(GlobalIndex count, GlobalIndex part, GlobalIndex parts) {
   return count / parts * (part + 1) + count % parts * (part + 1) / parts;
 }
@@ -56,7 +56,7 @@ class Lists {
 
 }  // namespace
 
-/// Who is coupled to the rows of a range: those they proposed and those who proposed them.
+/// Rows coupled to the rows of a range: those they proposed and those that proposed them.
 struct IrregularGenerator::Couplings {
   Lists proposed;
   Lists received;

@@ -29,7 +29,7 @@ class PhononSpace {
   void find(GlobalIndex number, std::span<int> phonons) const;
 
  private:
-  /// How many states the last `modes` modes have with `most` phonons or fewer.
+  /// Number of states of the last `modes` modes with at most `most` phonons.
   GlobalIndex count(int modes, int most) const {
     return counts_[static_cast<std::size_t>(modes * (most_phonons_ + 1) + most)];
   }

@@ -28,7 +28,7 @@ struct GridSize {
   GlobalIndex z = 1;
 };
 
-/// What `irregular:N,nnzr=…,bandwidth=…,seed=…` says.
+/// Parameters of `irregular:N,nnzr=…,bandwidth=…,seed=…`.
 struct IrregularSettings {
   GlobalIndex row_count = 0;
   GlobalIndex nonzeros_per_row = 15;
@@ -36,13 +36,13 @@ struct IrregularSettings {
   std::uint64_t seed = 1;
 };
 
-/// What `anderson3d:N,W=…,seed=…` says besides the grid.
+/// Parameters of `anderson3d:N,W=…,seed=…` besides the grid.
 struct AndersonSettings {
   double width = 16;
   std::uint64_t seed = 1;
 };
 
-/// Which system to solve: a generated one, described completely, or a file, by its path.
+/// System to solve: a generated one, described completely, or the path of a file.
 struct Problem {
   /// Understands the PROBLEM word of the command line:
   ///
@@ -58,11 +58,11 @@ struct Problem {
   /// A stencil on the points of a grid with Dirichlet boundaries?
   bool has_grid() const;
 
-  /// 0 for a file: only its reader knows.
+  /// Number of rows; 0 for a file, whose reader determines it.
   GlobalIndex row_count() const;
 
-  /// One name per problem, whatever way it was written: `poisson3d:8x8x8` is `poisson3d:8`, and
-  /// defaults are spelt out. `parse(name())` is the same problem.
+  /// Canonical name of the problem: `poisson3d:8x8x8` is `poisson3d:8`, and defaults are spelt out.
+  /// `parse(name())` is the same problem.
   std::string name() const;
 
   ProblemKind kind = ProblemKind::file;

@@ -13,8 +13,8 @@
 
 namespace weft::spmv {
 
-/// Takes numbers out of the PROBLEM word of the command line; what is wrong is thrown as
-/// comm_thread::InputError that quotes the word.
+/// Reads numbers from the PROBLEM word of the command line; throws comm_thread::InputError that
+/// quotes the word if it is wrong.
 class ProblemReader {
  public:
   /// Lifetime: `word` outlives the reader.
@@ -43,7 +43,7 @@ class ProblemReader {
   double weight(std::string_view text) const;
   double finite(std::string_view text, const std::string& what) const;
 
-  /// `parts`: KEY=VALUE each, no key twice; `known`: the keys there are, for messages.
+  /// `parts`: each KEY=VALUE, no key twice; `known`: the valid keys, for messages.
   std::vector<std::pair<std::string_view, std::string_view>> keys_and_values(
       std::span<const std::string_view> parts, const std::string& known) const;
 

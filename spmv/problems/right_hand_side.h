@@ -13,7 +13,7 @@ namespace weft::spmv {
 
 enum class RightHandSideKind { ones, boundary_one, random, x_random, file };
 
-/// Which right-hand side b to solve for.
+/// Choice of the right-hand side b.
 struct RightHandSide {
   /// Understands `ones`, `boundary-one`, `random:SEED`, `x-random:SEED`, `FILE.mtx[.gz]`.
   /// Throws comm_thread::InputError.
@@ -26,8 +26,8 @@ struct RightHandSide {
   std::string path;  // file
 };
 
-/// Throws comm_thread::InputError when `problem` cannot have this right-hand side (`boundary-one`
-/// without a grid); cheap, so that it can be asked before the matrix is made.
+/// Throws comm_thread::InputError if `problem` cannot have this right-hand side (`boundary-one`
+/// without a grid); cheap enough to call before the matrix is built.
 void check(const RightHandSide& right_hand_side, const Problem& problem);
 
 /// Writes this rank's part of `ones`, `boundary-one` or `random`; for `x-random` it writes x*,

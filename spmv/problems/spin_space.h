@@ -9,8 +9,8 @@
 
 namespace weft::spmv {
 
-/// The states of the electrons of one spin on a ring: which sites are occupied, in ascending order
-/// of the bits, and what one hop makes of each. Table of all of them, C(sites, electrons).
+/// The states of the electrons of one spin on a ring: the occupied sites, in ascending order of the
+/// bits, and the result of each hop. A table of all C(sites, electrons) states.
 ///
 ///     3 sites, 1 electron:   001 010 100        hops of 001: to 010 and, around the ring, to 100
 ///     number                  0   1   2
@@ -18,7 +18,7 @@ namespace weft::spmv {
 /// Thread: any number at the same time.
 class SpinSpace {
  public:
-  /// What a hop leads to, and ±1 times how many hops lead there.
+  /// Result of a hop, and ±1 times the number of hops that lead there.
   struct Hop {
     GlobalIndex state;
     int sign;

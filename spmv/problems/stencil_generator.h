@@ -23,8 +23,8 @@ class StencilGenerator {
   /// Visits the rows [begin, end) in ascending order.
   void visit_rows(GlobalIndex begin, GlobalIndex end, const RowVisitor& visit) const;
 
-  /// The weight of each row's missing neighbours, summed in the order of their columns: what the
-  /// right-hand side becomes when all eliminated boundary values are 1.
+  /// Sum of the weights of each row's missing neighbours, in the order of their columns: the
+  /// right-hand side if all eliminated boundary values are 1.
   /// `missing`: [end - begin].
   void sum_missing_weights(GlobalIndex begin, GlobalIndex end, std::span<double> missing) const;
 

@@ -8,7 +8,7 @@
 
 namespace weft::spmv {
 
-/// Which entries of x come from whom, and which own entries go to whom.
+/// Entries of x to receive from, and own entries to send to, each neighbour.
 ///
 ///     6×6 example, rank 0 of 2 owns rows 0 1 2, row 2 has column 3, rank 1's row 3 has column 2:
 ///     neighbours = {rank 1: send 1 entry, receive 1 entry}, send_list = {2}, halo_count = 1

@@ -13,13 +13,13 @@
 
 namespace weft::spmv {
 
-/// A vector that an operator can be applied to: own entries, then the halo, and the exchange that
+/// Vector to which an operator can be applied: own entries, then the halo, and the exchange that
 /// fills it.
 ///
 ///     | 8 spare | own entries [row_count] | halo [halo_count] | 8 spare |
 ///
-/// The spare entries let kernels load whole registers at either end; what they hold is never used.
-/// Lifetime: `communicator` outlives it. Move-only is not needed: it stays where it was made.
+/// The spare entries let kernels load whole registers at either end; their values are never used.
+/// Lifetime: `communicator` outlives it. It cannot be moved.
 class HaloVector final : public Operand {
  public:
   /// `tag`: the same on all ranks, different for every vector on `communicator`.

@@ -20,8 +20,8 @@ class Operand {
   /// Thread: each of the team for itself, after it wrote its entries.
   virtual void pack(int thread) = 0;
 
-  /// Puts what has arrived to where the operator reads it. Thread: every thread of the team, after
-  /// the exchange; uses the team's barrier where there is anything to do.
+  /// Copies received values to where the operator reads them. Thread: every thread of the team,
+  /// after the exchange; uses the team's barrier if there is anything to copy.
   virtual void unpack(const comm_thread::TeamThread& thread) = 0;
 };
 

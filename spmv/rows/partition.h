@@ -8,7 +8,7 @@
 
 namespace weft::spmv {
 
-/// Which rank owns which rows: contiguous ranges, cut only between row blocks, unless by
+/// Contiguous ranges of rows, one per rank, cut only between row blocks, unless by
 /// given sizes.
 ///
 ///     6×6 example, block of 1 row, 2 ranks     rank 0: rows 0 1 2 | rank 1: rows 3 4 5

@@ -2,7 +2,7 @@
 
 namespace weft::spmv {
 
-/// What a row partition makes equal: the rows of every rank, or their nonzeros.
+/// Criterion of a row partition: equal numbers of rows or of nonzeros per rank.
 enum class PartitionBy { rows, nonzeros };
 
 }  // namespace weft::spmv

@@ -14,7 +14,7 @@ namespace weft::spmv {
 /// Sums doubles, eight at a time, so that the result does not depend on their order.
 ///
 /// Every addend is cut into pieces at fixed binary places below `bound`: multiples of 2^-26·bound,
-/// then of 2^-(26 + bits)·bound and so on. What is smaller still is dropped, from each addend
+/// then of 2^-(26 + bits)·bound and so on. Smaller remainders are dropped, from each addend
 /// alike wherever it is added. Pieces of one place add up without rounding, in any order. Adding a
 /// large power of two (`shifts_`) rounds to the place, and leaves the piece as an integer in the
 /// last bits: all but the first kind are summed as integers, beside the floating point units. 5
@@ -24,8 +24,8 @@ namespace weft::spmv {
 /// Shape: addends, and all of them together, are at most 2^25·bound, or the sum is only as good as
 /// one in another order; at most 2^(63 - bits) additions a lane between two `carry` or `flush`.
 ///
-/// Aligned by hand: without AVX-512 in the target GCC takes Lane8 to want 16 bytes, and on the heap
-/// the functions that are compiled for it would fault.
+/// Aligned by hand: without AVX-512 in the target GCC aligns Lane8 to 16 bytes, and functions
+/// compiled for AVX-512 would fault on heap objects.
 ///
 /// Source: Demmel and Nguyen 2015, "Parallel reproducible summation" (bins at fixed places).
 template <std::size_t bin_count, int bits>
@@ -96,7 +96,7 @@ class alignas(64) BinnedSumOf {
 /// 104 bits below a bound that may be far off; no carry before 2²⁴ additions.
 using BinnedSum = BinnedSumOf<3, 39>;
 
-/// 76 bits below a close bound, such as the last sum of a kind. Wants a carry every 2¹³ additions.
+/// 76 bits below a close bound, such as the last sum of a kind. Needs a carry every 2¹³ additions.
 using CloseSum = BinnedSumOf<2, 50>;
 
 }  // namespace weft::spmv

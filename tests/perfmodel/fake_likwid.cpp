@@ -1,5 +1,5 @@
-// Stands for liblikwid: every call of a region counts 100 of the first event and 64 of the others;
-// a thread that was not initialised counts nothing, nor does any with FAKE_LIKWID_COUNTS=no.
+// Fake of liblikwid: every call of a region counts 100 of the first event and 64 of the others; a
+// thread that was not initialised counts nothing, nor does any with FAKE_LIKWID_COUNTS=no.
 #include <likwid.h>
 
 #include <cstdlib>

@@ -24,7 +24,7 @@ std::vector<double> residual_squares(const spmv::GridLayout& layout, std::span<c
 /// The sum, rounded once.
 double exact_sum(std::span<const double> values);
 
-/// The same of values without what is below 2⁻¹⁰⁴ of `bound`: what BinnedSum is compared with.
+/// The same sum without the parts of the values below 2⁻¹⁰⁴ of `bound`: the reference of BinnedSum.
 double binned_sum(std::span<const double> values, double bound);
 
 /// The diffusion problem on one rank, swept by one loop.

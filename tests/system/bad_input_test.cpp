@@ -1,4 +1,4 @@
-// Whatever is wrong with the input is said in one line, on any number of ranks.
+// Errors in the input are reported in one line, on any number of ranks.
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Whole solves: iteration counts known from the literature, reports, and results that are no
-// success.
+// Whole solves: iteration counts known from the literature, reports, and failures.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -12,8 +12,8 @@ namespace weft::tests {
 /// running test case fails and the report is empty.
 nlohmann::json report_of(const ProgramResult& result);
 
-/// What is missing from a report of `weft solve`, or has the wrong type, one line each; empty:
-/// nothing.
+/// Fields of a report of `weft solve` that are missing or have the wrong type, one line each; empty
+/// if there are none.
 std::string faults_of_solve_report(const nlohmann::json& report);
 
 /// Short enough to be shown, different when the text is.

@@ -1,4 +1,4 @@
-// tools/lab: hosts and networks on this machine, and that nothing of them stays.
+// Tests of tools/lab: hosts and networks on this machine, and that nothing of them stays.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -337,7 +337,7 @@ TEST_CASE("what needs a lab says so while there is none") {
 TEST_CASE("without root a lab says that it is needed") {
   if (geteuid() != 0) return;
   const Lab lab;
-  // The checkout may lie where only root can read.
+  // The checkout may be readable by root only.
   const std::string copy = fs::temp_directory_path() / "weft_lab_without_root";
   fs::copy_file(tools_folder() + "/lab", copy, fs::copy_options::overwrite_existing);
   fs::permissions(copy, fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);

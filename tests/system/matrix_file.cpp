@@ -22,7 +22,7 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-/// What follows the comments; the first line goes to `banner`.
+/// The text after the comments; the first line goes to `banner`.
 std::istringstream after_comments(const std::string& path, std::string& banner) {
   std::istringstream text(read_text(path));
   std::getline(text, banner);

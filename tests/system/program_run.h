@@ -22,14 +22,14 @@ class ScratchFolder {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   /// Writes a file and returns its absolute path.
   std::string write(const std::string& name, const std::string& text) const;
-  /// Names of what lies in it, sorted.
+  /// Names of the entries, sorted.
   std::vector<std::string> names() const;
 
  private:
   std::filesystem::path folder_;
 };
 
-/// What a run of the program left behind.
+/// Result of a run of the program.
 struct ProgramResult {
   int exit_code = -1;  // of mpiexec; 128 + N when signal N ended it
   bool is_late = false;  // did not end within the time limit and was killed
@@ -39,8 +39,8 @@ struct ProgramResult {
 
 using Environment = std::map<std::string, std::string>;
 
-/// A run of `mpiexec.mpich -n RANKS weft ARGUMENTS`, in an environment in which more ranks than
-/// cores work well. Whatever still runs when it is destroyed is killed.
+/// A run of `mpiexec.mpich -n RANKS weft ARGUMENTS`, in an environment for more ranks than cores.
+/// The destructor kills processes that still run.
 class RunningProgram {
  public:
   RunningProgram(int ranks, const std::vector<std::string>& arguments,

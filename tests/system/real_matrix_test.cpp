@@ -1,4 +1,4 @@
-// Real matrices, compared with a sparse direct solver. They lie in the folder that WEFT_DATA names;
+// Real matrices, compared with a sparse direct solver. They are read from the folder WEFT_DATA;
 // without it these cases are skipped.
 #include <cstdlib>
 #include <filesystem>

@@ -43,7 +43,7 @@ void check_all_runs(const std::string& problem, const std::string& right_hand_si
       }
 }
 
-/// What does not change the bits either, on two and three ranks.
+/// Variants that do not change the bits either, on two and three ranks.
 void check_variants(const std::string& problem, const std::string& right_hand_side) {
   const std::vector<std::string> plain{"--rhs", right_hand_side, "--threads", "1"};
   const std::string expected = solution(problem, 1, plain);

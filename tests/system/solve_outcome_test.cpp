@@ -1,4 +1,4 @@
-// Solves that end in another way than by convergence, and what the program prints.
+// Solves that end other than by convergence, and the output of the program.
 #include <string>
 
 #include <catch2/catch.hpp>

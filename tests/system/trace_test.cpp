@@ -38,7 +38,7 @@ json trace_of(int ranks, std::vector<std::string> arguments) {
 
 Track track_of(const json& event) { return {event.value("pid", -1), event.value("tid", -1)}; }
 
-/// Times never go back within a thread, and spans lie inside each other or apart.
+/// Times never decrease within a thread, and spans are nested or disjoint.
 void check_times(const json& trace) {
   constexpr double rounding = 0.0015;  // microseconds
   std::map<Track, double> last;

@@ -1,4 +1,4 @@
-// What the communication thread costs, beside the targets of weft: for the thread that posts, and
+// Measures the cost of the communication thread against weft's targets: for the posting thread, and
 // for the computation beside it.
 #include <algorithm>
 #include <chrono>
@@ -55,7 +55,7 @@ struct CostOptions {
   std::string json_path;
 };
 
-/// Where the communication thread runs, relative to the thread that posts and computes.
+/// Core of the communication thread relative to that of the thread that posts and computes.
 struct Arrangement {
   std::string name;
   unsigned communication_pu;
@@ -83,7 +83,7 @@ class CostMeasurement {
         memory_(memory_bytes / sizeof(double) / (is_quick ? 16 : 1)) {
     std::fill(memory_.data(), memory_.data() + memory_.size(), 1.0);
     choose_cores();
-    // An empty schedule: only the hand-over remains.
+    // An empty schedule: measures only the cost of posting.
     schedule_ = Schedule::Builder(world_, "nothing").end_round([] {}).build();
   }
 

@@ -34,7 +34,7 @@ using weft::spmv::TimeBlocking;
 
 constexpr int sample_count = 7;
 
-/// What everybody writes: left to the compiler, one y-z row after the other.
+/// The plain loop, left to the compiler: one row after the other.
 void sweep_plainly(const GridLayout& layout, const double* from, double* to, const GridBox& box) {
   const std::ptrdiff_t row = layout.row_stride();
   const std::ptrdiff_t plane = layout.plane_stride();

@@ -27,7 +27,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What both sides have to know.
+/// Parameters that both sides need.
 struct Plan {
   std::size_t bytes = 0;
   std::size_t elements = 0;
@@ -98,7 +98,7 @@ class Computation {
   volatile double sum_ = 0;
 };
 
-/// What is measured; `meet` begins each on both sides at about the same time.
+/// Measured steps; `meet` begins each on both sides at about the same time.
 class Steps {
  public:
   Steps(const LabConnection& other, const Plan& plan)

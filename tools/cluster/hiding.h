@@ -4,9 +4,9 @@
 
 namespace weft::tools {
 
-/// How much of a transfer the threads of a host hide behind its computation where sockets are all
-/// there is: two threads send and receive by calls that block, a third one reads an array
-/// meanwhile. What no other way of communicating on the same cores can exceed by much.
+/// Share of a transfer that the threads of a host hide behind its computation with sockets alone:
+/// two threads send and receive by blocking calls while a third one reads an array. No other way of
+/// communicating on the same cores can exceed it by much.
 struct LabHiding {
   double transfer_seconds = 0;
   double hidden_fraction = 0;  // 1 − (both − computation) / transfer, medians

@@ -59,7 +59,7 @@ constexpr int signal_exit_code = 128;
 constexpr int host_namespaces =
     CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS;
 
-/// How long a command may take to end after it was asked to.
+/// Time for a command to end after it was asked to.
 constexpr std::chrono::seconds grace{3};
 
 int check(int result, const std::string& what) {
@@ -94,7 +94,7 @@ pid_t fork_into_new(int namespaces) {
   return check(static_cast<pid_t>(child), "new namespaces");
 }
 
-/// Like fork; the child is killed when this process ends in whatever way.
+/// As fork; the child is killed when this process ends for any reason.
 pid_t fork_bound(int new_namespaces) {
   const Pipe alive;
   const pid_t child = fork_into_new(new_namespaces);
@@ -123,7 +123,7 @@ void mount_new(const char* type, const char* folder, unsigned long flags = 0) {
   check(mount(type, folder, type, flags, nullptr), std::string("mount ") + folder);
 }
 
-/// What this process sees of the system is that of its new namespaces.
+/// Gives this process the system view of its new namespaces.
 void set_up_host(const std::string& name) {
   check(sethostname(name.c_str(), name.size()), "host name");
   check(prctl(PR_SET_NAME, name.c_str()), "process name");
@@ -138,7 +138,7 @@ void redirect(int descriptor, const std::string& path) {
   close(file);
 }
 
-/// Nobody waits for the end of the lab's output.
+/// Detaches from the output: no reader has to wait for the end of the lab.
 void detach() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     redirect(descriptor, "/dev/null");
@@ -209,7 +209,7 @@ void be_switch(const std::string& folder, int host_count, const std::vector<std:
   wait_for_any_of(parts);
 }
 
-/// When a process was started, in ticks after the boot: together with its number it is unique.
+/// Start time of a process in ticks after the boot: unique together with its number.
 std::string start_time_of(pid_t process) {
   constexpr int fields_before = 19;  // after the name in parentheses
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
@@ -222,7 +222,7 @@ std::string start_time_of(pid_t process) {
 
 /// Makes a lab and leaves it running. Its process is on file before it does anything.
 int hold(const std::string& folder, int host_count, const std::vector<std::string>& command) {
-  // Whoever started the lab may wait for the end of a pipe that the lab would keep open.
+  // A caller of the lab may wait for the end of a pipe that the lab would keep open.
   close_range(STDERR_FILENO + 1, ~0U, 0);
   const Pipe registered;
   const Pipe ready;

@@ -51,7 +51,8 @@ char answer_pings(const LabConnection& client) {
   return ping;
 }
 
-/// Bits per second of a stream, without the `ramp` in which TCP finds out what the network gives.
+/// Bandwidth of a stream in bits per second, without the `ramp` during which TCP adapts to the
+/// network.
 double receive_stream(const LabConnection& client, Seconds ramp) {
   std::vector<char> chunk(chunk_bytes);
   std::size_t bytes = 0;

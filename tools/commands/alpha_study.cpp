@@ -23,7 +23,7 @@
 namespace weft::tools {
 namespace {
 
-/// What is tried where nothing else is asked for, as parts of what theory says.
+/// Default values to try, as multiples of the theoretical one.
 constexpr std::array tried{0.25, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0, 2.8, 4.0};
 
 struct StudyOptions : SchwarzOptions {

@@ -6,8 +6,8 @@
 
 namespace weft::tools {
 
-/// `weft compare`: the modes against each other, and against what the model says, on this job's
-/// ranks and threads; tools/compare runs it for several of those and writes the page.
+/// `weft compare`: compares the modes with each other and with the model, on this job's ranks and
+/// threads; tools/compare runs it for several layouts and writes the page.
 void add_compare_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code);
 
 }  // namespace weft::tools

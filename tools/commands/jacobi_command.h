@@ -6,7 +6,7 @@
 
 namespace weft::tools {
 
-/// `weft jacobi`: sweeps, in lock step or without waiting. Collective over all ranks.
+/// `weft jacobi`: synchronous or asynchronous sweeps. Collective over all ranks.
 void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code);
 
 }  // namespace weft::tools

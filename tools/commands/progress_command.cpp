@@ -95,7 +95,7 @@ std::vector<std::size_t> sizes_asked_for(const ProgressOptions& options) {
   return sizes;
 }
 
-/// Whether this process was started with MPICH's progress thread.
+/// True if this process was started with MPICH's progress thread.
 bool has_mpi_progress_thread() {
   const char* const value = std::getenv("MPIR_CVAR_ASYNC_PROGRESS");
   const std::string setting = value ? value : "";
@@ -144,14 +144,14 @@ std::vector<OverlapResult> collective_read_results(const Job& job, const std::st
   return results;
 }
 
-/// Which methods this process can measure.
+/// Methods that this process can measure.
 std::vector<ProgressMethod> methods_here(Job& job) {
   if (has_mpi_progress_thread()) return {ProgressMethod::mpi_progress_thread};
   if (!job.comm_thread().has_thread()) return {ProgressMethod::plain};
   return {ProgressMethod::plain, ProgressMethod::communication_thread};
 }
 
-/// What is missing from `results`, and why: {method: reason}. Null when all is there.
+/// Reasons for missing results: {method: reason}. Null if none is missing.
 Json reasons_not_measured(Job& job, const ProgressOptions& options,
                           const std::vector<OverlapResult>& results) {
   const auto is_missing = [&](ProgressMethod method) {

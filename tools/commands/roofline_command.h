@@ -6,8 +6,10 @@
 
 namespace weft::tools {
 
-/// `weft roofline [PROBLEM]`: what this node's memory gives, and how close to that the kernels are.
-/// Adds the subcommand to `program`; `exit_code` is 4 when a kernel is below what `--require` asks.
+/// `weft roofline [PROBLEM]`: measures the memory bandwidth of this node, and how close to it the
+/// kernels are.
+/// Adds the subcommand to `program`; `exit_code` is 4 if a kernel is below the fraction given by
+/// `--require`.
 void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& session,
                           int& exit_code);
 

@@ -39,7 +39,7 @@ class SolveSystem {
   double matrix_bytes() const { return matrix_bytes_; }
   const std::string& format_name() const { return format_name_; }
   std::int64_t boundary_row_count() const { return boundary_row_count_; }
-  /// What the order of the rows gained; null without one.
+  /// Gains of the order of the rows; null without one.
   const Json& ordering() const { return ordering_; }
 
   /// Writes a vector of the operator in the order of the rows as given. Collective. Throws

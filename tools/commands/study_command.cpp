@@ -23,7 +23,7 @@
 namespace weft::tools {
 namespace {
 
-/// What is changed from run to run.
+/// Parameter that changes from run to run.
 struct Parameter {
   std::string name;
   std::string description;

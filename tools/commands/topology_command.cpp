@@ -15,7 +15,7 @@
 namespace weft::tools {
 namespace {
 
-/// One thread of this rank: what was planned and what is.
+/// Planned and actual placement of one thread of this rank.
 Json to_json(const Job& job, const comm_thread::ThreadAudit& audit) {
   Json thread = {{"thread", audit.thread < 0 ? Json("communication") : Json(audit.thread)},
                  {"planned_pu", audit.planned_pu},
@@ -29,7 +29,7 @@ Json to_json(const Job& job, const comm_thread::ThreadAudit& audit) {
   return thread;
 }
 
-/// This rank's threads and what the audit found.
+/// This rank's threads and the findings of the audit.
 Json rank_report(Job& job) {
   auto audits = job.audit_compute_threads();
   if (const auto audit = job.audit_communication_thread()) audits.push_back(*audit);

@@ -7,8 +7,8 @@
 
 namespace weft::tools {
 
-/// Measures what the memory of this job gives right now, with the threads and cores of the job, so
-/// that it can be taken in turn with what is to be judged.
+/// Measures the current memory bandwidth of this job, with its threads and cores, in alternation
+/// with the kernel to be judged.
 ///
 /// An array of 1 GiB per node is read once per call.
 class BandwidthProbe {

@@ -5,7 +5,7 @@
 
 namespace weft::tools {
 
-/// What communication takes when nothing else is done: medians, the slowest rank's.
+/// Times of the communication alone: medians, of the slowest rank.
 struct CommunicationCost {
   double halo_seconds = 0;  // one exchange of the halo of a vector
   double reduction_seconds = 0;  // one sum of a few numbers over all ranks

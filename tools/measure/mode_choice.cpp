@@ -18,11 +18,11 @@ namespace {
 
 using spmv::Mode;
 
-/// By how much the model can be wrong about two modes: up to 10 % in the products of
-/// docs/tutorial/modes-experiment.md, more where a product takes less than 2 ms.
+/// Error of the model's comparison of two modes: up to 10 % in the products of
+/// docs/tutorial/modes-experiment.md, more for products below 2 ms.
 constexpr double model_error = 0.15;
-/// How long those that come so close are raced, in seconds and in turns. (What the model needs
-/// takes about 25 products by itself.)
+/// Duration and number of turns of a race of modes with close predictions. (The model's
+/// measurements take about 25 products.)
 constexpr double race_seconds = 0.5;
 constexpr double least_turns = 3;
 constexpr double most_turns = 100;

@@ -13,9 +13,9 @@ struct ModeChoice {
   std::string why;
 };
 
-/// The mode that the model predicts to be the quickest here (perfmodel::predict_modes); where
-/// others come so close that the model cannot tell, all of those are timed in turn, and the
-/// quickest wins. The same on all ranks. Collective. Thread: the main thread.
+/// Returns the mode that the model predicts to be the quickest here (perfmodel::predict_modes); if
+/// predictions are too close to decide, those modes are timed in turn and the quickest wins. The
+/// same on all ranks. Collective. Thread: the main thread.
 ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op);
 
 }  // namespace weft::tools

@@ -23,8 +23,8 @@ constexpr std::size_t long_message_bytes = 1 << 20;
 constexpr std::size_t longest_short_message_bytes = long_message_bytes / 4;
 constexpr double handover_seconds = 3e-6;  // measured by comm_thread_cost, on a shared core
 
-/// Median over the samples of the slowest rank's time; the first warms up.
-/// `work` returns what it takes, by the watch that was started for it.
+/// Median over the samples of the slowest rank's time; the first sample is a warm-up.
+/// `work` returns its duration, from the watch started for it.
 double collective_median(const Job& job, const std::function<double(const Stopwatch&)>& work) {
   std::vector<double> seconds;
   for (int i = 0; i <= sample_count; ++i) {

@@ -8,16 +8,16 @@
 
 namespace weft::tools {
 
-/// How quickly messages travel to the rank half of all ranks further; zeros on one rank.
+/// Performance of messages to the rank half of all ranks further; zeros on one rank.
 struct Link {
   double latency_seconds = 0;  // of the smallest messages
-  /// What a message of the size of the halo's takes besides its bytes: where the library first asks
-  /// whether the receiver is ready it is several latencies.
+  /// Time of a message of the size of the halo's besides its bytes: several latencies if the
+  /// library first asks whether the receiver is ready.
   double start_up_seconds = 0;
   double bytes_per_second = 0;  // in each direction while both are busy
 };
 
-/// What the modes of an operator differ by.
+/// Costs that differ between the communication modes.
 struct MeasuredModeCosts {
   Link link;
   perfmodel::ModeCosts costs;  // medians of the slowest rank, with `halo` by the model

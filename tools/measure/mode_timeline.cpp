@@ -32,13 +32,14 @@ struct Window {
   std::int64_t end_ns;
 };
 
-/// Records a few products and tells when one was made that took as long as most. Collective.
+/// Records several products and returns the window of one with the median duration. Collective.
 Window collective_record(const Job& job, spmv::LinearOperator& op, spmv::Mode mode,
                          JobTrace& trace) {
   const auto x = op.collective_make_operand();
   perfmodel::HugePageBuffer<double> y(op.element_count());
   perfmodel::PhaseTimer timer;
-  // A product begins where the first thread leaves the barrier: nobody is in the one before it.
+  // A product begins when the first thread leaves the barrier: no thread is still in the previous
+  // one.
   std::array<std::int64_t, product_count + 1> begins_ns{};
   begins_ns.fill(Limits::max());
   std::mutex mutex;
@@ -72,7 +73,7 @@ Json event_report(const ThreadTrace::Event& event, std::int64_t zero_ns) {
           {"end_seconds", 1e-9 * static_cast<double>(event.end_ns - zero_ns)}};
 }
 
-/// Whether the event is a phase, not a wait within one.
+/// True if the event is a phase rather than a wait within one.
 bool is_phase(const ThreadTrace::Event& event) {
   for (std::size_t i = 0; i < perfmodel::phase_count; ++i)
     if (perfmodel::name(static_cast<perfmodel::Phase>(i)) == std::string_view(event.name))

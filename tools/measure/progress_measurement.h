@@ -17,16 +17,16 @@ class ProgressMeasurement {
   /// `repetitions`: samples of each; 0: as many as fit into about a second, from 3 to 15.
   ProgressMeasurement(Job& job, int repetitions) : job_(job), repetitions_(repetitions) {}
 
-  /// How `probe`'s operation overlaps with a computation that takes nearly as long: medians of the
+  /// Overlap of `probe`'s operation with a computation that takes nearly as long: medians of the
   /// slowest rank's times. Collective.
   comm_thread::OverlapTimes collective_measure(comm_thread::ProgressProbe& probe,
                                                comm_thread::ProgressMethod method);
 
-  /// Whether every byte has arrived in all measurements so far. The same on all ranks.
+  /// True if every byte has arrived in all measurements so far. The same on all ranks.
   bool contents_are_correct() const { return wrong_words_ == 0; }
 
  private:
-  /// What a sample does again and again.
+  /// One round of a sample.
   struct Round {
     bool communicates;
     std::int64_t steps;  // of computation

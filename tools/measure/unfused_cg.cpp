@@ -47,7 +47,7 @@ double UnfusedCg::collective_seconds_per_iteration(std::span<const double> b,
     double* const r = r_.data();
     double* const q = q_.data();
     double* const p = p_->values();
-    /// For every element of this thread: work(element).
+    /// Calls work(element) for every element of this thread.
     const auto for_each = [&](const auto& work) {
       for (const spmv::Segment& segment : op_.segments(thread.index)) {
         const std::size_t begin = segment.begin;

@@ -11,8 +11,8 @@
 
 namespace weft::tools {
 
-/// Conjugate gradients as a textbook has them, to race against: one loop for every line of the
-/// algorithm, vectorised by the compiler, with vector mode and blocking sums of plain doubles.
+/// Textbook conjugate gradients, for comparison: one loop for every line of the algorithm,
+/// vectorised by the compiler, with vector mode and blocking sums of plain doubles.
 ///
 /// Bytes a row and iteration: product 24, p·q 16, x + αp 24, r − αq 24, r·r 8, r + βp 24: 120, and
 /// a matrix.
@@ -21,7 +21,8 @@ class UnfusedCg {
   /// Allocates. Collective. Thread: the main thread. Both outlive it.
   UnfusedCg(const Job& job, spmv::LinearOperator& op);
 
-  /// So many iterations from x = 0, whatever comes; seconds of each, the slowest rank's.
+  /// Makes `iterations` iterations from x = 0, without a convergence test; returns the seconds per
+  /// iteration of the slowest rank.
   /// Collective. Thread: the main thread. Shape: b: [element_count].
   double collective_seconds_per_iteration(std::span<const double> b, std::int64_t iterations);
 

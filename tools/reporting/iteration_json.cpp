@@ -49,7 +49,7 @@ Json to_json(const comm_thread::DetectionReport& detection) {
             {"max", detection.most_wasted_sweeps}}}};
 }
 
-/// Mean value of a histogram as it stands in a report.
+/// Mean value of a histogram in a report.
 double mean_of(const Json& histogram) {
   double sum = 0;
   double count = 0;

@@ -10,13 +10,13 @@
 
 namespace weft::tools {
 
-// What the reports of all commands that sweep have in common (docs/reference/json.md). Collective
-// where it says so; then complete on rank 0.
+// Common parts of the reports of all commands that sweep (docs/reference/json.md). Collective where
+// noted; then complete on rank 0.
 
 /// Smallest, mean and largest number of sweeps, and those of everybody. `own`: of this rank.
 Json collective_iterations(const Job& job, const std::vector<std::int64_t>& own);
 
-/// Where the time went.
+/// Times of the phases.
 Json collective_times(const Job& job, const solver::IterationReport& report);
 
 /// Messages, their age, and how the end was found.
@@ -25,7 +25,7 @@ Json collective_asynchrony(const Job& job, const solver::IterationReport& report
 /// Pairs of seconds and residual. Complete on every rank.
 Json history_of(const solver::IterationReport& report);
 
-/// What each rank saw on its own rows: `rank` and `points`, of 16 ranks at most, evenly chosen.
+/// Local residual histories: `rank` and `points`, of at most 16 ranks, evenly chosen.
 Json collective_local_histories(const Job& job, const solver::IterationReport& report);
 
 /// "150", or "138 to 228, 190.3 on average,".

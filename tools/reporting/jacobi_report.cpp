@@ -15,7 +15,7 @@ namespace {
 using solver::AsyncGuarantee;
 using solver::IterationReport;
 
-/// What asynchronous runs report besides.
+/// Additional results of asynchronous runs.
 Json collective_asynchrony_report(const Job& job, const JacobiOptions& options,
                                   const IterationReport& report) {
   Json result = collective_asynchrony(job, report);

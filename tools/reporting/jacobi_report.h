@@ -9,12 +9,12 @@
 
 namespace weft::tools {
 
-/// What one run did, over all ranks (docs/reference/json.md, `jacobi`). Collective; complete on
+/// Results of one run, over all ranks (docs/reference/json.md, `jacobi`). Collective; complete on
 /// rank 0.
 Json collective_run_report(const Job& job, const JacobiSystem& system, const JacobiOptions& options,
                            const JacobiRun& run);
 
-/// Which system it was. Complete on every rank.
+/// Description of the system. Complete on every rank.
 Json system_report(const JacobiSystem& system);
 
 /// The report of a run for people.

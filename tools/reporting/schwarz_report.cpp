@@ -88,7 +88,7 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
     result["transport"] = options.transport;
     result["asynchrony"] = collective_asynchrony(job, report);
     if (options.fixed_seconds > 0)
-      result["asynchrony"].erase("detection");  // nobody looked for convergence
+      result["asynchrony"].erase("detection");  // without a convergence test
     else
       result["asynchrony"]["detector"] = options.detector;
     result["asynchrony"]["in_flight"] = options.max_in_flight;

@@ -7,12 +7,12 @@
 
 namespace weft::tools {
 
-/// What one run did, over all ranks (docs/reference/json.md, `schwarz`). Collective; complete on
+/// Results of one run, over all ranks (docs/reference/json.md, `schwarz`). Collective; complete on
 /// rank 0.
 Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
                                const SchwarzOptions& options, const SchwarzRun& run);
 
-/// Which system it was. Complete on every rank.
+/// Description of the system. Complete on every rank.
 Json schwarz_system_report(const SchwarzSystem& system, const SchwarzOptions& options);
 
 /// The report of a run for people.

@@ -30,7 +30,7 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
           {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
 }
 
-/// Waiting for others, as shares of the time and against what the messages take alone.
+/// Time spent waiting for other ranks, as shares of the time and compared with the messages alone.
 Json collective_waiting_report(const Job& job, const SolveFacts& facts, const SolveReport& solve) {
   const double total = job.world().max(solve.phases.total());
   const double iterations = static_cast<double>(solve.iterations);
@@ -96,7 +96,7 @@ void print_phases(const Json& phases) {
   }
 }
 
-/// Only where there is anybody to wait for.
+/// Prints the waiting times, if there is more than one rank.
 void print_waiting(const Json& waiting) {
   for (const auto& [what, numbers] : waiting.items())
     if (numbers["seconds_alone"].get<double>() > 0)

@@ -12,7 +12,7 @@
 
 namespace weft::tools {
 
-/// What the report of a solve is made of, besides the solve itself.
+/// Data for the report of a solve, besides the solve itself.
 struct SolveFacts {
   std::string problem;
   double rows = 0;

@@ -22,7 +22,7 @@ using perfmodel::Stream;
 constexpr int samples = 5;
 constexpr std::size_t likwid_rounds = 6;
 constexpr std::size_t steady_rounds = 3;  // of these
-/// Of likwid-bench's; what is further off is said to be.
+/// Relative to likwid-bench; larger deviations are reported.
 constexpr double likwid_tolerance = 0.05;
 
 template <class Measure>
@@ -112,7 +112,7 @@ Json stream_report(Stream stream, double elements_per_second) {
 
 Json collective_bandwidth_of_cores(const Job& job, StreamBench& bench) {
   Json list = Json::array();
-  // Cores of other ranks could not share what lies in the memory of one.
+  // Cores of other ranks cannot share data in the memory of one rank.
   if (job.world().size() > 1) return list;
   for (const int count : core_counts(job.team().thread_count()))
     list.push_back(

@@ -20,7 +20,7 @@ using spmv::GlobalIndex;
 using spmv::GridBox;
 using spmv::GridLayout;
 
-/// The planes of `own` that are the share of a thread; rows of them where planes are few.
+/// Planes of `own` that are the share of a thread; rows if planes are few.
 GridBox slab_of(const GridBox& own, int index, int count) {
   const std::size_t direction = own.size(2) >= count ? 2 : 1;
   const auto share = comm_thread::share_of(own.size(direction), index, count);
@@ -30,7 +30,7 @@ GridBox slab_of(const GridBox& own, int index, int count) {
   return slab;
 }
 
-/// Long rows, and as many of them as fit with their ghost points.
+/// A box of long rows, as many as fit with their ghost points.
 GridBox box_in_cache(const GridBox& like, double points) {
   const auto length = std::min<GlobalIndex>(like.size(0), 128);
   const double rows = points / static_cast<double>(length + 16);

@@ -16,11 +16,11 @@
 
 namespace weft::tools {
 
-/// What the solvers do to grids without a matrix, on the box of this rank: the product, the pass of
-/// CG that does everything at once and, for the 7-point Laplacian, Jacobi sweeps, one by one and
+/// Kernels of the solvers for grids without a stored matrix, on the box of this rank: the product,
+/// the single-pass CG iteration and, for the 7-point Laplacian, Jacobi sweeps, one by one and
 /// several in one pass through memory.
 ///
-/// Lifetime: outlives the kernels that it made.
+/// Lifetime: outlives its kernels.
 class GridKernels {
  public:
   /// `l2_bytes`: a core's second-level cache. Collective.

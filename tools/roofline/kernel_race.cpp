@@ -19,7 +19,7 @@ using perfmodel::Traffic;
 
 constexpr int warm_up_repetitions = 1;
 constexpr int samples_in_cache = 5;
-/// What roofs are made of: only reads, and more and more writes among them. All with ordinary
+/// Loops that define the roofs: reads alone, then growing shares of writes, all with ordinary
 /// stores, as in the kernels.
 constexpr std::array roof_streams{Stream::load, Stream::triad, Stream::copy, Stream::update};
 
@@ -169,7 +169,7 @@ std::vector<KernelResult> KernelRace::collective_run(const std::vector<RooflineK
         rates[static_cast<std::size_t>(stream)].push_back(
             bench_.collective_elements_per_second(stream));
     for (std::size_t kernel = 0; kernel < kernels.size(); ++kernel) {
-      // The two loops between which the kernel lies, right before it.
+      // The two loops with the nearest write shares, run right before the kernel.
       const double share = collective_sum(job_, kernels[kernel].memory).write_share();
       std::size_t above = 1;
       while (above + 1 < now.size() &&

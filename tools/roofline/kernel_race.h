@@ -11,7 +11,7 @@
 
 namespace weft::tools {
 
-/// What was found about one kernel; of all ranks.
+/// Results for one kernel, over all ranks.
 struct KernelResult {
   std::string name;
   std::string what;
@@ -40,8 +40,7 @@ class KernelRace {
   std::vector<KernelResult> collective_run(const std::vector<RooflineKernel>& kernels,
                                            int repetitions, double tolerance);
 
-  /// Medians of what the loops gave meanwhile: elements per second. Shape: as
-  /// perfmodel::all_streams.
+  /// Medians of the loops' elements per second during the race. Shape: as perfmodel::all_streams.
   const std::vector<double>& elements_per_second() const { return elements_per_second_; }
   double flops_per_second() const { return flops_per_second_; }
 

@@ -26,7 +26,7 @@ std::string program_in_path(const std::string& name) {
   return {};
 }
 
-/// What `command` writes to standard output.
+/// Standard output of `command`.
 std::string output_of(const std::string& command) {
   const auto close = [](FILE* pipe) { pclose(pipe); };
   const std::unique_ptr<FILE, decltype(close)> pipe(popen(command.c_str(), "r"), close);
@@ -54,8 +54,8 @@ std::optional<double> LikwidBench::bytes_per_second(Stream stream, std::size_t a
   const std::string kernel = kernel_name(stream);
   const int arrays = kernel.starts_with("stream") ? 3 : kernel.starts_with("copy") ? 2 : 1;
   const std::size_t domain_count = threads_of_domain_.size();
-  // The calling thread is pinned to one of its threads' PUs, where all of them would crowd. Large
-  // pages, as the arrays here have: 3 % more.
+  // The calling thread is pinned to one of its threads' PUs, where all threads of the child would
+  // crowd. Large pages, as for the arrays here: 3 % more.
   std::string command =
       fmt::format("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 taskset -c {} '{}' -t {} -i {}", pus_,
                   program_, kernel, passes);

@@ -16,7 +16,7 @@ class LikwidBench {
   /// `threads_of_domain`: compute threads in every NUMA domain of this node. `pus`: where they are.
   LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<const unsigned> pus);
 
-  /// Whether there is such a program in one of the folders of PATH.
+  /// True if the program exists in a folder of PATH.
   bool is_installed() const { return !program_.empty(); }
 
   static constexpr int passes = 10;  // in one run

@@ -10,13 +10,12 @@
 
 namespace weft::tools {
 
-/// A kernel of the solvers that `weft roofline` runs: what it moves by the model, and how to run
-/// it.
+/// Kernel of the solvers that `weft roofline` runs, with its modelled traffic.
 struct RooflineKernel {
   std::string name;  // for options and reports: "crs-local"
   std::string what;  // "y = A x, CRS, interior rows"
   perfmodel::Traffic memory;  // of this rank and one run
-  /// Where data stays in the second-level cache on purpose: what goes between that and the cores.
+  /// Traffic between the second-level cache and the cores, if data stays there on purpose.
   perfmodel::Traffic cache{};
   double data_bytes = 0;  // of this rank: all that it touches
   /// The whole share of a thread, once.

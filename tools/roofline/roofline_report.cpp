@@ -8,7 +8,7 @@
 namespace weft::tools {
 namespace {
 
-/// The loops that a table has a column for, and what the column is called.
+/// Loop with a column in a table, and the title of the column.
 struct Column {
   perfmodel::Stream stream;
   const char* title;
@@ -59,7 +59,7 @@ void print_bandwidth(const Json& bandwidth) {
              bandwidth["peak_gflops"].get<double>());
 }
 
-/// How much the loop here differed from itself before and after likwid-bench's, where that is much.
+/// Change of the loop here between before and after likwid-bench's, if large.
 std::string unsteadiness_text(const Json& loop) {
   const double part = loop["unsteadiness"].get<double>();
   return part > 0.05 ? fmt::format("; weft's own runs were {:.0f} %", 100 * part) : "";

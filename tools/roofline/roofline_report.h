@@ -10,7 +10,7 @@ namespace weft::tools {
 /// One kernel of the report; `counters`: of all (Counters::collective_report).
 Json kernel_report(const KernelResult& result, const Json& counters);
 
-/// Which kernels are below `required` of their models though their data is in memory: their names.
+/// Names of the kernels that are below `required` of their models although their data is in memory.
 std::vector<std::string> kernels_below(const std::vector<KernelResult>& results, double required);
 
 /// The whole report as tables.

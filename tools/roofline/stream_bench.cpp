@@ -50,7 +50,7 @@ std::size_t array_elements(const Job& job, std::size_t bytes_of_node, double cac
   return round_down(bytes_of_node / sizeof(double) / ranks, 8);
 }
 
-/// What a kernel has of three equal arrays.
+/// Number of the three equal arrays that a kernel uses.
 int array_count(Stream stream) {
   switch (stream) {
     case Stream::load:

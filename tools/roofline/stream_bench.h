@@ -12,7 +12,7 @@
 
 namespace weft::tools {
 
-/// What one core of this job gets from memory and caches in loops of plain data movement.
+/// Measures the bandwidth of this job's cores from memory and caches in loops that only move data.
 ///
 /// Three arrays per rank, in the memory of the threads that use them; together on a node eight
 /// times its last-level caches, 512 MiB each at least.
@@ -22,11 +22,11 @@ class StreamBench {
   /// Collective.
   StreamBench(const Job& job, std::size_t array_bytes_of_node);
 
-  /// Which threads of this rank take part; the others wait.
+  /// Selects the threads of this rank that take part; the others wait.
   using Cores = std::function<bool(const comm_thread::TeamThread&)>;
 
-  /// One pass by those threads, all of which share what lies in their NUMA domain: elements per
-  /// second, of all ranks. Collective.
+  /// Makes one pass with those threads, which share the data in their NUMA domain; returns the
+  /// elements per second of all ranks. Collective.
   double collective_elements_per_second(perfmodel::Stream stream, const Cores& cores);
   double collective_elements_per_second(perfmodel::Stream stream);
 
@@ -37,7 +37,7 @@ class StreamBench {
   /// Multiplications and additions in registers, of all threads. Collective.
   double collective_flops_per_second();
 
-  /// Of all last-level caches of this node's cores in use, as far as known.
+  /// Bytes of all last-level caches of this node's cores in use, as far as known.
   double cache_bytes_of_node() const { return cache_bytes_of_node_; }
   std::size_t array_bytes() const { return a_.size() * sizeof(double); }
   /// The NUMA domain of every thread of this rank.
@@ -45,7 +45,7 @@ class StreamBench {
 
  private:
   comm_thread::Share share_of_thread(int thread) const;
-  /// What `thread` works on when the threads in `takes_part` do.
+  /// Share of `thread` when the threads in `takes_part` work.
   comm_thread::Share work_of(int thread, const std::vector<bool>& takes_part) const;
   /// Runs `work` in every thread; the slowest rank's time. Collective.
   double collective_seconds(const std::function<void(const comm_thread::TeamThread&)>& work) const;

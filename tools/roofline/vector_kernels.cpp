@@ -38,7 +38,7 @@ RooflineKernel VectorKernels::kernel(std::string name, std::string what, int rea
   RooflineKernel kernel;
   kernel.name = std::move(name);
   kernel.what = std::move(what);
-  // What is written has been read before, here.
+  // Written elements have been read before.
   kernel.memory = {8 * rows * read_count, 8 * rows * written_count, rows * flops};
   kernel.data_bytes = 8 * rows * read_count;
   kernel.run = [this, pass](const TeamThread& thread) {

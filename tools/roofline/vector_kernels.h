@@ -23,7 +23,7 @@ class VectorKernels {
   std::vector<RooflineKernel> kernels();
 
  private:
-  /// What one pass does to one segment.
+  /// Work of one pass on one segment.
   using OnSegment = std::function<void(std::size_t first, std::int64_t count)>;
   /// Work for one pass of one thread; `make` prepares its sums.
   using MakePass = std::function<void(const std::function<void(const OnSegment&)>& for_each)>;

@@ -7,19 +7,19 @@
 
 namespace weft::tools {
 
-// What commands whose ranks need not wait for each other ask of their options.
+// Option checks of commands with asynchronous ranks.
 
-/// What is wrong with the name of a transport that channels ride on; empty: nothing.
+/// Error in the name of a channel transport; empty if valid.
 std::string fault_of_channel_transport(const std::string& text);
 
-/// What is wrong with the name of a detector of termination; empty: nothing.
+/// Error in the name of a termination detector; empty if valid.
 std::string fault_of_detector(const std::string& text);
 
-/// Throws comm_thread::InputError, which says what is known.
+/// Throws comm_thread::InputError with the valid forms.
 std::vector<solver::Fault> parse_faults(const std::vector<std::string>& texts);
 
-/// Throws comm_thread::InputError where a fault names somebody who is not there, and would be
-/// forgotten silently. `who`: what the `count` are called.
+/// Throws comm_thread::InputError if a fault names an index that does not exist and would be
+/// ignored silently. `who`: name of the `count` items.
 void check_faults(const std::vector<solver::Fault>& faults, int count, const char* who);
 
 }  // namespace weft::tools

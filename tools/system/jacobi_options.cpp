@@ -42,7 +42,7 @@ std::string fault_of_transport(const std::string& text) {
   return fault.empty() ? fault : fault + ", or openmp";
 }
 
-/// Refuses what has no meaning here, rather than to ignore it.
+/// Refuses options that have no effect here instead of ignoring them.
 void need(bool is_so, const std::string& message) {
   if (!is_so) throw InputError(message);
 }

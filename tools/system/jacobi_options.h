@@ -14,7 +14,7 @@ namespace weft::tools {
 
 enum class JacobiVariant { sync, async, racy };
 
-/// What the commands that sweep have in common: `weft jacobi` and `weft study`.
+/// Options of the commands that sweep: `weft jacobi` and `weft study`.
 struct JacobiOptions : SystemOptions {
   std::string grid;  // NXxNYxNZ; empty: `problem` names a matrix
   std::string right_hand_side;
@@ -22,7 +22,7 @@ struct JacobiOptions : SystemOptions {
   std::string transport = "two-sided";
   std::string mode = "task";
   std::string detector = "residual";
-  std::string halo_period;  // empty: 1 in lock step, auto otherwise
+  std::string halo_period;  // empty: 1 if synchronous, else auto
   std::string inner;  // cg:TOLERANCE or schwarz[:...]
   std::string momentum = "0";
   std::vector<std::string> faults;
@@ -31,7 +31,7 @@ struct JacobiOptions : SystemOptions {
   double weight = 1;
   std::int64_t max_iterations = 1'000'000;
   int max_in_flight = 100;
-  int check_period = 0;  // 0: 100 in lock step, 25 otherwise
+  int check_period = 0;  // 0: 100 if synchronous, else 25
   int halo_depth = 1;
   bool has_time_blocking = true;
   bool is_strict = false;
@@ -45,7 +45,7 @@ struct JacobiOptions : SystemOptions {
   int parsed_halo_period() const;
   /// Throws comm_thread::InputError.
   std::vector<solver::Fault> parsed_faults() const;
-  /// Whether `inner` says so.
+  /// True if `inner` selects Schwarz.
   bool has_schwarz() const;
   /// The subdomains in `inner`. Throws comm_thread::InputError.
   solver::SchwarzPreconditioner::Options parsed_schwarz() const;

@@ -68,7 +68,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
     estimate_spectrum(options);
   parameters_ = {options.weight, 0};
   if (options.momentum == "auto") {
-    // The estimate comes from below; a little more damps what it has missed.
+    // The estimate is a lower bound; a little extra damping covers the gap.
     const double rho = std::min(spectrum_->estimate, spectrum_->upper);
     if (!(rho < 1))
       throw InputError(fmt::format(
@@ -80,7 +80,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   }
 }
 
-/// What asynchronous convergence depends on.
+/// Estimates the spectral radius on which asynchronous convergence depends.
 void JacobiSystem::estimate_spectrum(const JacobiOptions& options) {
   try {
     spectrum_ = solver::collective_estimate_jacobi_spectrum(*operator_);

@@ -20,7 +20,7 @@
 
 namespace weft::tools {
 
-/// What a run of sweeps did on this rank, and how.
+/// Settings and results of a run of sweeps on this rank.
 struct JacobiRun {
   solver::IterationReport report;
   /// Of everybody on this rank who went on by himself: one number, or one per thread.
@@ -30,9 +30,9 @@ struct JacobiRun {
   std::int64_t inner_breakdowns = 0;
 };
 
-/// A linear system that is loaded once and swept as often as wanted, always from the start.
+/// Linear system that is loaded once and swept repeatedly, always from the start.
 ///
-/// Collective, all of it. Throws comm_thread::InputError on every rank.
+/// All members are collective. Throws comm_thread::InputError on every rank.
 class JacobiSystem {
  public:
   JacobiSystem(Job& job, const JacobiOptions& options);

@@ -18,9 +18,8 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
 
 spmv::MatrixFormat parse_format(const std::string& name);
 
-/// The right-hand side that `word` names; where it is empty, `boundary-one` for grids, `ones` for
-/// files, `random:1` for the others. Throws comm_thread::InputError when the problem cannot have
-/// it.
+/// The right-hand side that `word` names; if it is empty, `boundary-one` for grids, `ones` for
+/// files, `random:1` otherwise. Throws comm_thread::InputError if the problem cannot have it.
 spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem);
 
 /// b for the rows of this rank, first touched by the threads that will use it.

@@ -14,7 +14,7 @@
 namespace weft::tools {
 namespace {
 
-/// What all ranks receive from others for one product.
+/// Bytes that all ranks together receive for one product.
 std::int64_t collective_halo_bytes(const Job& job, const spmv::DistributedMatrix& matrix) {
   return job.world().sum(std::ssize(matrix.halo_columns)) *
          static_cast<std::int64_t>(sizeof(double));

@@ -15,7 +15,7 @@ namespace weft::tools {
 struct OrderedMatrix {
   spmv::DistributedMatrix matrix;
   std::optional<spmv::RowOrder> order;  // none: the rows as given
-  Json report;  // what the order gained; null without one
+  Json report;  // gains of the order; null without one
 };
 
 /// Reads or generates the matrix and orders its rows as --order and --partition say.

@@ -31,9 +31,9 @@ constexpr double search_factor = 3;  // how far from its beginning the search go
 constexpr int search_steps = 8;
 constexpr int tiles_between_nodes = 2;
 
-/// What alpha is optimized for. With a coarse space, subdomains have to reduce only what is too
-/// short for it, as if the grid were two of them wide. Of 24×24 subdomains of 64×64 points, alpha
-/// 0.03, 0.045 and 0.08 take 33, 27 and 22 iterations; of 32×32 points, 40, 33 and 25.
+/// Problem for which alpha is optimized. With a coarse space, subdomains only have to reduce errors
+/// too short for it, as if the grid were two of them wide. Of 24×24 subdomains of 64×64 points,
+/// alpha 0.03, 0.045 and 0.08 take 33, 27 and 22 iterations; of 32×32 points, 40, 33 and 25.
 solver::SchwarzProblem slowest_problem(solver::SchwarzProblem problem,
                                        const SchwarzOptions& options) {
   if (options.has_coarse())
@@ -41,9 +41,8 @@ solver::SchwarzProblem slowest_problem(solver::SchwarzProblem problem,
   return problem;
 }
 
-/// How many iterations took the residual of the whole to `tolerance`, interpolated so that a search
-/// sees small differences; where it did not get there, as many as would have at the rate of the
-/// last half.
+/// Number of iterations until the global residual reached `tolerance`, interpolated so that a
+/// search sees small differences; if it did not, extrapolated with the rate of the last half.
 double iterations_to(double tolerance, const solver::IterationReport& report) {
   const auto& history = report.history;
   const auto logarithm = [&](std::size_t i) { return std::log(history[i].residual); };
@@ -143,7 +142,7 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
   in_lock_step.faults.clear();
   double fewest = std::numeric_limits<double>::infinity();
   const auto try_alpha = [&](double alpha) {
-    // What has not converged after half as many iterations again is worse, but by how much?
+    // Runs that have not converged after half as many iterations again are extrapolated.
     if (std::isfinite(fewest))
       in_lock_step.max_iterations =
           std::min(options.max_iterations, static_cast<std::int64_t>(1.5 * fewest) + 1);

@@ -24,7 +24,7 @@ struct AlphaTrial {
   double iterations = 0;  // to the tolerance on the whole, interpolated
 };
 
-/// What a run did on this rank.
+/// Results of a run on this rank.
 struct SchwarzRun {
   solver::IterationReport report;
   solver::SchwarzProblem problem;  // with alpha as used
@@ -34,15 +34,15 @@ struct SchwarzRun {
   double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
   double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a subdomain
   std::int64_t tile_count = 0;
-  std::int64_t solve_count = 0;  // of all of them
+  std::int64_t solve_count = 0;  // of all subdomains
   std::int64_t coarse_unknowns = 0;  // 0: one level
   std::int64_t corrections = 0;  // that this rank has added
 };
 
-/// The 2-D Poisson problem in subdomains on the ranks of a job, solved as often as wanted, always
-/// from the start.
+/// The 2-D Poisson problem in subdomains on the ranks of a job, solved repeatedly, always from the
+/// start.
 ///
-/// Collective, all of it. Throws comm_thread::InputError on every rank.
+/// All members are collective. Throws comm_thread::InputError on every rank.
 class SchwarzSystem {
  public:
   SchwarzSystem(Job& job, const SchwarzOptions& options);

@@ -6,7 +6,7 @@
 
 namespace weft::tools {
 
-/// Whether an option says `schwarz`, with or without more behind a colon.
+/// True if an option is `schwarz`, alone or followed by a colon and parameters.
 bool is_schwarz(const std::string& text);
 
 /// `schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]`. `by_default`: where no kind is

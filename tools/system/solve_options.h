@@ -12,7 +12,7 @@
 
 namespace weft::tools {
 
-/// What `weft solve` is asked to do.
+/// Options of `weft solve`.
 struct SolveOptions : SystemOptions {
   std::string right_hand_side;
   std::string operator_kind = "matrix";

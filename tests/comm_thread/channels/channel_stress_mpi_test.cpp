@@ -41,7 +41,7 @@ TEST_CASE("many messages with random delays: none lost, torn or reordered, memor
   for (const std::string& transport : tests::transport_names()) {
     if (wanted && transport != wanted) continue;
     for (const Delivery delivery : {Delivery::async, Delivery::racy}) {
-      // What the transport keeps for itself is there after the first messages.
+      // The transport allocates its own memory with the first messages.
       tests::exchange(world, comm_thread, transport, delivery, most_in_flight, 64, count / 10);
       const std::int64_t before = resident_bytes();
       tests::exchange(world, comm_thread, transport, delivery, most_in_flight, 64, count);

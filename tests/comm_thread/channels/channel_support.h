@@ -43,7 +43,7 @@ inline std::vector<comm_thread::ChannelSpec> ring_specs(const comm_thread::Commu
   return {before, after};
 }
 
-/// Follows one channel: everything that may be said about what it delivers.
+/// Follows one channel and checks everything that it delivers.
 class Listener {
  public:
   void listen(comm_thread::Channel& channel, comm_thread::Delivery delivery) {

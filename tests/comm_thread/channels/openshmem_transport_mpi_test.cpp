@@ -49,7 +49,7 @@ TEST_CASE("a build without OpenSHMEM says how to get one with it") {
 TEST_CASE("too little symmetric memory is an error that names the setting, on all ranks") {
   if (!has_openshmem()) return;
   const auto world = Communicator::collective_world();
-  // One rank alone wants more than there is.
+  // One rank alone needs more memory than there is.
   const std::vector plans{link_to_self(world, world.is_root() ? 10'000'000 : 1000)};
   for (const auto variant : {OpenShmemVariant::put, OpenShmemVariant::put_overlap}) {
     CHECK_THROWS_WITH(collective_make_openshmem_transport(world, plans, variant),

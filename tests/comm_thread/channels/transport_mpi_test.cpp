@@ -64,7 +64,7 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// What is in message `number` that travels with tag `tag` from rank `source`.
+/// Contents of message `number` sent with tag `tag` by rank `source`.
 std::uint64_t word_at(int source, int tag, std::uint64_t number, std::size_t i) {
   return mix((number << 20) + i + mix(static_cast<std::uint64_t>(source * 1000 + tag)));
 }
@@ -91,7 +91,7 @@ bool is_right(std::span<const std::byte> message, int source, int tag, std::uint
   return right;
 }
 
-/// One link in use: sends as fast as it may, checks what arrives, and counts what is wrong.
+/// One link in use: sends as fast as it may, checks arriving messages, and counts errors.
 class Traffic {
  public:
   Traffic(Transport& transport, std::size_t link, const LinkPlan& plan, int rank)
@@ -110,7 +110,7 @@ class Traffic {
     return true;
   }
 
-  /// Whether the next message is there; checks it.
+  /// Checks the next message, if it has arrived; returns true then.
   bool look() {
     const auto message = transport_.arrived(link_);
     if (!message) return false;

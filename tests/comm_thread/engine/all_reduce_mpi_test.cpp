@@ -25,7 +25,7 @@ double contribution(int rank, int run) {
   return std::sin(1 + rank + 100.0 * run) * std::pow(10.0, (rank * 7 + run) % 11 - 5);
 }
 
-/// What the tree must give below `rank`: own, first child, second child.
+/// Expected sum of the tree below `rank`: own, first child, second child.
 double tree_sum(int rank, int size, int run) {
   double sum = contribution(rank, run);
   for (const int child : {2 * rank + 1, 2 * rank + 2})
@@ -45,7 +45,7 @@ bool is_same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-/// How many of the three results of one run are wrong.
+/// Number of wrong results among the three of one run.
 int wrong_count(std::span<const double> result, int size, int run) {
   return !is_same(result[0], tree_sum(0, size, run)) +
          !is_same(result[1], extreme(size, run, false)) +

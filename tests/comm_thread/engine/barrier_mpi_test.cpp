@@ -14,7 +14,7 @@ namespace {
 constexpr int barrier_tag = 0;
 constexpr int token_tag = 1;
 
-/// Everybody but `last` tells `last` something.
+/// Every rank but `last` sends a message to `last`.
 std::unique_ptr<Schedule> build_tokens(const Communicator& communicator, int last) {
   Schedule::Builder builder(communicator, "tokens");
   if (communicator.rank() != last) {

@@ -11,7 +11,7 @@
 namespace weft::comm_thread {
 namespace {
 
-/// How many numbers `from` sends to `to`: different for every pair, nothing for some.
+/// Number of values that `from` sends to `to`: different for every pair, zero for some.
 std::int64_t count_between(int from, int to) { return from == to ? 0 : (3 * from + 5 * to) % 4; }
 
 std::vector<HaloNeighbour> neighbours_of(const Communicator& communicator) {

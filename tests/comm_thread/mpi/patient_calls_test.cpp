@@ -10,7 +10,7 @@ using weft::comm_thread::PatientCalls;
 
 namespace {
 
-/// How often this thread gave its core away while it looked in vain.
+/// Number of times this thread gave up its core during unsuccessful polls.
 long sleeps_in(int look_count) {
   rusage before{};
   rusage after{};

@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-// What every rank knows of every message: whether there is one, and what it says.
+// Existence and contents of every message, computed on every rank.
 std::uint64_t mix(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;

@@ -51,7 +51,7 @@ TEST_CASE("what the caller wrote is seen by the team and the other way round") {
     team.run([&](const TeamThread& thread) {
       numbers[static_cast<std::size_t>(thread.index)] += round;
       thread.barrier();
-      // Each looks at what the other wrote.
+      // Each thread reads the other's values.
       if (numbers[static_cast<std::size_t>(1 - thread.index)] != 2 * round)
         throw std::logic_error("not seen");
     });

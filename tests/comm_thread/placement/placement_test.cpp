@@ -14,7 +14,7 @@
 namespace weft::comm_thread {
 namespace {
 
-// Where the communication thread goes
+// Core of the communication thread
 // --------------------------------------------------------------
 
 TEST_CASE("two cores and one rank: all cores compute, the communication thread shares the last") {

@@ -10,7 +10,7 @@
 
 namespace weft::tests {
 
-/// What a search through all states of a system found.
+/// Result of a search through all states of a system.
 struct SearchResult {
   std::size_t state_count = 0;
   std::size_t end_count = 0;
@@ -20,7 +20,7 @@ struct SearchResult {
   bool is_complete = false;  // all states were seen, fewer than the limit
 };
 
-/// How many states there are from which none of `ends` can be reached.
+/// Number of states from which none of `ends` can be reached.
 /// `edges`: (from, to) between the states 0 … state_count-1.
 inline std::size_t count_stuck(std::size_t state_count,
                                const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges,

@@ -12,7 +12,7 @@ SweepSignal signal(std::uint64_t epoch, bool is_converged) {
   return signal;
 }
 
-/// What the tree wants to tell its parent; told at once.
+/// The tree's next message to its parent, marked as sent.
 FlagMessage tell(FlagTree& tree) {
   const auto message = tree.unsent_to_parent();
   if (!message) return {};

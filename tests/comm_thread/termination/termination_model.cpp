@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<int, 2> both_sides{0, 1};
 
-/// Where a rank with such neighbours is drawn to.
+/// Value towards which a rank with these neighbours moves.
 int target(const std::array<int, 2>& halo) { return (halo[0] + halo[1]) / 2; }
 
 /// A chain, so that three ranks have an inner one: 0 ─ 1 ─ 2.
@@ -25,8 +25,8 @@ BinaryTree chain(std::size_t rank, std::size_t rank_count) {
 
 }  // namespace
 
-/// A state in bytes. Epochs and snapshots count from the first that any rank is still in; what is
-/// older than the epoch before is all the same.
+/// A state in bytes. Epochs and snapshots count from the oldest that any rank is still in;
+/// everything older than the previous epoch is equal.
 struct TerminationModel::StateBytes {
   std::string text;
   std::uint64_t first_epoch = ~std::uint64_t{0};
@@ -350,7 +350,7 @@ void TerminationModel::check_verdict(std::size_t rank) {
   if (uses_flags() && rank == 0) check_flags_at_rest();
 }
 
-/// When nothing is on its way, the root knows what is.
+/// Once no message is in flight, the root has the current state.
 void TerminationModel::check_flags_at_rest() {
   for (const Rank& state : ranks_)
     if (!state.has_looked || state.to_parent || state.flags.unsent_to_parent()) return;

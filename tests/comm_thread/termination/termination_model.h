@@ -12,17 +12,17 @@
 
 namespace weft::comm_thread {
 
-/// Which detector is modelled. `residual` is also the plain all-reduce: the two differ in how the
-/// numbers of a round travel, which the model leaves open.
+/// Detector that is modelled. `residual` also stands for the plain all-reduce: the two differ in
+/// how the numbers of a round are sent, which the model leaves open.
 enum class ModelDetector { flags, residual, snapshot };
 
-/// What is deliberately done wrong.
+/// Deliberate error of the model.
 enum class ModelFault {
   none,
   live_halo_in_snapshot,  // evaluates a snapshot with the newest values of the neighbours
   live_value_in_snapshot,  // … with this rank's newest value
   no_retraction,  // a flag once raised in an epoch stays
-  no_epochs,  // what was found before a failed verification counts after it
+  no_epochs,  // results from before a failed verification count after it
   trusts_detection,  // ends without verification
   skips_late_snapshot,  // verifies before recording the snapshot that neighbours wait for
 };
@@ -63,10 +63,10 @@ class TerminationModel {
   /// All ranks have ended and nothing is under way.
   bool has_ended() const;
 
-  /// How often ranks have verified in vain so far.
+  /// Number of failed verifications so far.
   std::size_t retry_count() const { return ranks_[0].sweeper.signal().epoch - 1; }
 
-  /// What is wrong, empty where nothing is.
+  /// Description of the violation, empty if there is none.
   const std::string& violation() const { return violation_; }
 
  private:
@@ -140,7 +140,7 @@ class TerminationModel {
   SweepOrder order(std::size_t rank) const;
   bool uses_flags() const { return scenario_->detector == ModelDetector::flags; }
   bool has_snapshot_arrived(std::size_t rank) const;
-  /// `values`: of the ranks; what is compared with the threshold.
+  /// Value compared with the threshold. `values`: of the ranks.
   int true_residual(const std::array<int, most_ranks>& values) const;
   std::array<int, most_ranks> values() const;
 

@@ -16,8 +16,8 @@ tests::SearchResult search(const ModelScenario& scenario) {
   return tests::search_exhaustively(TerminationModel(scenario), state_limit);
 }
 
-/// Searches every order of steps; whatever is wrong in one of them is found. Returns the most
-/// verifications that failed in one run.
+/// Searches every order of steps for a violation. Returns the largest number of failed
+/// verifications in one run.
 std::size_t check_is_safe(const ModelScenario& scenario, std::size_t fewest_states) {
   const tests::SearchResult result = search(scenario);
   CHECK(result.violation == "");
@@ -59,7 +59,7 @@ TEST_CASE("in no order of steps does the snapshot detector fire falsely") {
   using enum ModelDetector;
   check_is_safe({.detector = snapshot, .initial = {3, 3}}, 150'000);
   check_is_safe({.detector = snapshot, .initial = {0, 3}, .giving_up_rank = 0}, 70'000);
-  // What is true of the recorded vector need not be of the one that the ranks have by then.
+  // The recorded vector may have converged when the current one has not.
   CHECK(check_is_safe({.detector = snapshot,
                        .initial = {0, 5},
                        .threshold = 1,

@@ -25,13 +25,13 @@ constexpr std::size_t local_count = 4;
 constexpr std::array<DetectorKind, 4> all_detectors{
     DetectorKind::flags, DetectorKind::residual, DetectorKind::all_reduce, DetectorKind::snapshot};
 
-/// How a run is disturbed.
+/// Disturbance of a run.
 struct Disturbance {
   int slow_rank = -1;  // sleeps between sweeps
   bool has_random_pauses = false;
   int giving_up_rank = -1;
   std::uint64_t iteration_limit = 0;  // of the rank that gives up
-  bool claims_convergence = false;  // always, whatever was found
+  bool claims_convergence = false;  // always, whatever the residual
   bool is_still_until_verdict = false;  // values stay wrong, however long the first verdict takes
   double threshold = small;
 };
@@ -112,7 +112,7 @@ class ChainIteration {
 
   bool is_left(std::size_t neighbour) const { return neighbours_[neighbour].rank < world_.rank(); }
 
-  /// (left, right), zero where there is nobody, from values in the order of the neighbours.
+  /// (left, right) from values in the order of the neighbours, zero without a neighbour.
   std::vector<double> by_side(std::span<const double> values) const {
     std::vector<double> sides(2);
     for (std::size_t i = 0; i < neighbours_.size(); ++i) sides[is_left(i) ? 0 : 1] = values[i];
@@ -252,7 +252,7 @@ TEST_CASE("a slow rank in the middle of the tree does not keep a run from ending
 TEST_CASE("a wrong verdict is found out, and the run goes on until it is right") {
   const auto world = Communicator::collective_world();
   in_every_way([&](CommThread& comm_thread, DetectorKind detector) {
-    // A snapshot tells the truth even where every rank is wrong about itself.
+    // A snapshot is right even if every rank is wrong about itself.
     const bool is_fooled = detector != DetectorKind::snapshot;
     const Outcome outcome =
         run_and_check(world, comm_thread, detector,

@@ -77,7 +77,7 @@ Reference reference(const ReferenceMatrix& a, const Vector& b, const Vector& dia
       Vector z = v.back();
       for (std::size_t i = 0; i < n; ++i) z[i] /= diagonal[i];
       image.push_back(multiply(a, z));
-      Vector q = image.back();  // what it adds to the images before
+      Vector q = image.back();  // the part that it adds to the previous images
       for (const Vector& other : orthogonal) {
         const double factor = dot(other, q);
         for (std::size_t i = 0; i < n; ++i) q[i] -= factor * other[i];

@@ -9,7 +9,7 @@ namespace weft::solver {
 
 TEST_CASE("y minimizes what the projected system leaves, column after column") {
   HessenbergLeastSquares problem(2);
-  for (const double beta : {5.0, 10.0}) {  // a second time over what is there
+  for (const double beta : {5.0, 10.0}) {  // the second time over old contents
     problem.start(beta);
     CHECK(problem.size() == 0);
     CHECK(problem.residual_norm() == beta);

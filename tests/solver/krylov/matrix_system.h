@@ -102,7 +102,7 @@ class LockStep {
         [&](const comm_thread::TeamThread& thread) { subdomain_.record(thread); });
   }
 
-  /// ‖b − A·x‖² of what was recorded. Collective.
+  /// ‖b − A·x‖² of the recorded x. Collective.
   double residual_square_of_record() {
     run([&](const comm_thread::TeamThread& thread) {
       pack(thread, true);

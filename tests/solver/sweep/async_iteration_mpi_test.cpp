@@ -155,7 +155,7 @@ TEST_CASE("over every transport, with either delivery, every detector ends at th
   for (const std::string& transport : tests::transport_names())
     for (const Delivery delivery : {Delivery::async, Delivery::racy})
       for (const DetectorKind detector : all_detectors) {
-        // Puts take long where the target has no core; 3 and 7 meet every detector.
+        // Puts take long if the target has no core; 3 and 7 reach every detector.
         const int every = rank_count <= 2 ? 1 : rank_count <= 4 ? 3 : 7;
         if (transport.starts_with("one-sided") && turn++ % every != 0) continue;
         converge_over(transport.c_str(), delivery, detector, tests::session().thread_level());
@@ -269,7 +269,7 @@ TEST_CASE("options out of range are refused") {
   CHECK_THROWS_AS(system.make({.halo_period = -1}), comm_thread::InputError);
   CHECK_THROWS_AS(system.make({.contribution_period = 0}), comm_thread::InputError);
   CHECK_THROWS_AS(system.make({.max_iterations = -1}), comm_thread::InputError);
-  // Who has no channel cannot have too small a one, but learns of it.
+  // A rank without channels cannot have one that is too small, but gets the error too.
   AsyncIteration iteration = system.make({.max_in_flight = 0});
   if (system.world().size() > 1)
     CHECK_THROWS_AS(iteration.run(system.b_norm()), comm_thread::InputError);

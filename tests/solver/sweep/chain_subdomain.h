@@ -17,7 +17,7 @@
 
 namespace weft::tests {
 
-/// What the points of a chain are multiplied with and compared with: A = tridiag(-c, 1, -c).
+/// Coefficients and threshold of a chain: A = tridiag(-c, 1, -c).
 struct Chain {
   std::int64_t point_count = 41;
   double coupling = 1.0 / 3;  // c; beyond 1/2 the iteration diverges on long chains
@@ -37,7 +37,7 @@ struct Chain {
 ///
 ///     | depth of the rank before | own | depth of the rank after |     twice: current and new
 ///
-/// Counts what its driver does; what it counts is the primary thread's.
+/// Counts the driver's calls on the primary thread.
 class ChainSubdomain final : public solver::Subdomain {
  public:
   ChainSubdomain(const comm_thread::Communicator& world, const comm_thread::ComputeTeam& team,
@@ -188,7 +188,7 @@ class ChainSubdomain final : public solver::Subdomain {
   std::int64_t interior_count_ = 0;  // sweeps of it alone
 };
 
-/// What a loop on one thread makes of a whole chain.
+/// Reference: a whole chain solved by a loop on one thread.
 struct ChainReference {
   std::vector<double> values;
   std::int64_t iterations = 0;

@@ -67,7 +67,7 @@ TEST_CASE("the period is the shortest with which copying takes a twentieth of th
 }
 
 TEST_CASE("the period grows until channels keep up") {
-  // One message a sweep where two are wanted: every second sweep.
+  // One message per sweep although two are needed: every second sweep.
   Run run(0, 1);
   run.sweep(2000);
   std::vector<int> periods;

@@ -44,7 +44,7 @@ class System {
   const Communicator& world() const { return world_; }
   const ChainSubdomain& subdomain() const { return subdomain_; }
 
-  /// Whether this rank's values are those of the whole chain, to the last bit.
+  /// True if this rank's values equal those of the whole chain to the last bit.
   bool has_values_of(const ChainReference& reference) const {
     const auto values = subdomain_.values();
     const auto own =

@@ -78,7 +78,7 @@ class System {
     });
   }
 
-  /// One sweep from whatever is in the halo. Collective.
+  /// One sweep with the current contents of the halo. Collective.
   void sweep_with_old_halo() {
     team_.run([&](const TeamThread& thread) {
       subdomain_.sweep(thread, SweepPart::all, nullptr);
@@ -106,7 +106,7 @@ class System {
     team_.run([&](const TeamThread& thread) { subdomain_.record(thread); });
   }
 
-  /// ‖b − A·u‖² of what was recorded. Collective.
+  /// ‖b − A·u‖² of the recorded u. Collective.
   double residual_square_of_record() {
     return sum([&](const TeamThread& thread) {
       pack(thread, true);
@@ -115,7 +115,7 @@ class System {
     });
   }
 
-  /// How many own values have other bits than the serial loop's.
+  /// Number of own values whose bits differ from those of the serial loop.
   std::int64_t wrong_count(const ReferenceDiffusion& reference) const {
     std::int64_t count = 0;
     for (const spmv::GridBox& point : tests::points(subdomain_.layout().own())) {
@@ -191,7 +191,7 @@ class System {
   comm_thread::ReproducibleSum squares_;
 };
 
-/// What every rank should find: squares as the serial loop has them, summed up in any order.
+/// Expected sum of squares on every rank: the squares of the serial loop, summed in any order.
 double expected_square(const ReferenceDiffusion& reference, const GridSubdomain& subdomain) {
   const double norm = subdomain.source_norm();
   return tests::binned_sum(reference.residual_squares(), norm * norm);

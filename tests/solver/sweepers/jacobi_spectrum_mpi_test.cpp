@@ -33,7 +33,7 @@ ReferenceMatrix poisson(const std::string& word) {
   return tests::reference_matrix(Problem::parse(word));
 }
 
-/// What the power iteration finds in so many steps, on one thread.
+/// Result of the power iteration after `iterations` steps on one thread.
 JacobiSpectrum estimate_serially(const ReferenceMatrix& a, int iterations) {
   Vector x(a.size(), 1.0);
   JacobiSpectrum result{0, 0, std::numeric_limits<double>::infinity(), iterations};
@@ -147,7 +147,7 @@ TEST_CASE("a diagonal matrix has the radius 0, a triangular one at most its uppe
   CHECK(diagonal.estimate == 0);
   CHECK(diagonal.async_guarantee() == AsyncGuarantee::guaranteed);
 
-  // Rows that feed each other in one direction only: the bounds do not meet.
+  // Rows coupled in one direction only: the bounds do not meet.
   for (GlobalIndex row = 0; row + 1 < 8; ++row) matrix[static_cast<std::size_t>(row)][row + 1] = 30;
   const JacobiSpectrum triangular = estimate(world, matrix);
   CHECK(triangular.iterations == 200);

@@ -106,7 +106,7 @@ std::uint64_t total(const Histogram& histogram) {
   return sum;
 }
 
-/// What holds for every run: the report describes the solution, and the threads' sweeps.
+/// Checks of every run: the report describes the solution and the threads' sweeps.
 void check_report(const DiffusionProblem& problem, const ThreadedJacobi& jacobi,
                   const ThreadedReport& report, const ThreadedJacobi::Options& options) {
   SerialReference solution(problem);
@@ -122,7 +122,7 @@ void check_report(const DiffusionProblem& problem, const ThreadedJacobi& jacobi,
   CHECK(report.whole.iterations <= options.max_iterations);
 }
 
-/// What holds without lock step: every sweep looks at every neighbour once and is seen by it.
+/// Checks of asynchronous runs: every sweep reads every neighbour once and is read by it.
 void check_exchanges(const ThreadedReport& report) {
   std::uint64_t links_swept = 0;
   for (std::size_t i = 0; i < report.iterations.size(); ++i) {
@@ -201,7 +201,7 @@ TEST_CASE("small tolerances are reached, and noticed") {
       .variant = variant, .tolerance = 1e-11, .contribution_period = 1};
   const ThreadedReport report = check_run(team, {small_grid}, options);
   CHECK(report.whole.status == SolveStatus::converged);
-  // Found, not met with by the way when there were no sweeps left.
+  // Detected, not discovered by chance when there were no sweeps left.
   CHECK(report.whole.iterations < options.max_iterations);
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("what is 0 outside of a frame is solved for as what is not") {
             const bool is_within = x < frame.west || x >= box.width - frame.east ||
                                    y < frame.south || y >= box.height - frame.north;
             b.push_back(is_within ? std::sin(7.0 * x + y + 0.2) : 0);
-            // What is outside of the frame is not looked at.
+            // Values outside of the frame are not read.
             right_hand_side.push_back(is_within ? b.back() : 1e30);
           }
         const auto solution = solver->solve(0, right_hand_side, frame, BoxFrame::whole(box));

@@ -19,10 +19,10 @@ class SchwarzReference {
   double value(int x, int y) const;
   /// All subdomains solve from the same values.
   void sweep();
-  /// One subdomain after the other solves from what is there then; or the last first. Only those
-  /// with at least 0.6 times as much news as any other at the beginning: a subdomain has no end of
-  /// news before it solves first; then it adds up the norm of every change along each edge in what
-  /// it solves from. Returns how many solved.
+  /// Subdomains solve one after the other from the current values, first to last or last to first.
+  /// Only those whose boundary data has changed by at least 0.6 times the largest change at the
+  /// beginning: infinite for a subdomain that has not solved yet, later the sum of the norms of
+  /// every change along each edge. Returns the number that solved.
   int sweep_in_turn(bool is_forward);
   /// Subdomains of other ranks are seen as they were before the last `sweep`.
   void sweep_without_exchange(const solver::TilePartition& partition);
@@ -45,8 +45,8 @@ class SchwarzReference {
   double b(int x, int y) const;
   double residual(int x, int y) const;
   std::vector<std::vector<double>> factored_matrix(const Subdomain& part) const;
-  /// By how much `change` of the values of the whole grid changes what subdomain `part` solves from
-  /// along its edges, but for the overlap's corners.
+  /// Change of the boundary data of subdomain `part`, without the corners of the overlap, caused by
+  /// `change` of the values of the whole grid.
   double news_of(const Subdomain& part, const std::vector<double>& change) const;
   /// Values of the whole grid as this subdomain sees them → its solution.
   std::vector<double> solve(const Subdomain& part, const std::vector<double>& seen) const;

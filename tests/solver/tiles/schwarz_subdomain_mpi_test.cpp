@@ -65,7 +65,7 @@ std::vector<SchwarzProblem> all_problems() {
   return all;
 }
 
-/// The subdomains of a problem on some ranks and the threads of this run, driven in lock step.
+/// The subdomains of a problem on some ranks and the threads of this run, driven synchronously.
 class System {
  public:
   System(const Communicator& communicator, const SchwarzProblem& problem, double tolerance = 1e-7,
@@ -92,13 +92,13 @@ class System {
     return iteration.run(std::sqrt(residual_square()));
   }
 
-  /// Without waiting. Collective.
+  /// Iterates asynchronously. Collective.
   IterationReport iterate_asynchronously(const AsyncIteration::Options& options) {
     AsyncIteration iteration(communicator_, comm_thread_, subdomain_, options);
     return iteration.run(std::sqrt(residual_square()));
   }
 
-  /// For a fixed time, in lock step. Collective.
+  /// Iterates synchronously for a fixed time. Collective.
   IterationReport iterate_for(double seconds) {
     SyncIteration iteration(communicator_, comm_thread_, subdomain_,
                             {.check_period = 1, .fixed_seconds = seconds});
@@ -146,7 +146,7 @@ class System {
     team_.run([&](const TeamThread& thread) { subdomain_.record(thread); });
   }
 
-  /// ‖b − A·x‖² of what was recorded. Collective.
+  /// ‖b − A·x‖² of the recorded x. Collective.
   double residual_square_of_record() {
     return sum([&](const TeamThread& thread) {
       refresh(thread, true);

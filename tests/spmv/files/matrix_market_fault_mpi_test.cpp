@@ -1,4 +1,4 @@
-// What the reader says about files that are wrong, the same on every rank.
+// Messages of the reader about faulty files, the same on every rank.
 #include <string>
 
 #include <catch2/catch.hpp>

@@ -84,7 +84,7 @@ class SharedFolder {
   std::filesystem::path path_;
 };
 
-// What `work` reports as wrong, without the folder of the file; "" if nothing.
+// Message of the error that `work` throws, without the folder of the file; "" without an error.
 template <class Work>
 std::string input_error_of(Work&& work) {
   try {

@@ -45,7 +45,7 @@ std::vector<GridBox> received_points(const GridPartition& partition, int rank, i
 
 bool is_before(const GridBox& a, const GridBox& b) { return a.begin < b.begin; }
 
-/// Each rank sends what the other receives, and both have it.
+/// Each rank sends exactly the points that the other receives, and both have them.
 void check_pairs(const GridPartition& partition, int depth) {
   for (int rank = 0; rank < rank_count(partition); ++rank) {
     int last = -1;

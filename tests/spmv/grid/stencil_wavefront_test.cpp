@@ -66,7 +66,7 @@ struct Step {
     }
     return terms;
   }
-  /// How far back they are, and their weights.
+  /// Distances of the previous neighbours, and their weights.
   std::vector<std::pair<std::size_t, double>> neighbours_before() const {
     const auto row = static_cast<std::size_t>(layout.row_stride());
     const auto plane = static_cast<std::size_t>(layout.plane_stride());

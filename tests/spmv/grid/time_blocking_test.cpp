@@ -47,7 +47,7 @@ class Case {
         other_(start_.size(), std::numeric_limits<double>::quiet_NaN()) {
     for (std::size_t i = 0; i < start_.size(); ++i)
       start_[i] = uniform(1, static_cast<GlobalIndex>(i));
-    // Given values stand in both arrays, everything else in the second one is wrong.
+    // Both arrays have the boundary values; everything else in the second one is wrong.
     const GridBox given = boxes_.front();
     for (const GridBox& point : tests::points(layout_.with_ghosts())) {
       const std::size_t place = layout_.index(point.begin[0], point.begin[1], point.begin[2]);
@@ -61,7 +61,7 @@ class Case {
       tests::sweep_grid(layout_, expected_[t % 2], expected_[(t + 1) % 2], boxes_[t]);
   }
 
-  /// Whether both arrays have the same bits everywhere.
+  /// True if both arrays have the same bits everywhere.
   bool is_reproduced(const ComputeTeam& team, int height) const {
     Array first(start_.size()), second(start_.size());
     std::copy(start_.begin(), start_.end(), first.data());

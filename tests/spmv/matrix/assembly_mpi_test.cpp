@@ -70,7 +70,7 @@ std::vector<Entry> random_entries(GlobalIndex row_count, int count, tests::Refer
   for (int i = 0; i < count; ++i) {
     const Entry entry{static_cast<GlobalIndex>(random() % static_cast<std::uint64_t>(row_count)),
                       static_cast<GlobalIndex>(random() % static_cast<std::uint64_t>(row_count)),
-                      static_cast<double>(random() % 64) - 32};  // sums of them are exact
+                      static_cast<double>(random() % 64) - 32};  // sums are exact
     entries.push_back(entry);
     sum[static_cast<std::size_t>(entry.row)][entry.column] += entry.value;
   }

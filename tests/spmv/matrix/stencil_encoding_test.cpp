@@ -35,7 +35,7 @@ std::vector<Row> rows_of(const std::string& word) {
   return rows;
 }
 
-/// What `rank` of `rank_count` would hold of the matrix.
+/// Part of the matrix that `rank` of `rank_count` would hold.
 DistributedMatrix part_of(const std::vector<Row>& rows, int rank, int rank_count) {
   DistributedMatrix matrix{RowPartition::by_rows(std::ssize(rows), rank_count), rank, {}, {}, 0};
   const GlobalIndex begin = matrix.partition.begin(rank);

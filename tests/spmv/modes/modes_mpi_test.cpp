@@ -107,7 +107,7 @@ class ModeCheck {
     for (const Mode mode :
          {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task, Mode::vector}) {
       CAPTURE(name(mode));
-      for (double& value : x) value *= -1.25;  // what is left in the halo is always wrong
+      for (double& value : x) value *= -1.25;  // the old contents of the halo are always wrong
       const std::vector<double> y = tests::multiply(reference_, x);
       multiply(mode, x);
       CHECK(wrong_count(y) == 0);

@@ -37,7 +37,7 @@ double entry(const std::vector<Row>& rows, GlobalIndex row, GlobalIndex column) 
   return 0;
 }
 
-// Counts what is wrong: one check per entry would be slow.
+// Counts errors: one check per entry would be slow.
 struct Faults {
   int unordered = 0, outside_band = 0, unsymmetric = 0, value_range = 0, not_dominant = 0;
 };

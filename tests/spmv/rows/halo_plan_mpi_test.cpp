@@ -33,7 +33,7 @@ bool contains(const tests::ReferenceMatrix& reference, const RowPartition& parti
   return false;
 }
 
-/// Compares with what a rank that knows the whole matrix would plan.
+/// Compares with the plan computed from the whole matrix.
 void check_plan(const Communicator& communicator, const tests::ReferenceMatrix& reference) {
   std::vector<GlobalIndex> halo_columns;
   const HaloPlan plan = plan_of(communicator, reference, halo_columns);

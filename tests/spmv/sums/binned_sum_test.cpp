@@ -80,7 +80,7 @@ TEST_CASE("each addend is rounded to a multiple of 2^-104 of the power of two ab
   CHECK(sum_up({unit}, 0, 1) == unit);
   CHECK(sum_up({0.75 * unit}, 0, 1) == unit);
   CHECK(sum_up(std::vector<double>(1000, 0.25 * unit), 0, 1) == 0);
-  // What cancels leaves what an ordinary sum would have lost.
+  // After cancellation, the bits remain that an ordinary sum would have lost.
   CHECK(sum_up({1.0, unit, -1.0}, 0, 100) == unit);
 }
 
