@@ -11,15 +11,17 @@ enum class ThreadLevel { single, funneled, serialized, multiple };
 /// "MPI_THREAD_MULTIPLE" and so on.
 std::string name(ThreadLevel level);
 
-/// Initialises MPI for the lifetime of the object and finalises it in the destructor.
+/// Initialises MPI for the lifetime of the object and finalises it in the destructor. Where MPI is
+/// already initialised, it is used at the level that it has and left as it is at the end.
 ///
 /// Asks for MPI_THREAD_MULTIPLE. A library that gives less is accepted: CommThread then starts no
 /// thread and the caller's own thread progresses every schedule (see CommThread).
-/// Thread: the main thread. Collective over all processes. One object per process.
+/// Thread: the main thread. Collective over all processes. Sessions end in the reverse of the order
+/// in which they began.
 class MpiSession {
  public:
   /// `wanted`: the level to ask for; less than `multiple` only to try the fall-back.
-  MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted = ThreadLevel::multiple);
+  explicit MpiSession(ThreadLevel wanted = ThreadLevel::multiple);
   /// Waits for all processes and finalises.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
@@ -28,8 +30,12 @@ class MpiSession {
   /// The level obtained; never more than the level wanted.
   ThreadLevel thread_level() const { return thread_level_; }
 
-  /// Runs `work` at the end of the session, while MPI still works; what was given last runs first.
-  /// Not when an exception ends the job. Thread: one at a time.
+  /// Promises that the exception about to end the session ends it on every rank: MPI is then
+  /// finalised as usual. Any other exception aborts the job, because some ranks may go on.
+  void expect_exception_on_all_ranks() { is_exception_on_all_ranks_ = true; }
+
+  /// Runs `work` at the end of the session that initialised MPI, while MPI still works; what was
+  /// given last runs first. Not when an exception ends the job. Thread: one at a time.
   static void at_end(std::function<void()> work);
 
   /// First line of the library's own description ("MPICH Version: 4.0.2").
@@ -40,6 +46,8 @@ class MpiSession {
 
  private:
   ThreadLevel thread_level_;
+  bool finalises_ = false;
+  bool is_exception_on_all_ranks_ = false;
 };
 
 }  // namespace weft::comm_thread
