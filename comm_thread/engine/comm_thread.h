@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -97,11 +96,6 @@ class CommThread {
   /// Hands `schedule` over and returns at once. A schedule runs once at a time.
   Pending post(Schedule& schedule);
 
-  /// Hands several schedules, each once, over that run one after another; each starts on the
-  /// communication thread the moment the one before is complete. The Pending is that of the last.
-  /// When one fails, those after it fail alike. Shape: at least one.
-  Pending post_chain(std::span<Schedule* const> schedules);
-
   /// From now on the communication thread calls `service.progress()` again and again; it naps
   /// between fruitless looks where it shares a core, and does not park.
   void add_service(Service& service);
@@ -156,7 +150,6 @@ class CommThread {
   };
 
   /// Throws std::logic_error while a run of it is in flight.
-  static void check_is_free(const Schedule& schedule);
   static std::uint64_t begin_run(Schedule& schedule);
   void hand_over(Schedule& schedule);
   bool take_posted();

@@ -87,7 +87,6 @@ class Schedule {
   std::exception_ptr error_;  // of any run, for good; written before finished_runs_
   std::function<void()> progress_by_poster_;  // set where the poster progresses it
   Schedule* next_posted_ = nullptr;  // link of CommThread's hand-over list
-  Schedule* continuation_ = nullptr;  // started when the current run is complete
 };
 
 /// Collects the operations of a schedule round by round.
