@@ -101,8 +101,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  MpiSession session(argument_count, arguments,
-                     wanted_thread_level().value_or(ThreadLevel::multiple));
+  const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));
   int rank = 0;
   try {
     {

@@ -94,13 +94,9 @@ CommThread::~CommThread() {
   while (!callers_executor_.is_idle()) callers_executor_.progress();
 }
 
-void CommThread::check_is_free(const Schedule& schedule) {
+std::uint64_t CommThread::begin_run(Schedule& schedule) {
   if (schedule.finished_runs() < schedule.posted_runs())
     throw std::logic_error(schedule.name() + " was posted while its last run is in flight");
-}
-
-std::uint64_t CommThread::begin_run(Schedule& schedule) {
-  check_is_free(schedule);
   const std::uint64_t run = schedule.posted_runs() + 1;
   schedule.posted_runs_.store(run, std::memory_order_relaxed);
   return run;
@@ -118,23 +114,6 @@ Pending CommThread::post(Schedule& schedule) {
   const std::uint64_t run = begin_run(schedule);
   hand_over(schedule);
   return Pending(*this, schedule, run, false);
-}
-
-Pending CommThread::post_chain(std::span<Schedule* const> schedules) {
-  Schedule& last = *schedules.back();
-  for (const Schedule* schedule : schedules) check_is_free(*schedule);
-  for (Schedule* schedule : schedules) begin_run(*schedule);
-  const std::uint64_t run = last.posted_runs();
-  for (std::size_t i = 0; i + 1 < schedules.size(); ++i)
-    schedules[i]->continuation_ = schedules[i + 1];
-  if (has_thread()) {
-    hand_over(*schedules.front());
-    return Pending(*this, last, run, false);
-  }
-  for (Schedule* schedule : schedules)
-    schedule->progress_by_poster_ = [this] { callers_executor_.progress(); };
-  callers_executor_.start(*schedules.front());
-  return Pending(*this, last, run, true);
 }
 
 void CommThread::hand_over(Schedule& schedule) {

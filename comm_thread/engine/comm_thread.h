@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,11 +98,6 @@ class CommThread {
   /// time.
   Pending post(Schedule& schedule);
 
-  /// Posts several schedules that run one after another; each starts on the communication thread as
-  /// soon as the previous one is complete. Returns the Pending of the last. If one fails, all later
-  /// ones fail with it. Shape: at least one, each once.
-  Pending post_chain(std::span<Schedule* const> schedules);
-
   /// Registers `service`: the communication thread calls `service.progress()` repeatedly until it
   /// is removed. It does not park meanwhile; on a shared core it naps between unsuccessful polls.
   void add_service(Service& service);
@@ -158,7 +152,6 @@ class CommThread {
   };
 
   /// Throws std::logic_error if `schedule` has a run in flight.
-  static void check_is_free(const Schedule& schedule);
   static std::uint64_t begin_run(Schedule& schedule);
   void hand_over(Schedule& schedule);
   bool take_posted();

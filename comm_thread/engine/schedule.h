@@ -88,7 +88,6 @@ class Schedule {
   std::exception_ptr error_;  // first error of any run; written before finished_runs_
   std::function<void()> progress_by_poster_;  // set if the poster progresses it
   Schedule* next_posted_ = nullptr;  // link of CommThread's list of posted schedules
-  Schedule* continuation_ = nullptr;  // started when the current run is complete
 };
 
 /// Collects the operations of a schedule round by round.

@@ -1,7 +1,6 @@
 #include "comm_thread/engine/schedule_executor.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "comm_thread/mpi/mpi_error.h"
 #include "perfmodel/thread_trace.h"
@@ -89,21 +88,11 @@ bool ScheduleExecutor::progress() {
 }
 
 void ScheduleExecutor::finish(Schedule& schedule) {
-  // Read before the store: after it, the owner may destroy the schedule.
-  Schedule* next = std::exchange(schedule.continuation_, nullptr);
-  const std::exception_ptr error = schedule.error_;
   auto* const trace = perfmodel::ThreadTrace::of_this_thread();
   if (trace && schedule.begin_ns_ > 0)  // false if tracing began during the run
     trace->record(schedule.trace_name_, perfmodel::ThreadTrace::Kind::overlapping,
                   schedule.begin_ns_, perfmodel::ThreadTrace::now());
   schedule.finished_runs_.store(schedule.posted_runs(), std::memory_order_release);
-  if (!next) return;
-  if (error) {
-    next->error_ = error;
-    finish(*next);
-  } else {
-    start(*next);
-  }
 }
 
 }  // namespace weft::comm_thread

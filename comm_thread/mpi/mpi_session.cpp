@@ -44,22 +44,31 @@ std::string name(ThreadLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
-MpiSession::MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted) {
-#ifdef OPEN_MPI
-  // With its window type "rdma", Open MPI 4.1 crashes at finalization if OpenSHMEM is used as well.
-  setenv("OMPI_MCA_osc", "^rdma", 0);
-#endif
+MpiSession::MpiSession(ThreadLevel wanted) {
+  int is_initialised = 0;
   int provided = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Init_thread(&argument_count, &arguments, to_mpi(wanted), &provided),
-            "initialise the library");
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  // MPICH may grant more than requested; a caller that requests less wants the fallback.
+  MPI_Initialized(&is_initialised);
+  if (is_initialised) {
+    check_mpi(MPI_Query_thread(&provided), "ask for the thread level");
+  } else {
+#ifdef OPEN_MPI
+    // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
+    setenv("OMPI_MCA_osc", "^rdma", 0);
+#endif
+    check_mpi(MPI_Init_thread(nullptr, nullptr, to_mpi(wanted), &provided),
+              "initialise the library");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    finalises_ = true;
+  }
+  // MPICH may grant more than was asked for; whoever asks for less wants to see the fall-back.
   thread_level_ = std::min(from_mpi(provided), wanted);
 }
 
 MpiSession::~MpiSession() {
+  if (!finalises_) return;
   // While an exception unwinds, the other ranks may never reach their MPI_Finalize.
-  if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  if (std::uncaught_exceptions() > 0 && !is_exception_on_all_ranks_)
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   wait_for_all();
   for (; !work_at_end.empty(); work_at_end.pop_back()) work_at_end.back()();
   // Open MPI's OpenSHMEM finalizes MPI as well.

@@ -11,15 +11,17 @@ enum class ThreadLevel { single, funneled, serialized, multiple };
 /// MPI's name of the level, such as "MPI_THREAD_MULTIPLE".
 std::string name(ThreadLevel level);
 
-/// Initialises MPI for the lifetime of the object and finalises it in the destructor.
+/// Initialises MPI for the lifetime of the object and finalises it in the destructor. If MPI is
+/// already initialised, the session uses it as it is and does not finalise it.
 ///
 /// Asks for MPI_THREAD_MULTIPLE. If the library provides less, CommThread starts no thread and the
 /// calling thread progresses every schedule.
-/// Thread: the main thread. Collective over all processes. One object per process.
+/// Thread: the main thread. Collective over all processes. Sessions end in the reverse of the order
+/// in which they began.
 class MpiSession {
  public:
   /// `wanted`: requested level; less than `multiple` only to test the fallback.
-  MpiSession(int& argument_count, char**& arguments, ThreadLevel wanted = ThreadLevel::multiple);
+  explicit MpiSession(ThreadLevel wanted = ThreadLevel::multiple);
   /// Waits for all processes and finalises MPI.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
@@ -28,8 +30,12 @@ class MpiSession {
   /// Level obtained, at most the requested one.
   ThreadLevel thread_level() const { return thread_level_; }
 
-  /// Registers `work` to run at the end of the session, before MPI is finalised, last registered
-  /// first. Does not run if an exception ends the job. Thread: one at a time.
+  /// Promises that the exception about to end the session ends it on every rank: MPI is then
+  /// finalised as usual. Any other exception aborts the job, because some ranks may go on.
+  void expect_exception_on_all_ranks() { is_exception_on_all_ranks_ = true; }
+
+  /// Registers `work` to run at the end of the session that initialised MPI, last registered first.
+  /// Does not run if an exception ends the job. Thread: one at a time.
   static void at_end(std::function<void()> work);
 
   /// First line of the library's own description ("MPICH Version: 4.0.2").
@@ -40,6 +46,8 @@ class MpiSession {
 
  private:
   ThreadLevel thread_level_;
+  bool finalises_ = false;
+  bool is_exception_on_all_ranks_ = false;
 };
 
 }  // namespace weft::comm_thread

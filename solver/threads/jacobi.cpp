@@ -118,7 +118,7 @@ ThreadedJacobi::Run::Run(ThreadedJacobi& jacobi)
                   static_cast<std::size_t>(jacobi.problem_.grid.y)),
       histories_(jacobi.blocks_.size()),
       true_squares_(jacobi.team_.thread_count()),
-      running_square_(delivery(), jacobi.team_.thread_count(), threshold_) {
+      running_square_(jacobi.team_.thread_count(), threshold_) {
   for (int i = 0; i < jacobi.team_.thread_count(); ++i)
     workers_.emplace_back(jacobi.blocks_[of(i)], boundaries_.links_of(i),
                           Disturbance(options_.faults, i));

@@ -2,10 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
-
-#include "comm_thread/channels/landing.h"
 
 namespace weft::solver {
 
@@ -16,15 +13,14 @@ namespace weft::solver {
 /// by 10⁻¹³ of it, more than the threshold of a tolerance of 10⁻⁷. So whole numbers are added, of
 /// 2⁻²⁰ of the threshold, rounded up; one thread's part is cut off at 2⁶² over the number of
 /// threads, where the sum is far above the threshold anyway.
-/// Source: Bethune et al. 2012, sections 3.3.2 (in a critical section, which also makes a private
-/// copy for the test) and 3.3.3 (an atomic addition).
+/// Source: Bethune et al. 2012, section 3.3.3 (an atomic addition).
 ///
-/// Memory ordering: *async*: the sum is under the mutex. *racy*: relaxed read-modify-writes, none
-/// of which is lost; nothing else is published by them. A part is its thread's alone.
+/// Memory ordering: the sum is changed by relaxed read-modify-writes, none of which is lost;
+/// nothing else is published by them. A part is its thread's alone.
 class RunningSquare {
  public:
   /// All parts are 0.
-  RunningSquare(comm_thread::Delivery delivery, int thread_count, double threshold);
+  RunningSquare(int thread_count, double threshold);
 
   /// Replaces the part of `thread`; whether the sum was then below the threshold. Not a number
   /// counts as too large. Thread: that one, beside the others.
@@ -36,14 +32,11 @@ class RunningSquare {
   };
 
   std::int64_t units(double square) const;
-  std::int64_t add(std::int64_t difference);
 
-  const comm_thread::Delivery delivery_;
   const double unit_;
   const std::int64_t largest_part_;
   std::vector<Part> parts_;
   alignas(64) std::atomic<std::int64_t> sum_{0};
-  std::mutex mutex_;  // async only
 };
 
 }  // namespace weft::solver

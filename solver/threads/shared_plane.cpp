@@ -5,6 +5,8 @@
 namespace weft::solver {
 namespace {
 
+using comm_thread::Delivery;
+
 void store_elements(const double* from, std::size_t count, double* to) {
   for (std::size_t i = 0; i < count; ++i)
     std::atomic_ref<double>(to[i]).store(from[i], std::memory_order_relaxed);
@@ -22,40 +24,40 @@ SharedPlane::SharedPlane(comm_thread::Delivery delivery, std::size_t row_length,
     : delivery_(delivery),
       row_length_(row_length),
       row_count_(row_count),
-      values_(row_length_ * row_count_) {}
+      values_((delivery == Delivery::async ? 3 : 1) * row_length_ * row_count_) {}
 
-/// Calls copy(row of `values_`, number of the row).
 template <class Copy>
-void SharedPlane::for_each_row(const Copy& copy) {
+void SharedPlane::for_each_row(std::uint32_t slot, const Copy& copy) {
+  double* const plane = values_.data() + slot * row_length_ * row_count_;
   for (std::size_t row = 0; row < row_count_; ++row)
-    copy(values_.data() + row * row_length_, static_cast<std::ptrdiff_t>(row));
+    copy(plane + row * row_length_, static_cast<std::ptrdiff_t>(row));
 }
 
 void SharedPlane::publish(const double* plane, std::ptrdiff_t stride, std::int64_t sweep) {
-  if (delivery_ == comm_thread::Delivery::async) {
-    const std::scoped_lock lock(mutex_);
-    for_each_row([&](double* values, std::ptrdiff_t row) {
+  if (delivery_ == Delivery::async) {
+    for_each_row(back_, [&](double* values, std::ptrdiff_t row) {
       std::copy_n(plane + row * stride, row_length_, values);
     });
-    sweep_.store(sweep, std::memory_order_relaxed);
+    sweeps_[back_] = sweep;
+    back_ = swap_.give(back_);
     return;
   }
-  for_each_row([&](double* values, std::ptrdiff_t row) {
+  for_each_row(0, [&](double* values, std::ptrdiff_t row) {
     store_elements(plane + row * stride, row_length_, values);
   });
-  sweep_.store(sweep, std::memory_order_release);
+  racy_sweep_.store(sweep, std::memory_order_release);
 }
 
 std::int64_t SharedPlane::take(double* plane, std::ptrdiff_t stride) {
-  if (delivery_ == comm_thread::Delivery::async) {
-    const std::scoped_lock lock(mutex_);
-    for_each_row([&](double* values, std::ptrdiff_t row) {
+  if (delivery_ == Delivery::async) {
+    front_ = swap_.take(front_);
+    for_each_row(front_, [&](const double* values, std::ptrdiff_t row) {
       std::copy_n(values, row_length_, plane + row * stride);
     });
-    return sweep_.load(std::memory_order_relaxed);
+    return sweeps_[front_];
   }
-  const std::int64_t sweep = sweep_.load(std::memory_order_acquire);
-  for_each_row([&](double* values, std::ptrdiff_t row) {
+  const std::int64_t sweep = racy_sweep_.load(std::memory_order_acquire);
+  for_each_row(0, [&](double* values, std::ptrdiff_t row) {
     load_elements(values, row_length_, plane + row * stride);
   });
   return sweep;

@@ -55,7 +55,7 @@ comm_thread::MpiSession& session() { return *current_session; }
 }  // namespace weft::tests
 
 int main(int argc, char** argv) {
-  weft::comm_thread::MpiSession session(argc, argv);
+  weft::comm_thread::MpiSession session;
   current_session = &session;
   return run_tests(launched_rank(), argc, argv);
 }

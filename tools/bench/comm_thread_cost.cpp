@@ -246,9 +246,10 @@ void collective_run(const MpiSession& session, const CostOptions& options) {
     const auto world = Communicator::collective_world();
     costs = CostMeasurement(session, world, options.is_quick).collective_measure();
   }
-  weft::tools::Job job(session, 1, false);  // after the measurements: it has a thread, too
+  auto job = weft::tools::collective_start_job(
+      session, 1, false);  // after the measurements: it has a thread, too
   const weft::tools::ReportFile report_file(job, options.json_path);
-  Json report = collective_start_report(job, "comm_thread_cost");
+  Json report = weft::tools::collective_start_report(job, "comm_thread_cost");
   report["costs"] = to_json(costs);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) print_table(costs);
@@ -257,7 +258,7 @@ void collective_run(const MpiSession& session, const CostOptions& options) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  const MpiSession session(argument_count, arguments);
+  const MpiSession session;
   CostOptions options;
   CLI::App program("Measures what the communication thread costs; run it on 1 rank or more.",
                    "comm_thread_cost");

@@ -11,6 +11,7 @@ ROOMS = {
         "comm_thread/mpi": ["waiting"],
         "comm_thread/placement": ["waiting", "mpi"],
         "comm_thread/engine": ["waiting", "mpi", "placement"],
+        "comm_thread/job": ["mpi", "placement", "engine"],
         "comm_thread/channels": ["waiting", "mpi", "engine"],
         "comm_thread/termination": ["mpi", "engine", "channels"],
         "comm_thread/probe": ["mpi", "engine"],

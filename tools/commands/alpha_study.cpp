@@ -75,7 +75,7 @@ void print_study(const Json& report) {
 int study_alpha(const comm_thread::MpiSession& session, const StudyOptions& options) {
   const Stopwatch watch;
   check(options);
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   SchwarzSystem system(job, options);
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);

@@ -29,7 +29,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
     throw comm_thread::InputError(
         "--partition: found metis, whose order depends on the ranks; expected rows or nonzeros for "
         "a file");
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   spmv::collective_check_writable(job.world(), options.path);
   const auto loaded = collective_load_ordered_matrix(job, problem, options);

@@ -70,7 +70,7 @@ Json all_loops(const std::vector<double>& elements_per_second) {
 int measure(const comm_thread::MpiSession& session, const RooflineOptions& options) {
   const Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   const unsigned pu = job.placement().compute_pus.front();
   const auto l2 = perfmodel::cache_of(pu, 2).value_or(perfmodel::last_cache_of(pu));

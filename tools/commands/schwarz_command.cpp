@@ -37,7 +37,7 @@ void print_summary(const Json& report, const SchwarzOptions& options) {
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
   const Stopwatch watch;
   options.check();
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);

@@ -95,7 +95,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);

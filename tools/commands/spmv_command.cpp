@@ -124,7 +124,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const Stopwatch watch;
   remove_repetitions(options.modes);
   const auto problem = spmv::Problem::parse(options.problem);
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);

@@ -92,7 +92,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
   const Stopwatch watch;
   check(options, parameter);
   const std::vector<int>& values = options.values.empty() ? parameter.values : options.values;
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   JacobiSystem system(job, options);
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));

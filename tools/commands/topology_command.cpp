@@ -83,7 +83,7 @@ void print_summary(const Json& report) {
 }
 
 int show(const comm_thread::MpiSession& session, const SystemOptions& options) {
-  Job job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Json audit = Json::array();
   for (const std::string& text : job.world().gather(rank_report(job).dump()))

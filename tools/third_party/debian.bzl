@@ -37,6 +37,7 @@ _PLAIN = {
     "likwid": ["-llikwid"],
     "boost_graph": [],
     "metis": ["-lmetis"],
+    "xxhash": [],
 }
 
 # Libraries with a header folder of their own: name -> (possible folders, link flags, defines).

@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [1, 2, 3, 4], threads = [1], tags = ["tsan"],
-
 #include <cstdint>
 #include <memory>
 #include <string>

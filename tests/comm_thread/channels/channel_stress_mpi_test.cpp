@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [2, 8], threads = [1], tags = ["slow"],
-
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [1, 2], threads = [1],
-
 #include <signal.h>
 
 #include <memory>

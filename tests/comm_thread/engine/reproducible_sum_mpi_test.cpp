@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [1, 2, 3, 5, 6, 7, 8],
-
 #include <atomic>
 #include <bit>
 #include <cmath>

@@ -1,5 +1,3 @@
-// weft_mpi_test: threads = [1],
-
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -1,5 +1,3 @@
-// weft_mpi_test: threads = [1],
-
 #include <string>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [2], threads = [1], tags = ["slow"],
-
 #include <cstddef>
 #include <map>
 #include <utility>

@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [1], threads = [1],
-
 #include <cstddef>
 #include <vector>
 

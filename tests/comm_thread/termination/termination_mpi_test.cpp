@@ -1,5 +1,3 @@
-// weft_mpi_test: ranks = [1, 2, 3, 4, 5, 8], threads = [1], tags = ["tsan"],
-
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -9,11 +9,8 @@
 namespace weft::solver {
 namespace {
 
-using comm_thread::Delivery;
-
 TEST_CASE("the sum is below the threshold when the last parts of all threads are") {
-  const Delivery delivery = GENERATE(Delivery::async, Delivery::racy);
-  RunningSquare sum(delivery, 3, 1);
+  RunningSquare sum(3, 1);
   sum.contribute(0, 0.5);
   sum.contribute(1, 100);
   CHECK_FALSE(sum.contribute(2, 0.25));
@@ -23,8 +20,7 @@ TEST_CASE("the sum is below the threshold when the last parts of all threads are
 }
 
 TEST_CASE("the sum does not drift: values far above the threshold, or no numbers, leave no trace") {
-  const Delivery delivery = GENERATE(Delivery::async, Delivery::racy);
-  RunningSquare sum(delivery, 2, 1e-30);
+  RunningSquare sum(2, 1e-30);
   sum.contribute(0, 0.9e-30);
   for (const double large : {1.0, 1e300, std::numeric_limits<double>::infinity(),
                              std::numeric_limits<double>::quiet_NaN()}) {
@@ -36,15 +32,14 @@ TEST_CASE("the sum does not drift: values far above the threshold, or no numbers
 }
 
 TEST_CASE("a threshold of 0 is only ever met by 0") {
-  RunningSquare sum(Delivery::racy, 1, 0);
+  RunningSquare sum(1, 0);
   CHECK_FALSE(sum.contribute(0, 1e-300));
   CHECK(sum.contribute(0, 0));
 }
 
 TEST_CASE("no contribution of threads that run at the same time is lost") {
-  const Delivery delivery = GENERATE(Delivery::async, Delivery::racy);
   constexpr int thread_count = 4;
-  RunningSquare sum(delivery, thread_count, 1e-14);
+  RunningSquare sum(thread_count, 1e-14);
   comm_thread::ComputeTeam(thread_count, comm_thread::WaitPolicy::yield)
       .run([&](const comm_thread::TeamThread& thread) {
         thread.barrier();

@@ -1,5 +1,3 @@
-// weft_mpi_test: tags = ["tsan"],
-
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,11 +1,6 @@
-// weft_mpi_test: threads = [1], tags = ["tsan"],
-
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -29,44 +24,6 @@ struct Hop {
   std::int64_t received = 0;
   std::unique_ptr<Schedule> schedule;
 };
-
-TEST_CASE("a chain of schedules runs to its end without going back to the caller") {
-  const auto world = Communicator::collective_world();
-  for (const CommThread::Options& options : tests::thread_options()) {
-    CommThread comm_thread(options);
-    std::int64_t number = world.rank();
-    std::vector<std::unique_ptr<Hop>> hops;
-    std::vector<Schedule*> chain;
-    for (int tag = 0; tag < 2 * world.size(); ++tag) {
-      hops.push_back(std::make_unique<Hop>(world, number, tag));
-      chain.push_back(hops.back()->schedule.get());
-    }
-    for (int repetition = 0; repetition < 20; ++repetition) {
-      comm_thread.post_chain(chain).wait();
-      // Twice round, each number is back where it began.
-      CHECK(number == world.rank() + (repetition + 1) * 2 * world.size());
-    }
-  }
-}
-
-TEST_CASE("what follows a failed schedule does not run and fails alike") {
-  const auto world = Communicator::collective_world();
-  for (const CommThread::Options& options : tests::thread_options()) {
-    CommThread comm_thread(options);
-    std::int64_t number = 0;
-    bool has_run = false;
-    Schedule::Builder failing(world, "failing");
-    failing.end_round([] { throw std::runtime_error("lost the thread"); });
-    Schedule::Builder after(world, "after");
-    after.end_round([&] { has_run = true; });
-    const auto first = failing.build();
-    const auto second = after.build();
-    const std::array<Schedule*, 2> chain{first.get(), second.get()};
-    CHECK_THROWS_WITH(comm_thread.post_chain(chain).wait(), "lost the thread");
-    CHECK_FALSE(has_run);
-    CHECK(number == 0);
-  }
-}
 
 /// Counts how often it is looked at; fails on wish.
 class Counter final : public Service {

@@ -1,0 +1,117 @@
+#include "comm_thread/job/job.h"
+
+#include <utility>
+
+#include "comm_thread/engine/schedule.h"
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/placement/thread_binding.h"
+
+namespace weft::comm_thread {
+namespace {
+
+std::vector<std::vector<unsigned>> gather_on_node(const Communicator& node,
+                                                  const std::vector<unsigned>& pus) {
+  const std::vector<std::int64_t> mine(pus.begin(), pus.end());
+  std::vector<std::vector<unsigned>> all;
+  for (const auto& list : node.all_gather(mine)) all.emplace_back(list.begin(), list.end());
+  return all;
+}
+
+std::string first_refusal(const std::vector<PlacementFinding>& findings) {
+  for (const auto& finding : findings)
+    if (finding.severity == FindingSeverity::refused) return finding.text;
+  return {};
+}
+
+}  // namespace
+
+Job::Job(JobOptions options) : Job(std::make_unique<MpiSession>(), nullptr, std::move(options)) {}
+
+Job::Job(const MpiSession& session, JobOptions options)
+    : Job(nullptr, &session, std::move(options)) {}
+
+Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, JobOptions options)
+    : own_session_(std::move(own)),
+      session_(own_session_ ? *own_session_ : *callers),
+      world_(Communicator::collective_world()),
+      comm_thread_world_(world_.collective_duplicate()),
+      topology_(Topology::from_this_machine()) {
+  try {
+    plan(options);
+    collective_attempt(world_, [&] { start_threads(std::move(options)); });
+  } catch (const InputError&) {
+    if (own_session_) own_session_->expect_exception_on_all_ranks();
+    throw;
+  }
+}
+
+void Job::plan(const JobOptions& options) {
+  const auto node = world_.collective_split_node();
+  rank_on_node_ = node.rank();
+  ranks_on_node_ = node.size();
+  PlacementRequest request;
+  request.node.allowed_per_rank = gather_on_node(node, permitted_pus_of_this_process(topology_));
+  request.node.bound_per_rank = gather_on_node(node, binding_of_this_thread(topology_));
+  request.node.this_rank_on_node = rank_on_node_;
+  request.threads_wanted = options.threads;
+  request.strict = options.strict_placement;
+  placement_ = plan_placement(topology_, request);
+  collective_agree_on_error(world_, first_refusal(placement_.findings));
+  if (session_.thread_level() != ThreadLevel::multiple)
+    placement_.findings.push_back(
+        {FindingSeverity::warning, "the MPI library gives " + name(session_.thread_level()) +
+                                       ", not MPI_THREAD_MULTIPLE: there is no communication "
+                                       "thread, the main thread progresses all messages"});
+}
+
+void Job::start_threads(JobOptions options) {
+  // Threads that have to take turns on a core are left to the scheduler.
+  const bool pins = topology_.is_this_machine() && !placement_.oversubscribed;
+  // A rank alone has nothing for its communication thread to do.
+  const bool shares_core = placement_.oversubscribed ||
+                           (placement_.comm_core == CommCore::shared_core && world_.size() > 1);
+  const WaitPolicy wait = shares_core ? WaitPolicy::yield : WaitPolicy::spin;
+  const bool has_own_core = placement_.comm_core == CommCore::own_core;
+  team_ = std::make_unique<ComputeTeam>(
+      static_cast<int>(placement_.compute_pus.size()), wait, [this, pins](int thread) {
+        if (pins)
+          bind_this_thread(topology_, placement_.compute_pus[static_cast<std::size_t>(thread)]);
+      });
+  comm_thread_ = std::make_unique<CommThread>(CommThread::Options{
+      .thread_level = session_.thread_level(),
+      .idle = has_own_core ? WaitPolicy::spin : WaitPolicy::yield,
+      .wait = wait,
+      .on_start =
+          [this, pins] {
+            if (pins) bind_this_thread(topology_, placement_.communication_pu);
+          },
+      .on_stall = std::move(options.on_stall),
+      .stall_seconds = options.stall_seconds,
+  });
+}
+
+std::vector<ThreadAudit> Job::audit_compute_threads() const {
+  std::vector<ThreadAudit> audits(placement_.compute_pus.size());
+  team_->run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    audits[index] =
+        audit_this_thread(topology_, rank_on_node_, thread.index, placement_.compute_pus[index]);
+  });
+  return audits;
+}
+
+std::optional<ThreadAudit> Job::audit_communication_thread() {
+  if (!comm_thread_->has_thread()) return std::nullopt;
+  // A schedule without messages: its local operation runs in the communication thread.
+  ThreadAudit audit;
+  Schedule::Builder builder(comm_thread_world_, "placement audit");
+  builder.end_round([&] {
+    audit = audit_this_thread(topology_, rank_on_node_, -1, placement_.communication_pu);
+  });
+  const auto schedule = builder.build();
+  comm_thread_->post(*schedule).wait();
+  return audit;
+}
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/mpi_session.h"
+#include "comm_thread/placement/audit.h"
+#include "comm_thread/placement/compute_team.h"
+#include "comm_thread/placement/placement.h"
+#include "comm_thread/placement/topology.h"
+
+namespace weft::comm_thread {
+
+struct JobOptions {
+  /// Compute threads per rank; 0: as many as there are cores.
+  int threads = 0;
+  /// With `threads`: refuses to let two compute threads share a hardware thread.
+  bool strict_placement = false;
+  /// As in CommThread::Options.
+  std::function<void(const std::string& awaited, double seconds)> on_stall{};
+  double stall_seconds = 10;
+};
+
+/// The ranks, threads and cores that a program runs on: plans the placement with the other ranks of
+/// the node, pins the compute team and the communication thread, and starts both.
+///
+/// `Job job;` also starts MPI where the program has not done so; MPI ends with the job that started
+/// it and does not start again.
+/// Thread: the main thread. Collective over all processes. Throws InputError on every rank when the
+/// placement is refused.
+class Job {
+ public:
+  explicit Job(JobOptions options = {});
+  /// Lifetime: inside that of `session`.
+  explicit Job(const MpiSession& session, JobOptions options = {});
+
+  const MpiSession& session() const { return session_; }
+  const Communicator& world() const { return world_; }
+  /// The message space of everything that the communication thread does.
+  const Communicator& comm_thread_world() const { return comm_thread_world_; }
+  const Topology& topology() const { return topology_; }
+  const Placement& placement() const { return placement_; }
+  const ComputeTeam& team() const { return *team_; }
+  CommThread& comm_thread() { return *comm_thread_; }
+
+  bool is_root() const { return world_.is_root(); }
+  int rank_on_node() const { return rank_on_node_; }
+  int ranks_on_node() const { return ranks_on_node_; }
+
+  /// Reads back where the compute threads really are. Thread: the main thread.
+  std::vector<ThreadAudit> audit_compute_threads() const;
+  /// The same for the communication thread; none where there is no such thread.
+  std::optional<ThreadAudit> audit_communication_thread();
+
+ private:
+  Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, JobOptions options);
+  void plan(const JobOptions& options);
+  void start_threads(JobOptions options);
+
+  std::unique_ptr<MpiSession> own_session_;  // null where the caller has one
+  const MpiSession& session_;
+  Communicator world_;
+  Communicator comm_thread_world_;
+  Topology topology_;
+  Placement placement_;
+  int rank_on_node_ = 0;
+  int ranks_on_node_ = 1;
+  std::unique_ptr<ComputeTeam> team_;
+  std::unique_ptr<CommThread> comm_thread_;
+};
+
+}  // namespace weft::comm_thread
