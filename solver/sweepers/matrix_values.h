@@ -8,7 +8,7 @@
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver {
@@ -22,7 +22,7 @@ namespace weft::solver {
 /// Products are written to `next`, the only vector whose values nobody needs: to the own part of it
 /// by whoever sweeps, and by `add_residual` and `add_residual_of_record`, which therefore may not
 /// come between a sweep and its finish_sweep.
-/// Thread: as in Subdomain.
+/// Thread: as in Sweeper.
 class MatrixValues {
  public:
   /// All values are 0. `vector_count`: 3 where the values before the current ones are needed, else
@@ -49,7 +49,7 @@ class MatrixValues {
   void form_residual(const comm_thread::TeamThread& thread, SweepPart part,
                      comm_thread::ExactAccumulator* residual_square);
 
-  // As in Subdomain.
+  // As in Sweeper.
   std::span<const comm_thread::HaloNeighbour> neighbours() const {
     return operator_.halo_plan().neighbours;
   }

@@ -30,7 +30,7 @@ std::span<Value> without_generation(std::span<Value> message) {
 }  // namespace
 
 TwoLevelSchwarz::TwoLevelSchwarz(const comm_thread::Communicator& communicator,
-                                 comm_thread::CommThread& comm_thread, SchwarzSubdomain& tiles,
+                                 comm_thread::CommThread& comm_thread, TileSweeper& tiles,
                                  bool waits)
     : tiles_(tiles),
       comm_thread_(comm_thread),

@@ -11,13 +11,13 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "solver/tiles/linear_coarse_space.h"
-#include "solver/tiles/schwarz_subdomain.h"
+#include "solver/tiles/tile_sweeper.h"
 
 namespace weft::solver {
 
-/// The tiles of a SchwarzSubdomain together with a coarse space, which carries over the whole grid
+/// The tiles of a TileSweeper together with a coarse space, which carries over the whole grid
 /// at once what tiles would hand on from one to the next.
 ///
 /// In lock step every sweep corrects the current values by P·c, Pᵀ·A·P·c = Pᵀ·(b − A·x), and then
@@ -39,7 +39,7 @@ namespace weft::solver {
 /// residuals' shares, each of which has one origin.
 /// Source: Glusa, Boman, Chow, Rajamanickam, Szyld 2020, "Scalable asynchronous domain
 /// decomposition solvers"; the all-reduce takes the place of their coarse rank.
-class TwoLevelSchwarz final : public Subdomain {
+class TwoLevelSchwarz final : public Sweeper {
  public:
   /// What tiles have to be relaxed by after their first solution. Neighbours exchange errors that
   /// are constant on a tile and alternate from one to the next: a sweep multiplies them by nearly
@@ -52,7 +52,7 @@ class TwoLevelSchwarz final : public Subdomain {
   /// Collective. Thread: the main thread, outside the team. All outlive it.
   /// Throws comm_thread::InputError as LinearCoarseSpace.
   TwoLevelSchwarz(const comm_thread::Communicator& communicator,
-                  comm_thread::CommThread& comm_thread, SchwarzSubdomain& tiles, bool waits);
+                  comm_thread::CommThread& comm_thread, TileSweeper& tiles, bool waits);
 
   std::size_t unknown_count() const { return space_.unknown_count(); }
   /// Corrections that this rank has added.
@@ -103,7 +103,7 @@ class TwoLevelSchwarz final : public Subdomain {
   Step finish_sum();
   void add_correction(const comm_thread::TeamThread& thread);
 
-  SchwarzSubdomain& tiles_;
+  TileSweeper& tiles_;
   comm_thread::CommThread& comm_thread_;
   comm_thread::Communicator communicator_;  // of the sum
   comm_thread::Communicator settling_;

@@ -11,7 +11,7 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/partition.h"
 #include "spmv/sums/block_dot.h"
@@ -64,19 +64,19 @@ inline double square(const Vector& r) {
   return sum.rounded();
 }
 
-/// Drives a subdomain as simply as possible: exchange, sweep, and so on.
+/// Drives a sweeper as simply as possible: exchange, sweep, and so on.
 class LockStep {
  public:
   enum class Halo { fresh, old };
   enum class Parts { one, two };
 
-  LockStep(MatrixSystem& system, solver::Subdomain& subdomain)
+  LockStep(MatrixSystem& system, solver::Sweeper& sweeper)
       : communicator_(system.communicator().collective_duplicate()),
         comm_thread_(system.comm_thread()),
-        subdomain_(subdomain),
-        halo_(halo_count(subdomain)),
-        exchange_(communicator_, subdomain.neighbours(), halo_, 0),
-        squares_(communicator_, comm_thread_, subdomain.team().thread_count(), 1) {}
+        sweeper_(sweeper),
+        halo_(halo_count(sweeper)),
+        exchange_(communicator_, sweeper.neighbours(), halo_, 0),
+        squares_(communicator_, comm_thread_, sweeper.team().thread_count(), 1) {}
 
   /// Returns ‖b − A·x‖² of the values before the sweep. Collective.
   double sweep(Halo halo = Halo::fresh, Parts parts = Parts::one) {
@@ -92,14 +92,13 @@ class LockStep {
       pack(thread, false);
       exchange(thread);
       unpack(thread);
-      subdomain_.add_residual(thread, squares_.part(thread.index));
+      sweeper_.add_residual(thread, squares_.part(thread.index));
     });
     return squares_.result();
   }
 
   void record() {
-    subdomain_.team().run(
-        [&](const comm_thread::TeamThread& thread) { subdomain_.record(thread); });
+    sweeper_.team().run([&](const comm_thread::TeamThread& thread) { sweeper_.record(thread); });
   }
 
   /// ‖b − A·x‖² of what was recorded. Collective.
@@ -107,7 +106,7 @@ class LockStep {
     run([&](const comm_thread::TeamThread& thread) {
       pack(thread, true);
       exchange(thread);
-      subdomain_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
+      sweeper_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
     });
     return squares_.result();
   }
@@ -120,15 +119,15 @@ class LockStep {
   }
 
  private:
-  static std::size_t halo_count(const solver::Subdomain& subdomain) {
+  static std::size_t halo_count(const solver::Sweeper& sweeper) {
     std::int64_t count = 0;
-    for (const auto& neighbour : subdomain.neighbours()) count += neighbour.receive_count;
+    for (const auto& neighbour : sweeper.neighbours()) count += neighbour.receive_count;
     return static_cast<std::size_t>(count);
   }
 
   template <class Work>
   void run(const Work& work) {
-    subdomain_.team().run([&](const comm_thread::TeamThread& thread) {
+    sweeper_.team().run([&](const comm_thread::TeamThread& thread) {
       work(thread);
       squares_.collective_reduce(thread);
     });
@@ -140,29 +139,28 @@ class LockStep {
       auto& squares = squares_.part(thread.index);
       if (halo == Halo::fresh) pack(thread, false);
       thread.barrier();
-      if (parts == Parts::two) subdomain_.sweep(thread, SweepPart::interior, &squares);
+      if (parts == Parts::two) sweeper_.sweep(thread, SweepPart::interior, &squares);
       if (halo == Halo::fresh) {
         exchange(thread);
         unpack(thread);
       }
-      subdomain_.sweep(thread, parts == Parts::two ? SweepPart::boundary : SweepPart::all,
-                       &squares);
+      sweeper_.sweep(thread, parts == Parts::two ? SweepPart::boundary : SweepPart::all, &squares);
       thread.barrier();
-      if (is_taken && thread.is_primary()) subdomain_.finish_sweep();
+      if (is_taken && thread.is_primary()) sweeper_.finish_sweep();
     });
     return squares_.result();
   }
 
   void pack(const comm_thread::TeamThread& thread, bool is_record) {
-    const auto neighbours = subdomain_.neighbours();
+    const auto neighbours = sweeper_.neighbours();
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       const auto out =
           exchange_.send_buffer().subspan(static_cast<std::size_t>(neighbours[i].send_begin),
                                           static_cast<std::size_t>(neighbours[i].send_count));
       if (is_record)
-        subdomain_.pack_record(thread, i, out);
+        sweeper_.pack_record(thread, i, out);
       else
-        subdomain_.pack(thread, i, out);
+        sweeper_.pack(thread, i, out);
     }
   }
 
@@ -173,9 +171,9 @@ class LockStep {
   }
 
   void unpack(const comm_thread::TeamThread& thread) {
-    const auto neighbours = subdomain_.neighbours();
+    const auto neighbours = sweeper_.neighbours();
     for (std::size_t i = 0; i < neighbours.size(); ++i)
-      subdomain_.unpack(
+      sweeper_.unpack(
           thread, i,
           std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
                                    static_cast<std::size_t>(neighbours[i].receive_count)));
@@ -184,7 +182,7 @@ class LockStep {
 
   comm_thread::Communicator communicator_;
   comm_thread::CommThread& comm_thread_;
-  solver::Subdomain& subdomain_;
+  solver::Sweeper& sweeper_;
   Vector halo_;
   comm_thread::HaloExchange exchange_;
   comm_thread::ReproducibleSum squares_;

@@ -17,7 +17,7 @@
 #include "solver/tiles/linear_coarse_space.h"
 #include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
-#include "solver/tiles/schwarz_subdomain.h"
+#include "solver/tiles/tile_sweeper.h"
 #include "solver/tiles/two_level_schwarz.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tests/support/mpi_main.h"
@@ -43,7 +43,7 @@ class System {
                {.takes_newest = !waits, .relaxation = TwoLevelSchwarz::relaxation(waits)}),
         both_(communicator_, comm_thread_, tiles_, waits) {}
 
-  SchwarzSubdomain& tiles() { return tiles_; }
+  TileSweeper& tiles() { return tiles_; }
   TwoLevelSchwarz& both() { return both_; }
   const comm_thread::ComputeTeam& team() const { return team_; }
 
@@ -80,7 +80,7 @@ class System {
   Communicator communicator_;
   comm_thread::ComputeTeam team_;
   comm_thread::CommThread comm_thread_;
-  SchwarzSubdomain tiles_;
+  TileSweeper tiles_;
   TwoLevelSchwarz both_;
 };
 
@@ -113,7 +113,7 @@ TEST_CASE("two levels without waiting come to the true residual with every detec
 
 TEST_CASE("the sum from residuals is that from values, and its correction leaves none of it") {
   System system(Communicator::self(), 1, true);
-  SchwarzSubdomain& tiles = system.tiles();
+  TileSweeper& tiles = system.tiles();
   LinearCoarseSpace space(problem.tiles_per_side, problem.points_per_side);
   std::vector<double> shares(space.share_count());
   std::vector<double> from_residuals(space.node_count());

@@ -1,4 +1,4 @@
-#include "solver/tiles/schwarz_subdomain.h"
+#include "solver/tiles/tile_sweeper.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,9 +13,9 @@ namespace {
 using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
-/// The part of the most news of a tile that another must have if it is to be solved, too. See
+/// The part of the largest change of a tile that another must have if it is to be solved, too. See
 /// docs/schwarz.md.
-constexpr double least_news = 0.6;
+constexpr double least_change = 0.6;
 /// In how many sweeps relaxed tiles are solved. Corrections of a coarse space come as soon as they
 /// have travelled for one sweep and rested for another: 24×24 tiles of 64×64 points take 46 solves
 /// each with 1 or 39, 34, 34, 33 and 34 with 2, 3, 4, 6 and 8 (medians of three on two ranks).
@@ -55,9 +55,8 @@ std::span<const TileHalo::Strip> share_of_strips(const std::vector<TileHalo::Str
 
 }  // namespace
 
-SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
-                                   const SchwarzProblem& problem, const TilePartition& partition,
-                                   int rank, const Options& options)
+TileSweeper::TileSweeper(const comm_thread::ComputeTeam& team, const SchwarzProblem& problem,
+                         const TilePartition& partition, int rank, const Options& options)
     : team_(team),
       problem_(checked(problem)),
       options_(options),
@@ -69,7 +68,7 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
       current_(tile_numbers_.size()),
       newest_(tile_numbers_.size()),
       inside_(problem, layout_, tiles_.size()),
-      news_(problem, layout_, tile_numbers_.size()) {
+      change_(problem, layout_, tile_numbers_.size()) {
   const auto box_side = static_cast<std::size_t>(problem.points_per_side + 2 * problem.overlap);
   source_stride_ = (box_side * box_side + 7) / 8 * 8;
   source_ = Array(tiles_.size() * source_stride_);
@@ -80,7 +79,7 @@ SchwarzSubdomain::SchwarzSubdomain(const comm_thread::ComputeTeam& team,
 
 /// Tiles in turn to the threads, those that need other ranks first, so that every thread has as
 /// many of each kind as any other, but for one.
-std::vector<int> SchwarzSubdomain::deal_tiles(const TilePartition& partition, int rank) {
+std::vector<int> TileSweeper::deal_tiles(const TilePartition& partition, int rank) {
   const auto has_others_around = [&](int tile) { return !is_surrounded(partition, tile); };
   const std::vector<int> all = partition.tiles_of(rank);
   std::vector<int> tiles;
@@ -103,7 +102,7 @@ std::vector<int> SchwarzSubdomain::deal_tiles(const TilePartition& partition, in
   return by_thread;
 }
 
-void SchwarzSubdomain::make_solvers() {
+void TileSweeper::make_solvers() {
   const int per_side = problem_.tiles_per_side;
   for (std::size_t slot = 0; slot < tiles_.size(); ++slot) {
     Tile& tile = tiles_[slot];
@@ -120,7 +119,7 @@ void SchwarzSubdomain::make_solvers() {
 }
 
 /// Every thread touches its own pages first, and solves once, so that no solver allocates later.
-void SchwarzSubdomain::set_up(const TeamThread& thread) {
+void TileSweeper::set_up(const TeamThread& thread) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   state.residual.resize(source_stride_);
   const int points = problem_.points_per_side;
@@ -149,27 +148,27 @@ void SchwarzSubdomain::set_up(const TeamThread& thread) {
   }
 }
 
-int SchwarzSubdomain::solver_count() const {
+int TileSweeper::solver_count() const {
   return static_cast<int>(
       std::ranges::count_if(solvers_, [](const auto& solver) { return solver != nullptr; }));
 }
 
-std::uint8_t SchwarzSubdomain::array_of(std::size_t slot, Values which) const {
+std::uint8_t TileSweeper::array_of(std::size_t slot, Values which) const {
   return which == Values::current ? current_[slot] : newest_[slot].load(std::memory_order_acquire);
 }
 
-double* SchwarzSubdomain::values_of(std::size_t slot, Values which) {
+double* TileSweeper::values_of(std::size_t slot, Values which) {
   if (which == Values::recorded) return recorded_.data() + slot * layout_.element_count();
   return values_of(slot, std::size_t{array_of(slot, which)});
 }
 
-void SchwarzSubdomain::finish_sweep() {
+void TileSweeper::finish_sweep() {
   for (std::size_t slot = 0; slot < current_.size(); ++slot)
     current_[slot] = newest_[slot].load(std::memory_order_relaxed);
   ++sweep_;
 }
 
-void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Values which) {
+void TileSweeper::refresh_local_ghosts(std::size_t slot, Values which) {
   double* const values = values_of(slot, which);
   for (const TileHalo::LocalStrip& strip : halo_.local_strips(static_cast<int>(slot))) {
     const double* const from = values_of(static_cast<std::size_t>(strip.source_slot), which) +
@@ -180,14 +179,14 @@ void SchwarzSubdomain::refresh_local_ghosts(std::size_t slot, Values which) {
   }
 }
 
-bool SchwarzSubdomain::is_converged(const Tile& tile) const {
+bool TileSweeper::is_converged(const Tile& tile) const {
   const double scale = tile.source_square > 0 ? tile.source_square : 1;
   return tile.residual_square < options_.tolerance * options_.tolerance * scale ||
          tile.residual_square == 0;
 }
 
-std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_t slot,
-                                                  Values which, const BoxFrame& frame) {
+std::span<double> TileSweeper::form_residual(ThreadState& state, std::size_t slot, Values which,
+                                             const BoxFrame& frame) {
   refresh_local_ghosts(slot, which);
   Tile& tile = tiles_[slot];
   const std::span<const double> source = source_of(slot);
@@ -199,20 +198,19 @@ std::span<double> SchwarzSubdomain::form_residual(ThreadState& state, std::size_
 
 /// Where the residual of a tile is formed: once it has been solved, what it and its neighbours
 /// disagree about is all that is left.
-BoxFrame SchwarzSubdomain::frame_of(const Tile& tile) const {
+BoxFrame TileSweeper::frame_of(const Tile& tile) const {
   return tile.solve_count == 0 ? tile.box.whole() : tile.box.frame(problem_.overlap);
 }
 
-std::span<const double> SchwarzSubdomain::solve(int thread, const Tile& tile,
-                                                std::span<double> residual, const BoxFrame& given,
-                                                const BoxFrame& wanted) {
+std::span<const double> TileSweeper::solve(int thread, const Tile& tile, std::span<double> residual,
+                                           const BoxFrame& given, const BoxFrame& wanted) {
   const double begin = seconds_now();
   const std::span<const double> solution = tile.solver->solve(thread, residual, given, wanted);
   threads_[static_cast<std::size_t>(thread)].solve_seconds += seconds_now() - begin;
   return solution;
 }
 
-void SchwarzSubdomain::complete(const TeamThread& thread, std::size_t slot, Values which) {
+void TileSweeper::complete(const TeamThread& thread, std::size_t slot, Values which) {
   const Tile& tile = tiles_[slot];
   const std::span<double> room =
       std::span(threads_[static_cast<std::size_t>(thread.index)].residual)
@@ -224,13 +222,13 @@ void SchwarzSubdomain::complete(const TeamThread& thread, std::size_t slot, Valu
                    });
 }
 
-void SchwarzSubdomain::complete(const TeamThread& thread) {
+void TileSweeper::complete(const TeamThread& thread) {
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot)
     complete(thread, slot, Values::current);
 }
 
-void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Values from) {
+void TileSweeper::solve_tile(const TeamThread& thread, std::size_t slot, Values from) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   Tile& tile = tiles_[slot];
   const bool is_whole = tile.solve_count % solves_per_whole == 0;
@@ -250,12 +248,12 @@ void SchwarzSubdomain::solve_tile(const TeamThread& thread, std::size_t slot, Va
                  values_of(slot, std::size_t{next}));
   if (!is_deferred) inside_.renew(slot, sweep_, next);
   newest_[slot].store(next, std::memory_order_release);
-  if (chooses_by_news())
-    news_.tell(tile.box, correction, halo_.local_strips(static_cast<int>(slot)));
+  if (chooses_by_change())
+    change_.tell(tile.box, correction, halo_.local_strips(static_cast<int>(slot)));
 }
 
-void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
-                             ExactAccumulator* residual_square) {
+void TileSweeper::sweep(const TeamThread& thread, SweepPart part,
+                        ExactAccumulator* residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   if (options_.takes_newest) return sweep_in_turn(thread, residual_square);
   const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
@@ -266,27 +264,27 @@ void SchwarzSubdomain::sweep(const TeamThread& thread, SweepPart part,
   }
 }
 
-void SchwarzSubdomain::sweep_in_turn(const TeamThread& thread, ExactAccumulator* residual_square) {
+void TileSweeper::sweep_in_turn(const TeamThread& thread, ExactAccumulator* residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   const std::size_t count = state.in_rows.size();
   const std::uint64_t part_count =
-      chooses_by_news() ? 1 : std::clamp<std::size_t>(count, 1, relaxed_sweeps);
+      chooses_by_change() ? 1 : std::clamp<std::size_t>(count, 1, relaxed_sweeps);
   const std::uint64_t part = (sweep_ - 1) % part_count;
   const bool is_forward = (sweep_ - 1) / part_count % 2 == 0;
-  const double enough = chooses_by_news() ? least_news * news_.most_of(state.in_rows) : 0;
+  const double enough = chooses_by_change() ? least_change * change_.most_of(state.in_rows) : 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t slot = state.in_rows[is_forward ? i : count - 1 - i];
-    const double news = news_.of(slot);
-    if (chooses_by_news() ? news > 0 && news >= enough : i * part_count / count == part) {
-      news_.forget(slot);
+    const double change = change_.of(slot);
+    if (chooses_by_change() ? change > 0 && change >= enough : i * part_count / count == part) {
+      change_.forget(slot);
       solve_tile(thread, slot, Values::newest);
     }
     if (residual_square) residual_square->add(tiles_[slot].residual_square);
   }
 }
 
-void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,
-                                         std::span<double> shares) {
+void TileSweeper::restrict_residual(const TeamThread& thread, const LinearCoarseSpace& space,
+                                    std::span<double> shares) {
   constexpr std::size_t count = LinearCoarseSpace::shares_per_tile;
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
@@ -299,8 +297,8 @@ void SchwarzSubdomain::restrict_residual(const TeamThread& thread, const LinearC
   }
 }
 
-void SchwarzSubdomain::restrict_source(const TeamThread& thread, const LinearCoarseSpace& space,
-                                       std::span<double> nodes) {
+void TileSweeper::restrict_source(const TeamThread& thread, const LinearCoarseSpace& space,
+                                  std::span<double> nodes) {
   std::array<double, LinearCoarseSpace::shares_per_tile> share{};
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   std::ranges::fill(nodes, 0.0);
@@ -311,15 +309,15 @@ void SchwarzSubdomain::restrict_source(const TeamThread& thread, const LinearCoa
   }
 }
 
-void SchwarzSubdomain::subtract_product(const TeamThread& thread, const LinearCoarseSpace& space,
-                                        std::span<double> nodes) const {
+void TileSweeper::subtract_product(const TeamThread& thread, const LinearCoarseSpace& space,
+                                   std::span<double> nodes) const {
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot)
     space.subtract_product(tile_numbers_[slot], layout_, values_of(slot), nodes);
 }
 
-void SchwarzSubdomain::add(const TeamThread& thread, const LinearCoarseSpace& space,
-                           std::span<const double> c) {
+void TileSweeper::add(const TeamThread& thread, const LinearCoarseSpace& space,
+                      std::span<const double> c) {
   const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
     const auto corners = space.corners_around(tile_numbers_[slot], layout_.own(), c);
@@ -330,8 +328,8 @@ void SchwarzSubdomain::add(const TeamThread& thread, const LinearCoarseSpace& sp
   for (std::size_t i = 0; i < halo_.neighbours().size(); ++i) add_to_ghosts(thread, i, space, c);
 }
 
-void SchwarzSubdomain::add_to_ghosts(const TeamThread& thread, std::size_t neighbour,
-                                     const LinearCoarseSpace& space, std::span<const double> c) {
+void TileSweeper::add_to_ghosts(const TeamThread& thread, std::size_t neighbour,
+                                const LinearCoarseSpace& space, std::span<const double> c) {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
     const auto slot = static_cast<std::size_t>(strip.slot);
     for (const std::size_t array : {0U, 1U})
@@ -340,8 +338,8 @@ void SchwarzSubdomain::add_to_ghosts(const TeamThread& thread, std::size_t neigh
   }
 }
 
-void SchwarzSubdomain::add_residuals(const TeamThread& thread, Values which,
-                                     ExactAccumulator& residual_square) {
+void TileSweeper::add_residuals(const TeamThread& thread, Values which,
+                                ExactAccumulator& residual_square) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t slot = state.begin; slot < state.end; ++slot) {
     if (which != Values::recorded) complete(thread, slot, which);
@@ -350,11 +348,11 @@ void SchwarzSubdomain::add_residuals(const TeamThread& thread, Values which,
   }
 }
 
-void SchwarzSubdomain::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
+void TileSweeper::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
   add_residuals(thread, Values::current, residual_square);
 }
 
-void SchwarzSubdomain::advance(const TeamThread& thread, int count) {
+void TileSweeper::advance(const TeamThread& thread, int count) {
   for (int i = 0; i < count; ++i) {
     sweep(thread, SweepPart::all, nullptr);
     thread.barrier();
@@ -363,7 +361,7 @@ void SchwarzSubdomain::advance(const TeamThread& thread, int count) {
   }
 }
 
-void SchwarzSubdomain::judge_parts(const TeamThread& thread) {
+void TileSweeper::judge_parts(const TeamThread& thread) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t count = state.begin; count < state.end; ++count) {
     const Tile& tile = tiles_[state.doubtful];
@@ -373,7 +371,7 @@ void SchwarzSubdomain::judge_parts(const TeamThread& thread) {
   }
 }
 
-std::int64_t SchwarzSubdomain::unconverged_count(int thread) const {
+std::int64_t TileSweeper::unconverged_count(int thread) const {
   const ThreadState& state = threads_[static_cast<std::size_t>(thread)];
   std::int64_t count = 0;
   for (std::size_t slot = state.begin; slot < state.end; ++slot)
@@ -381,21 +379,21 @@ std::int64_t SchwarzSubdomain::unconverged_count(int thread) const {
   return count;
 }
 
-std::int64_t SchwarzSubdomain::solve_count() const {
+std::int64_t TileSweeper::solve_count() const {
   std::int64_t count = 0;
   for (const Tile& tile : tiles_) count += tile.solve_count;
   return count;
 }
 
-double SchwarzSubdomain::worst_tile_residual() const {
+double TileSweeper::worst_tile_residual() const {
   double worst = 0;
   for (const Tile& tile : tiles_)
     worst = std::max(worst, relative_residual(tile.residual_square, std::sqrt(tile.source_square)));
   return worst;
 }
 
-void SchwarzSubdomain::copy_out(const TeamThread& thread, Values which, std::size_t neighbour,
-                                std::span<double> out) const {
+void TileSweeper::copy_out(const TeamThread& thread, Values which, std::size_t neighbour,
+                           std::span<double> out) const {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).sent, thread)) {
     const double* const values = values_of(static_cast<std::size_t>(strip.slot), which);
     double* const to = out.data() + strip.begin;
@@ -405,8 +403,8 @@ void SchwarzSubdomain::copy_out(const TeamThread& thread, Values which, std::siz
   }
 }
 
-void SchwarzSubdomain::copy_in(const TeamThread& thread, Array& array, std::size_t neighbour,
-                               std::span<const double> in) const {
+void TileSweeper::copy_in(const TeamThread& thread, Array& array, std::size_t neighbour,
+                          std::span<const double> in) const {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
     double* const values =
         array.data() + static_cast<std::size_t>(strip.slot) * layout_.element_count();
@@ -417,21 +415,22 @@ void SchwarzSubdomain::copy_in(const TeamThread& thread, Array& array, std::size
   }
 }
 
-void SchwarzSubdomain::pack(const TeamThread& thread, std::size_t neighbour,
-                            std::span<double> out) const {
+void TileSweeper::pack(const TeamThread& thread, std::size_t neighbour,
+                       std::span<double> out) const {
   copy_out(thread, Values::current, neighbour, out);
 }
 
-void SchwarzSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
-                              std::span<const double> in) {
-  if (chooses_by_news())
+void TileSweeper::unpack(const TeamThread& thread, std::size_t neighbour,
+                         std::span<const double> in) {
+  if (chooses_by_change())
     for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread))
-      news_.tell(strip, values_of(static_cast<std::size_t>(strip.slot)), in);
-  // The other array's ghosts, too: a sweep without news reads them after the arrays changed places.
+      change_.tell(strip, values_of(static_cast<std::size_t>(strip.slot)), in);
+  // The other array's ghosts, too: a sweep without a new message reads them after the arrays
+  // changed places.
   for (Array& array : arrays_) copy_in(thread, array, neighbour, in);
 }
 
-void SchwarzSubdomain::record(const TeamThread& thread) {
+void TileSweeper::record(const TeamThread& thread) {
   if (recorded_.size() == 0) {
     thread.barrier();
     if (thread.is_primary()) recorded_ = Array(arrays_[0].size());
@@ -444,14 +443,13 @@ void SchwarzSubdomain::record(const TeamThread& thread) {
   }
 }
 
-void SchwarzSubdomain::pack_record(const TeamThread& thread, std::size_t neighbour,
-                                   std::span<double> out) const {
+void TileSweeper::pack_record(const TeamThread& thread, std::size_t neighbour,
+                              std::span<double> out) const {
   copy_out(thread, Values::recorded, neighbour, out);
 }
 
-void SchwarzSubdomain::add_residual_of_record(const TeamThread& thread,
-                                              std::span<const double> halo,
-                                              ExactAccumulator& residual_square) {
+void TileSweeper::add_residual_of_record(const TeamThread& thread, std::span<const double> halo,
+                                         ExactAccumulator& residual_square) {
   const auto neighbours = halo_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     copy_in(thread, recorded_, i,

@@ -1,45 +1,61 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 
-#include "perfmodel/huge_page_buffer.h"
-#include "solver/sweep/subdomain.h"
+#include "comm_thread/mpi/communicator.h"
+#include "solver/krylov/conjugate_gradient.h"
+#include "solver/sweep/sweeper.h"
 #include "solver/sweepers/matrix_values.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver {
 
-/// Weighted Jacobi, with or without momentum, on the rows of a sparse matrix:
+/// Multisplitting: every sweep solves this rank's diagonal block with the neighbours' values as
+/// they are.
 ///
-///     new x = x + ω D⁻¹ (b − A·x) + β (x − previous x)
+///     6×6 tridiagonal, rank 0 of 2       | A₀ ·  |     new x₀ = x₀ + d,
+///     solves its 3×3 block A₀            | ·  A₁ |     A₀·d = b₀ − (A·x)₀ up to `tolerance`
 ///
-/// β = 0: (weighted) Jacobi. β ≠ 0: the second-order Richardson iteration, see
-/// `richardson_parameters`. Values and residuals are the same, to the last bit, for any number of
-/// ranks and threads, as long as the halos are.
+/// The block is solved by conjugate gradients on the rank's team, which exchange nothing with other
+/// ranks; so asynchrony stays between the blocks, and each block is solved by a synchronous method.
+/// Sweeps depend on how rows are divided among ranks, but not on threads.
 ///
-/// One pass a sweep; bytes per row besides the matrix: read b, ω D⁻¹ and x, write new x (16 with
-/// write-allocate), 40 in all; with momentum the previous x too, 48. The product is written to the
-/// place of the new x and read back from cache, block by block; where a block has boundary rows and
-/// a sweep comes in parts, from memory, after the boundary part.
-/// Source: Bethune et al. 2012, section 2, equation 1.
-class MatrixSubdomain final : public Subdomain {
+/// Bytes per row and sweep besides the matrix: 40 for the residual, 24 for the new values, and
+/// those of ConjugateGradient for each inner iteration. The block shares the memory of the matrix.
+/// Source: Bethune et al. 2012, section 6.4; O'Leary and White 1985.
+class BlockSweeper final : public Sweeper {
  public:
   struct Options {
-    double weight = 1;  // ω
-    double momentum = 0;  // β
+    double inner_tolerance = 1e-2;  // of ‖r‖ within one inner solve
+    std::int64_t inner_max_iterations = 1000;
+  };
+
+  /// What the inner solves of this rank did.
+  struct InnerSolves {
+    std::int64_t solves = 0;
+    std::int64_t iterations = 0;
+    /// Solves that ended because the block is not positive definite, or because rounding left
+    /// nothing to iterate on; what had been found till then was used.
+    std::int64_t breakdowns = 0;
+    std::string first_breakdown;
   };
 
   /// Starts from x = 0. `op` and `b` outlive it. Shape: b: [row_count]. Collective. Thread: the
-  /// main thread, outside the team. Throws comm_thread::InputError, on every rank, where the
-  /// diagonal has a zero.
-  MatrixSubdomain(spmv::SparseOperator& op, std::span<const double> b, Options options);
+  /// main thread, outside the team. Throws comm_thread::InputError, on every rank, where an entry
+  /// of the diagonal is not positive: no block with it is positive definite.
+  BlockSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options);
 
   /// Starts again from a constant x, on all ranks. Thread: the main thread, outside the team.
   void set_values(double value) { values_.set_all(value); }
 
   /// The current values. Shape: [row_count].
   std::span<const double> solution() const { return values_.solution(); }
+
+  /// Thread: the main thread, outside the team, or the primary one.
+  const InnerSolves& inner_solves() const { return inner_solves_; }
 
   const comm_thread::ComputeTeam& team() const override { return values_.op().team(); }
   std::span<const comm_thread::HaloNeighbour> neighbours() const override {
@@ -53,6 +69,8 @@ class MatrixSubdomain final : public Subdomain {
               std::span<const double> in) override {
     values_.unpack(thread, neighbour, in);
   }
+  /// The interior part forms residuals only; the boundary part, or `all`, also solves and uses the
+  /// team's barrier.
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
   void finish_sweep() override { values_.finish_sweep(); }
@@ -74,9 +92,13 @@ class MatrixSubdomain final : public Subdomain {
   }
 
  private:
-  Options options_;
+  void count(const SolveReport& report);
+
   MatrixValues values_;
-  perfmodel::HugePageBuffer<double> scale_;  // ω / a_ii
+  comm_thread::Communicator alone_;
+  spmv::SparseOperator block_;
+  ConjugateGradient inner_;
+  InnerSolves inner_solves_;
 };
 
 }  // namespace weft::solver

@@ -1,4 +1,4 @@
-#include "solver/sweepers/matrix_subdomain.h"
+#include "solver/sweepers/matrix_sweeper.h"
 
 #include "solver/krylov/inverse_diagonal.h"
 #include "solver/sweepers/jacobi_step.h"
@@ -8,14 +8,13 @@ namespace weft::solver {
 using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
-MatrixSubdomain::MatrixSubdomain(spmv::SparseOperator& op, std::span<const double> b,
-                                 Options options)
+MatrixSweeper::MatrixSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options)
     : options_(options),
       values_(op, b, options.momentum == 0 ? 2 : 3),
       scale_(collective_invert_diagonal(op, options.weight, "Jacobi")) {}
 
-void MatrixSubdomain::sweep(const TeamThread& thread, SweepPart part,
-                            ExactAccumulator* residual_square) {
+void MatrixSweeper::sweep(const TeamThread& thread, SweepPart part,
+                          ExactAccumulator* residual_square) {
   const double* const x = values_.current();
   const double* const previous = options_.momentum == 0 ? nullptr : values_.previous();
   double* const next = values_.next().data();
@@ -28,7 +27,7 @@ void MatrixSubdomain::sweep(const TeamThread& thread, SweepPart part,
       });
 }
 
-void MatrixSubdomain::advance(const TeamThread& thread, int count) {
+void MatrixSweeper::advance(const TeamThread& thread, int count) {
   for (int i = 0; i < count; ++i) {
     sweep(thread, SweepPart::all, nullptr);
     thread.barrier();

@@ -10,26 +10,26 @@
 
 namespace weft::solver {
 
-/// Which points of a subdomain: those that need no halo, those that do, or both.
+/// Which points of a sweeper: those that need no halo, those that do, or both.
 enum class SweepPart { all, interior, boundary };
 
 /// One rank's part of a linear system A·x = b, as a stationary iteration sees it: current values,
 /// a halo of the neighbours' values, and a sweep that makes new values from both.
 ///
-///     every thread:  subdomain.sweep(thread, SweepPart::all, &squares);
+///     every thread:  sweeper.sweep(thread, SweepPart::all, &squares);
 ///                    thread.barrier();
-///     primary:       subdomain.finish_sweep();
+///     primary:       sweeper.finish_sweep();
 ///     every thread:  thread.barrier();
-///                    for each neighbour: subdomain.pack(thread, neighbour, outgoing);
+///                    for each neighbour: sweeper.pack(thread, neighbour, outgoing);
 ///
 /// The lock-step iteration (SyncIteration) and the one that never waits (AsyncIteration) drive
 /// grids, matrices and block solves alike through it. Thread: every thread of the team calls, each
 /// does its share; what waits for the team says so. Between a call that writes and one that reads
 /// the same values the caller puts a team barrier. `add_residual` and `add_residual_of_record` may
 /// use the room of the new values: not between a sweep and its `finish_sweep`.
-class Subdomain {
+class Sweeper {
  public:
-  virtual ~Subdomain() = default;
+  virtual ~Sweeper() = default;
 
   virtual const comm_thread::ComputeTeam& team() const = 0;
 
@@ -60,7 +60,7 @@ class Subdomain {
   virtual void add_residual(const comm_thread::TeamThread& thread,
                             comm_thread::ExactAccumulator& residual_square) = 0;
 
-  /// Whether every part of the subdomain has to converge by itself (`unconverged_count`), and the
+  /// Whether every part of the sweeper has to converge by itself (`unconverged_count`), and the
   /// iteration ends when all of all ranks have; otherwise it ends when the residual of the whole is
   /// small enough. The same on all ranks.
   virtual bool judges_parts() const { return false; }

@@ -11,7 +11,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
-#include "solver/sweepers/matrix_subdomain.h"
+#include "solver/sweepers/matrix_sweeper.h"
 #include "solver/sweepers/richardson_parameters.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
@@ -63,7 +63,7 @@ Vector right_hand_side(std::size_t size) {
 struct SerialIteration {
   const ReferenceMatrix& a;
   const Vector& b;
-  MatrixSubdomain::Options options;
+  MatrixSweeper::Options options;
   Vector x = Vector(b.size(), 0.0);
   Vector previous = x;
 
@@ -90,35 +90,35 @@ TEST_CASE("two sweeps on a 6×6 tridiagonal matrix are those by hand") {
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, tridiagonal(6));
   const Vector b = system.part_of(Vector(6, 1.0));
-  MatrixSubdomain subdomain(system.op(), b, {});
-  LockStep iteration(system, subdomain);
+  MatrixSweeper sweeper(system.op(), b, {});
+  LockStep iteration(system, sweeper);
   CHECK(iteration.sweep() == 6);
-  CHECK(is_same(subdomain.solution(), system.part_of(Vector(6, 0.5))));
+  CHECK(is_same(sweeper.solution(), system.part_of(Vector(6, 0.5))));
   CHECK(iteration.sweep() == 4.5);
-  CHECK(is_same(subdomain.solution(), system.part_of({0.75, 1, 1, 1, 1, 0.75})));
+  CHECK(is_same(sweeper.solution(), system.part_of({0.75, 1, 1, 1, 1, 0.75})));
   CHECK(iteration.residual_square() == 3.625);
 }
 
 TEST_CASE("sweeps and residuals have the bits of the serial iteration, whole or in parts") {
   const auto world = Communicator::collective_world();
   for (const std::string word : {"poisson2d:17x13", "poisson3d:64x16x8", "irregular:2000"})
-    for (const MatrixSubdomain::Options options :
-         {MatrixSubdomain::Options{}, MatrixSubdomain::Options{0.7, 0},
-          MatrixSubdomain::Options{1.2, 0.2}}) {
+    for (const MatrixSweeper::Options options :
+         {MatrixSweeper::Options{}, MatrixSweeper::Options{0.7, 0},
+          MatrixSweeper::Options{1.2, 0.2}}) {
       CAPTURE(word, options.weight, options.momentum);
       const ReferenceMatrix reference = uneven_matrix(word);
       const Vector b = right_hand_side(reference.size());
       SerialIteration expected{reference, b, options};
       MatrixSystem system(world, reference);
       const Vector own_b = system.part_of(b);
-      MatrixSubdomain subdomain(system.op(), own_b, options);
-      LockStep iteration(system, subdomain);
+      MatrixSweeper sweeper(system.op(), own_b, options);
+      LockStep iteration(system, sweeper);
       for (int i = 0; i < 6; ++i) {
         const Vector r = expected.residual();
         const auto parts = i % 2 == 0 ? LockStep::Parts::one : LockStep::Parts::two;
         CHECK(is_same(iteration.sweep(LockStep::Halo::fresh, parts), tests::square(r)));
         expected.sweep(r);
-        CHECK(is_same(subdomain.solution(), system.part_of(expected.x)));
+        CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
       }
       CHECK(is_same(iteration.residual_square(), tests::square(expected.residual())));
     }
@@ -133,8 +133,8 @@ TEST_CASE("the halo stays as it is until it is replaced") {
     SerialIteration expected{reference, b, {1, momentum}};
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
-    MatrixSubdomain subdomain(system.op(), own_b, {1, momentum});
-    LockStep iteration(system, subdomain);
+    MatrixSweeper sweeper(system.op(), own_b, {1, momentum});
+    LockStep iteration(system, sweeper);
     Vector seen_by_others = expected.x;
     for (int i = 0; i < 7; ++i) {
       if (i % 3 == 0) seen_by_others = expected.x;
@@ -148,7 +148,7 @@ TEST_CASE("the halo stays as it is until it is replaced") {
         }
       expected.sweep(expected.residual(y));
       iteration.sweep(i % 3 == 0 ? LockStep::Halo::fresh : LockStep::Halo::old);
-      CHECK(is_same(subdomain.solution(), system.part_of(expected.x)));
+      CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
     }
   }
 }
@@ -160,12 +160,12 @@ TEST_CASE("a sweep that is not taken leaves values, and the momentum, as they ar
   SerialIteration expected{reference, b, {1, 0.25}};
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
-  MatrixSubdomain subdomain(system.op(), own_b, expected.options);
-  LockStep iteration(system, subdomain);
+  MatrixSweeper sweeper(system.op(), own_b, expected.options);
+  LockStep iteration(system, sweeper);
   for (int i = 0; i < 4; ++i) {
     const Vector r = expected.residual();
     CHECK(is_same(iteration.sweep_in_vain(), tests::square(r)));
-    CHECK(is_same(subdomain.solution(), system.part_of(expected.x)));
+    CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
     CHECK(is_same(iteration.sweep(), tests::square(r)));
     expected.sweep(r);
   }
@@ -179,8 +179,8 @@ TEST_CASE("the residual of a recorded state is that of the time of recording") {
     SerialIteration expected{reference, b, {1, 0.25}};
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
-    MatrixSubdomain subdomain(system.op(), own_b, expected.options);
-    LockStep iteration(system, subdomain);
+    MatrixSweeper sweeper(system.op(), own_b, expected.options);
+    LockStep iteration(system, sweeper);
     double recorded = 0;
     for (int i = 0; i < 5; ++i) {
       const Vector r = expected.residual();
@@ -192,7 +192,7 @@ TEST_CASE("the residual of a recorded state is that of the time of recording") {
       expected.sweep(r);
       if (i >= 2) CHECK(is_same(iteration.residual_square_of_record(), recorded));
     }
-    CHECK(is_same(subdomain.solution(), system.part_of(expected.x)));
+    CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
   }
 }
 
@@ -202,8 +202,8 @@ TEST_CASE("several sweeps at once are single sweeps with one halo") {
   const Vector b = right_hand_side(reference.size());
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
-  MatrixSubdomain at_once(system.op(), own_b, {1, 0.25});
-  MatrixSubdomain singly(system.op(), own_b, {1, 0.25});
+  MatrixSweeper at_once(system.op(), own_b, {1, 0.25});
+  MatrixSweeper singly(system.op(), own_b, {1, 0.25});
   LockStep iteration(system, singly);
   CHECK(at_once.sweeps_per_exchange() == 1);
   at_once.team().run([&](const comm_thread::TeamThread& thread) { at_once.advance(thread, 5); });
@@ -219,18 +219,18 @@ TEST_CASE("an iteration starts again from a constant") {
   expected.x = expected.previous = Vector(b.size(), 1.5);
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
-  MatrixSubdomain subdomain(system.op(), own_b, expected.options);
-  LockStep iteration(system, subdomain);
+  MatrixSweeper sweeper(system.op(), own_b, expected.options);
+  LockStep iteration(system, sweeper);
   iteration.sweep();
   iteration.sweep();
-  subdomain.set_values(1.5);
+  sweeper.set_values(1.5);
   for (int i = 0; i < 3; ++i) {
     const Vector r = expected.residual();
     // The first sweep finds the constant in the halo, too.
     const auto halo = i == 0 ? LockStep::Halo::old : LockStep::Halo::fresh;
     CHECK(is_same(iteration.sweep(halo), tests::square(r)));
     expected.sweep(r);
-    CHECK(is_same(subdomain.solution(), system.part_of(expected.x)));
+    CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
   }
 }
 
@@ -238,11 +238,11 @@ TEST_CASE("matrices with fewer rows than ranks are swept") {
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, tridiagonal(2));
   const Vector b = system.part_of(Vector(2, 1.0));
-  MatrixSubdomain subdomain(system.op(), b, {});
-  LockStep iteration(system, subdomain);
+  MatrixSweeper sweeper(system.op(), b, {});
+  LockStep iteration(system, sweeper);
   CHECK(iteration.sweep() == 2);
   CHECK(iteration.sweep() == 0.5);
-  CHECK(is_same(subdomain.solution(), system.part_of(Vector(2, 0.75))));
+  CHECK(is_same(sweeper.solution(), system.part_of(Vector(2, 0.75))));
 }
 
 TEST_CASE("Richardson's second order takes far fewer sweeps than Jacobi") {
@@ -251,9 +251,9 @@ TEST_CASE("Richardson's second order takes far fewer sweeps than Jacobi") {
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
   const double b_norm = std::sqrt(static_cast<double>(reference.size()));
-  const auto sweeps = [&](MatrixSubdomain::Options options) {
-    MatrixSubdomain subdomain(system.op(), b, options);
-    LockStep iteration(system, subdomain);
+  const auto sweeps = [&](MatrixSweeper::Options options) {
+    MatrixSweeper sweeper(system.op(), b, options);
+    LockStep iteration(system, sweeper);
     return iteration.sweeps_to(1e-4, b_norm, 2000);
   };
   const RichardsonParameters fastest = richardson_parameters(std::cos(std::acos(-1.0) / 21));
@@ -273,8 +273,8 @@ TEST_CASE("a zero on the diagonal is refused on every rank, with its row") {
   reference[60].erase(60);
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
-  CHECK_THROWS_AS(MatrixSubdomain(system.op(), b, {}), comm_thread::InputError);
-  CHECK_THROWS_WITH(MatrixSubdomain(system.op(), b, {}),
+  CHECK_THROWS_AS(MatrixSweeper(system.op(), b, {}), comm_thread::InputError);
+  CHECK_THROWS_WITH(MatrixSweeper(system.op(), b, {}),
                     "row 51 has a zero on the diagonal; expected none, because Jacobi divides by "
                     "it");
 }

@@ -11,7 +11,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
-#include "solver/sweepers/block_subdomain.h"
+#include "solver/sweepers/block_sweeper.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
 
@@ -76,13 +76,13 @@ TEST_CASE("a sweep solves every rank's block as the serial method does") {
     const Vector b = right_hand_side(reference.size());
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
-    BlockSubdomain subdomain(system.op(), own_b, {.inner_tolerance = 1e-13});
-    LockStep iteration(system, subdomain);
+    BlockSweeper sweeper(system.op(), own_b, {.inner_tolerance = 1e-13});
+    LockStep iteration(system, sweeper);
     Vector expected(b.size(), 0.0);
     for (int i = 0; i < 3; ++i) {
       sweep_serially(reference, b, world.size(), expected);
       iteration.sweep(LockStep::Halo::fresh, i == 1 ? LockStep::Parts::two : LockStep::Parts::one);
-      CHECK(largest_difference(subdomain.solution(), system.part_of(expected)) < 1e-6);
+      CHECK(largest_difference(sweeper.solution(), system.part_of(expected)) < 1e-6);
     }
   }
 }
@@ -93,8 +93,8 @@ TEST_CASE("a sweep in parts has the bits of a whole one, and residuals those of 
   const Vector b = right_hand_side(reference.size());
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
-  BlockSubdomain whole(system.op(), own_b, {});
-  BlockSubdomain in_parts(system.op(), own_b, {});
+  BlockSweeper whole(system.op(), own_b, {});
+  BlockSweeper in_parts(system.op(), own_b, {});
   LockStep whole_iteration(system, whole);
   LockStep iteration_in_parts(system, in_parts);
   CHECK(whole_iteration.residual_square() == tests::square(b));
@@ -114,12 +114,11 @@ TEST_CASE("the number of threads does not change the bits") {
   for (const int threads : {1, 2, 3}) {
     MatrixSystem system(world, reference, threads);
     const Vector own_b = system.part_of(b);
-    BlockSubdomain subdomain(system.op(), own_b, {});
-    LockStep iteration(system, subdomain);
+    BlockSweeper sweeper(system.op(), own_b, {});
+    LockStep iteration(system, sweeper);
     for (int i = 0; i < 3; ++i) iteration.sweep();
-    if (threads == 1)
-      with_one_thread.assign(subdomain.solution().begin(), subdomain.solution().end());
-    CHECK(is_same(subdomain.solution(), with_one_thread));
+    if (threads == 1) with_one_thread.assign(sweeper.solution().begin(), sweeper.solution().end());
+    CHECK(is_same(sweeper.solution(), with_one_thread));
   }
 }
 
@@ -128,13 +127,13 @@ TEST_CASE("few outer iterations suffice, one on a single rank") {
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:20"));
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
-  BlockSubdomain subdomain(system.op(), b, {.inner_tolerance = 1e-6});
-  LockStep iteration(system, subdomain);
+  BlockSweeper sweeper(system.op(), b, {.inner_tolerance = 1e-6});
+  LockStep iteration(system, sweeper);
   // Jacobi takes more than 700.
   const int sweeps = iteration.sweeps_to(1e-4, 20, 300);
   CHECK(sweeps < (world.size() == 1 ? 2 : 100));
   CHECK(iteration.residual_square() < 1e-8 * 400);
-  const BlockSubdomain::InnerSolves& inner = subdomain.inner_solves();
+  const BlockSweeper::InnerSolves& inner = sweeper.inner_solves();
   CHECK(inner.solves == sweeps + 1);
   CHECK(inner.iterations > 10);
   CHECK(inner.breakdowns == 0);
@@ -145,11 +144,11 @@ TEST_CASE("inner solves end after as many iterations as are allowed") {
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:20"));
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(right_hand_side(reference.size()));
-  BlockSubdomain subdomain(system.op(), b, {.inner_tolerance = 1e-12, .inner_max_iterations = 3});
-  LockStep iteration(system, subdomain);
+  BlockSweeper sweeper(system.op(), b, {.inner_tolerance = 1e-12, .inner_max_iterations = 3});
+  LockStep iteration(system, sweeper);
   for (int i = 0; i < 5; ++i) iteration.sweep();
-  CHECK(subdomain.inner_solves().solves == 5);
-  CHECK(subdomain.inner_solves().iterations == 15);
+  CHECK(sweeper.inner_solves().solves == 5);
+  CHECK(sweeper.inner_solves().iterations == 15);
 }
 
 TEST_CASE("the residual of a recorded state is that of the time of recording") {
@@ -157,8 +156,8 @@ TEST_CASE("the residual of a recorded state is that of the time of recording") {
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:9x8"));
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
-  BlockSubdomain subdomain(system.op(), b, {});
-  LockStep iteration(system, subdomain);
+  BlockSweeper sweeper(system.op(), b, {});
+  LockStep iteration(system, sweeper);
   iteration.sweep();
   iteration.record();
   const double recorded = iteration.sweep();
@@ -171,8 +170,8 @@ TEST_CASE("several sweeps at once are single sweeps with one halo") {
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:9x8"));
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
-  BlockSubdomain at_once(system.op(), b, {});
-  BlockSubdomain singly(system.op(), b, {});
+  BlockSweeper at_once(system.op(), b, {});
+  BlockSweeper singly(system.op(), b, {});
   LockStep iteration(system, singly);
   at_once.team().run([&](const comm_thread::TeamThread& thread) { at_once.advance(thread, 3); });
   for (int i = 0; i < 3; ++i) iteration.sweep(LockStep::Halo::old);
@@ -189,13 +188,13 @@ TEST_CASE("a block that is not positive definite is reported and leaves the valu
   Vector b(8, 1.0);
   b[1] = -1;
   const Vector own_b = system.part_of(b);
-  BlockSubdomain subdomain(system.op(), own_b, {});
-  LockStep iteration(system, subdomain);
+  BlockSweeper sweeper(system.op(), own_b, {});
+  LockStep iteration(system, sweeper);
   iteration.sweep();
-  CHECK(subdomain.inner_solves().breakdowns == (world.is_root() ? 1 : 0));
-  CHECK((subdomain.inner_solves().first_breakdown.find("not positive definite") !=
+  CHECK(sweeper.inner_solves().breakdowns == (world.is_root() ? 1 : 0));
+  CHECK((sweeper.inner_solves().first_breakdown.find("not positive definite") !=
          std::string::npos) == world.is_root());
-  for (const double value : subdomain.solution()) CHECK(std::isfinite(value));
+  for (const double value : sweeper.solution()) CHECK(std::isfinite(value));
 }
 
 TEST_CASE("a diagonal that is not positive is refused on every rank, with its row") {
@@ -204,8 +203,8 @@ TEST_CASE("a diagonal that is not positive is refused on every rank, with its ro
   reference[50][50] = -4;
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
-  CHECK_THROWS_AS(BlockSubdomain(system.op(), b, {}), comm_thread::InputError);
-  CHECK_THROWS_WITH(BlockSubdomain(system.op(), b, {}),
+  CHECK_THROWS_AS(BlockSweeper(system.op(), b, {}), comm_thread::InputError);
+  CHECK_THROWS_WITH(BlockSweeper(system.op(), b, {}),
                     "row 51 has -4 on the diagonal; expected a positive number, because blocks "
                     "are solved by conjugate gradients");
 }

@@ -14,7 +14,7 @@
 #include "solver/direct/cholmod_factor.h"
 #include "solver/precondition/imported_rows.h"
 #include "solver/precondition/schwarz_preconditioner.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/halo_plan.h"
 
@@ -41,7 +41,7 @@ namespace weft::solver {
 /// `restricted` converges for M-matrices, in any order of updates.
 /// Source: Frommer and Szyld 2001, "An algebraic convergence theory for restricted additive Schwarz
 /// methods using weighted max norms".
-class RestrictedSchwarz final : public Subdomain {
+class PieceSweeper final : public Sweeper {
  public:
   /// `kind`: not symmetric. A `subdomain_count` of 0 is one for about `automatic_rows` rows, and at
   /// least one for each rank.
@@ -53,7 +53,7 @@ class RestrictedSchwarz final : public Subdomain {
   /// outlives it. Shape: b: the operator's [row_count]. Collective. Thread: the main thread,
   /// outside the team. Throws comm_thread::InputError on every rank where options are out of range,
   /// and where a subdomain's matrix is not positive definite.
-  RestrictedSchwarz(spmv::SparseOperator& op, std::span<const double> b, const Options& options);
+  PieceSweeper(spmv::SparseOperator& op, std::span<const double> b, const Options& options);
 
   /// Of all ranks.
   std::int64_t subdomain_count() const { return subdomain_count_; }

@@ -1,4 +1,4 @@
-#include "solver/sweepers/grid_subdomain.h"
+#include "solver/sweepers/grid_sweeper.h"
 
 #include <unistd.h>
 
@@ -47,10 +47,10 @@ void for_each_row(const TeamThread& thread, const spmv::GridLayout& layout, cons
 
 }  // namespace
 
-GridSubdomain::GridSubdomain(const comm_thread::Communicator& communicator,
-                             const comm_thread::ComputeTeam& team,
-                             const spmv::DiffusionProblem& problem,
-                             const spmv::GridPartition& partition, const Options& options)
+GridSweeper::GridSweeper(const comm_thread::Communicator& communicator,
+                         const comm_thread::ComputeTeam& team,
+                         const spmv::DiffusionProblem& problem,
+                         const spmv::GridPartition& partition, const Options& options)
     : team_(team),
       problem_(problem),
       options_(options),
@@ -77,7 +77,7 @@ GridSubdomain::GridSubdomain(const comm_thread::Communicator& communicator,
   }
 }
 
-void GridSubdomain::set_up_arrays(Array& array) const {
+void GridSweeper::set_up_arrays(Array& array) const {
   const GridBox all = layout_.with_ghosts();
   team_.run([&](const TeamThread& thread) {
     for_each_row(thread, layout_, all,
@@ -96,7 +96,7 @@ void GridSubdomain::set_up_arrays(Array& array) const {
   });
 }
 
-std::string GridSubdomain::sweep_method() const {
+std::string GridSweeper::sweep_method() const {
   const int height = time_blocking_.height();
   if (!options_.has_time_blocking) return "single sweeps, as asked for";
   if (sweeps_per_exchange() == 1) return "single sweeps, because a halo of one point lasts for one";
@@ -108,41 +108,41 @@ std::string GridSubdomain::sweep_method() const {
          std::to_string(options_.halo_depth) + " sweeps";
 }
 
-void GridSubdomain::copy_out(const TeamThread& thread, const Array& array, const GridBox& box,
-                             std::span<double> out) const {
+void GridSweeper::copy_out(const TeamThread& thread, const Array& array, const GridBox& box,
+                           std::span<double> out) const {
   for_each_row(thread, layout_, box, [&](std::size_t first, std::size_t place, std::size_t count) {
     std::copy_n(array.data() + first, count, out.data() + place);
   });
 }
 
-void GridSubdomain::copy_in(const TeamThread& thread, Array& array, const GridBox& box,
-                            std::span<const double> in) const {
+void GridSweeper::copy_in(const TeamThread& thread, Array& array, const GridBox& box,
+                          std::span<const double> in) const {
   for_each_row(thread, layout_, box, [&](std::size_t first, std::size_t place, std::size_t count) {
     std::copy_n(in.data() + place, count, array.data() + first);
   });
 }
 
-void GridSubdomain::pack(const TeamThread& thread, std::size_t neighbour,
-                         std::span<double> out) const {
+void GridSweeper::pack(const TeamThread& thread, std::size_t neighbour,
+                       std::span<double> out) const {
   copy_out(thread, arrays_[current_], neighbours_[neighbour].sent, out);
 }
 
-void GridSubdomain::unpack(const TeamThread& thread, std::size_t neighbour,
-                           std::span<const double> in) {
+void GridSweeper::unpack(const TeamThread& thread, std::size_t neighbour,
+                         std::span<const double> in) {
   copy_in(thread, arrays_[current_], neighbours_[neighbour].received, in);
   // The other array's halo, too: a sweep without a new halo reads it after the arrays changed
   // places.
   copy_in(thread, arrays_[1 - current_], neighbours_[neighbour].received, in);
 }
 
-std::vector<GridBox> GridSubdomain::parts(SweepPart part) const {
+std::vector<GridBox> GridSweeper::parts(SweepPart part) const {
   if (part == SweepPart::all) return {layout_.own()};
   if (part == SweepPart::interior) return {inner_};
   return spmv::shell(layout_.own(), inner_);
 }
 
-void GridSubdomain::sweep(const TeamThread& thread, SweepPart part,
-                          ExactAccumulator* residual_square) {
+void GridSweeper::sweep(const TeamThread& thread, SweepPart part,
+                        ExactAccumulator* residual_square) {
   const double* const from = arrays_[current_].data();
   double* const to = arrays_[1 - current_].data();
   for (const GridBox& box : parts(part))
@@ -155,17 +155,17 @@ void GridSubdomain::sweep(const TeamThread& thread, SweepPart part,
     }
 }
 
-void GridSubdomain::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
+void GridSweeper::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
   for (const GridBox& mine : share_of_rows(layout_.own(), thread.index, thread.count))
     add_average_residual(layout_, arrays_[current_].data(), mine, source_norm_ * source_norm_,
                          residual_square);
 }
 
-int GridSubdomain::sweeps_per_exchange() const {
+int GridSweeper::sweeps_per_exchange() const {
   return neighbours_.empty() ? INT_MAX : options_.halo_depth;
 }
 
-GridBox GridSubdomain::extended(int layers) const {
+GridBox GridSweeper::extended(int layers) const {
   GridBox box = layout_.own();
   for (std::size_t d = 0; d < 3; ++d) {
     box.begin[d] -= layers;
@@ -174,7 +174,7 @@ GridBox GridSubdomain::extended(int layers) const {
   return intersection(box, domain_);
 }
 
-void GridSubdomain::advance(const TeamThread& thread, int count) {
+void GridSweeper::advance(const TeamThread& thread, int count) {
   std::vector<GridBox> boxes;
   for (int sweep = 0; sweep < count; ++sweep)
     boxes.push_back(neighbours_.empty() ? layout_.own() : extended(count - 1 - sweep));
@@ -193,7 +193,7 @@ void GridSubdomain::advance(const TeamThread& thread, int count) {
   thread.barrier();
 }
 
-void GridSubdomain::record(const TeamThread& thread) {
+void GridSweeper::record(const TeamThread& thread) {
   if (recorded_.size() == 0) {
     thread.barrier();
     if (thread.is_primary()) {
@@ -209,13 +209,13 @@ void GridSubdomain::record(const TeamThread& thread) {
                });
 }
 
-void GridSubdomain::pack_record(const TeamThread& thread, std::size_t neighbour,
-                                std::span<double> out) const {
+void GridSweeper::pack_record(const TeamThread& thread, std::size_t neighbour,
+                              std::span<double> out) const {
   copy_out(thread, recorded_, neighbours_[neighbour].sent, out);
 }
 
-void GridSubdomain::add_residual_of_record(const TeamThread& thread, std::span<const double> halo,
-                                           ExactAccumulator& residual_square) {
+void GridSweeper::add_residual_of_record(const TeamThread& thread, std::span<const double> halo,
+                                         ExactAccumulator& residual_square) {
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
     copy_in(thread, recorded_, neighbours_[i].received,
             halo.subspan(static_cast<std::size_t>(exchanged_[i].receive_begin),

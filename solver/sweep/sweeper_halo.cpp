@@ -1,4 +1,4 @@
-#include "solver/sweep/subdomain_halo.h"
+#include "solver/sweep/sweeper_halo.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,24 +26,23 @@ std::span<double> part(std::span<double> all, std::int64_t begin, std::int64_t c
 
 }  // namespace
 
-SubdomainHalo::SubdomainHalo(const comm_thread::Communicator& communicator,
-                             comm_thread::CommThread& comm_thread, Subdomain& subdomain,
-                             HaloWait wait)
+SweeperHalo::SweeperHalo(const comm_thread::Communicator& communicator,
+                         comm_thread::CommThread& comm_thread, Sweeper& sweeper, HaloWait wait)
     : communicator_(communicator.collective_duplicate()),
       comm_thread_(comm_thread),
-      subdomain_(subdomain),
+      sweeper_(sweeper),
       wait_(wait),
-      received_(received_size(subdomain.neighbours())),
-      exchange_(communicator_, subdomain.neighbours(), received_, tag) {
+      received_(received_size(sweeper.neighbours())),
+      exchange_(communicator_, sweeper.neighbours(), received_, tag) {
   communicator_.barrier();  // both ends of every pair exist
 }
 
-void SubdomainHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTimer& timer) {
+void SweeperHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTimer& timer) {
   if (!has_neighbours()) return;
   const perfmodel::MarkedRegion region("pack");
-  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
+  const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
-    subdomain_.pack(
+    sweeper_.pack(
         thread, i,
         part(exchange_.send_buffer(), neighbours[i].send_begin, neighbours[i].send_count));
   thread.barrier();
@@ -55,14 +54,14 @@ void SubdomainHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTi
   timer.lap(thread, &IterationTimes::pack);
 }
 
-void SubdomainHalo::unpack(const TeamThread& thread, std::size_t neighbour) {
-  const HaloNeighbour& from = subdomain_.neighbours()[neighbour];
-  subdomain_.unpack(thread, neighbour, part(received_, from.receive_begin, from.receive_count));
+void SweeperHalo::unpack(const TeamThread& thread, std::size_t neighbour) {
+  const HaloNeighbour& from = sweeper_.neighbours()[neighbour];
+  sweeper_.unpack(thread, neighbour, part(received_, from.receive_begin, from.receive_count));
 }
 
 /// Whoever sends nothing is not waited for.
-void SubdomainHalo::unpack_in_turn(const TeamThread& thread, IterationTimer& timer) {
-  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
+void SweeperHalo::unpack_in_turn(const TeamThread& thread, IterationTimer& timer) {
+  const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   std::size_t receive = 0;
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     if (neighbours[i].receive_count > 0) {
@@ -78,7 +77,7 @@ void SubdomainHalo::unpack_in_turn(const TeamThread& thread, IterationTimer& tim
   }
 }
 
-void SubdomainHalo::finish(const TeamThread& thread, IterationTimer& timer) {
+void SweeperHalo::finish(const TeamThread& thread, IterationTimer& timer) {
   if (!has_neighbours()) return;
   if (wait_ == HaloWait::each) unpack_in_turn(thread, timer);
   {
@@ -89,7 +88,7 @@ void SubdomainHalo::finish(const TeamThread& thread, IterationTimer& timer) {
   }
   if (wait_ == HaloWait::each) return;
   const perfmodel::MarkedRegion region("pack");
-  for (std::size_t i = 0; i < subdomain_.neighbours().size(); ++i) unpack(thread, i);
+  for (std::size_t i = 0; i < sweeper_.neighbours().size(); ++i) unpack(thread, i);
   thread.barrier();
   timer.lap(thread, &IterationTimes::pack);
 }

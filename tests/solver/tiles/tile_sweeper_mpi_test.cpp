@@ -21,7 +21,7 @@
 #include "solver/tiles/box_solver_kind.h"
 #include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
-#include "solver/tiles/schwarz_subdomain.h"
+#include "solver/tiles/tile_sweeper.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tests/solver/tiles/schwarz_reference.h"
 #include "tests/support/mpi_main.h"
@@ -41,7 +41,7 @@ SchwarzProblem problem_of(int q, int m, int overlap, double alpha, const std::st
   return {q, m, overlap, alpha, spmv::RightHandSide::parse(b)};
 }
 
-/// Of different numbers of subdomains, points, overlaps and conditions, with room for four ranks.
+/// Of different numbers of tiles, points, overlaps and conditions, with room for four ranks.
 std::vector<SchwarzProblem> problems() {
   return {problem_of(2, 4, 1, 0.2),
           problem_of(3, 3, 1, 0.1),
@@ -65,7 +65,7 @@ std::vector<SchwarzProblem> all_problems() {
   return all;
 }
 
-/// The subdomains of a problem on some ranks and the threads of this run, driven in lock step.
+/// The tiles of a problem on some ranks and the threads of this run, driven in lock step.
 class System {
  public:
   System(const Communicator& communicator, const SchwarzProblem& problem, double tolerance = 1e-7,
@@ -74,33 +74,33 @@ class System {
       : communicator_(communicator.collective_duplicate()),
         team_(threads, comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
-        subdomain_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
-                   communicator.rank(),
-                   {.tolerance = tolerance, .local_solver = kind, .takes_newest = takes_newest}),
+        sweeper_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
+                 communicator.rank(),
+                 {.tolerance = tolerance, .local_solver = kind, .takes_newest = takes_newest}),
         halo_(halo_count()),
-        exchange_(communicator_, subdomain_.neighbours(), halo_, 0),
+        exchange_(communicator_, sweeper_.neighbours(), halo_, 0),
         squares_(communicator_, comm_thread_, threads, 1) {
     communicator_.barrier();  // both ends of every pair exist
   }
 
-  SchwarzSubdomain& subdomain() { return subdomain_; }
+  TileSweeper& sweeper() { return sweeper_; }
 
   /// Collective.
   IterationReport iterate(spmv::Mode mode, std::int64_t most = most_sweeps) {
-    SyncIteration iteration(communicator_, comm_thread_, subdomain_,
+    SyncIteration iteration(communicator_, comm_thread_, sweeper_,
                             {.mode = mode, .max_iterations = most, .check_period = 1});
     return iteration.run(std::sqrt(residual_square()));
   }
 
   /// Without waiting. Collective.
   IterationReport iterate_asynchronously(const AsyncIteration::Options& options) {
-    AsyncIteration iteration(communicator_, comm_thread_, subdomain_, options);
+    AsyncIteration iteration(communicator_, comm_thread_, sweeper_, options);
     return iteration.run(std::sqrt(residual_square()));
   }
 
   /// For a fixed time, in lock step. Collective.
   IterationReport iterate_for(double seconds) {
-    SyncIteration iteration(communicator_, comm_thread_, subdomain_,
+    SyncIteration iteration(communicator_, comm_thread_, sweeper_,
                             {.check_period = 1, .fixed_seconds = seconds});
     return iteration.run(std::sqrt(residual_square()));
   }
@@ -109,7 +109,7 @@ class System {
   double residual_square() {
     return sum([&](const TeamThread& thread) {
       refresh(thread, false);
-      subdomain_.add_residual(thread, squares_.part(thread.index));
+      sweeper_.add_residual(thread, squares_.part(thread.index));
     });
   }
 
@@ -117,9 +117,9 @@ class System {
   void sweep(bool is_fresh) {
     team_.run([&](const TeamThread& thread) {
       if (is_fresh) refresh(thread, false);
-      subdomain_.sweep(thread, SweepPart::all, nullptr);
+      sweeper_.sweep(thread, SweepPart::all, nullptr);
       thread.barrier();
-      if (thread.is_primary()) subdomain_.finish_sweep();
+      if (thread.is_primary()) sweeper_.finish_sweep();
     });
   }
 
@@ -127,10 +127,10 @@ class System {
   void sweep_and_judge() {
     team_.run([&](const TeamThread& thread) {
       refresh(thread, false);
-      subdomain_.sweep(thread, SweepPart::all, nullptr);
-      subdomain_.judge_parts(thread);
+      sweeper_.sweep(thread, SweepPart::all, nullptr);
+      sweeper_.judge_parts(thread);
       thread.barrier();
-      if (thread.is_primary()) subdomain_.finish_sweep();
+      if (thread.is_primary()) sweeper_.finish_sweep();
     });
   }
 
@@ -138,19 +138,19 @@ class System {
   void sweep_in_vain() {
     team_.run([&](const TeamThread& thread) {
       refresh(thread, false);
-      subdomain_.sweep(thread, SweepPart::all, nullptr);
+      sweeper_.sweep(thread, SweepPart::all, nullptr);
     });
   }
 
   void record() {
-    team_.run([&](const TeamThread& thread) { subdomain_.record(thread); });
+    team_.run([&](const TeamThread& thread) { sweeper_.record(thread); });
   }
 
   /// ‖b − A·x‖² of what was recorded. Collective.
   double residual_square_of_record() {
     return sum([&](const TeamThread& thread) {
       refresh(thread, true);
-      subdomain_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
+      sweeper_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
     });
   }
 
@@ -158,14 +158,14 @@ class System {
   double source_square() {
     double square = 0;
     for_each_point(
-        [&](double, int x, int y) { square += std::pow(subdomain_.problem().source(x, y), 2); });
+        [&](double, int x, int y) { square += std::pow(sweeper_.problem().source(x, y), 2); });
     return communicator_.sum(square);
   }
 
   std::int64_t unconverged_count() {
     std::int64_t count = 0;
     for (int thread = 0; thread < team_.thread_count(); ++thread)
-      count += subdomain_.unconverged_count(thread);
+      count += sweeper_.unconverged_count(thread);
     return communicator_.sum(count);
   }
 
@@ -182,12 +182,12 @@ class System {
     complete();
     other.complete();
     double largest = 0;
-    const int m = subdomain_.problem().points_per_side;
-    for (std::size_t slot = 0; slot < subdomain_.tiles().size(); ++slot)
+    const int m = sweeper_.problem().points_per_side;
+    for (std::size_t slot = 0; slot < sweeper_.tiles().size(); ++slot)
       for (int y = 0; y < m; ++y)
         for (int x = 0; x < m; ++x)
           largest = std::max(
-              largest, std::abs(subdomain_.value(slot, x, y) - other.subdomain_.value(slot, x, y)));
+              largest, std::abs(sweeper_.value(slot, x, y) - other.sweeper_.value(slot, x, y)));
     return largest;
   }
 
@@ -211,26 +211,26 @@ class System {
 
  private:
   void complete() {
-    team_.run([&](const TeamThread& thread) { subdomain_.complete(thread); });
+    team_.run([&](const TeamThread& thread) { sweeper_.complete(thread); });
   }
   template <class Work>
   void for_each_point_of(int tile, const Work& work) {
-    const int m = subdomain_.problem().points_per_side;
-    const int q = subdomain_.problem().tiles_per_side;
-    const auto slot = static_cast<std::size_t>(std::ranges::find(subdomain_.tiles(), tile) -
-                                               subdomain_.tiles().begin());
+    const int m = sweeper_.problem().points_per_side;
+    const int q = sweeper_.problem().tiles_per_side;
+    const auto slot = static_cast<std::size_t>(std::ranges::find(sweeper_.tiles(), tile) -
+                                               sweeper_.tiles().begin());
     for (int y = 0; y < m; ++y)
       for (int x = 0; x < m; ++x)
-        work(subdomain_.value(slot, x, y), tile % q * m + x, tile / q * m + y);
+        work(sweeper_.value(slot, x, y), tile % q * m + x, tile / q * m + y);
   }
   template <class Work>
   void for_each_point(const Work& work) {
-    for (const int tile : subdomain_.tiles()) for_each_point_of(tile, work);
+    for (const int tile : sweeper_.tiles()) for_each_point_of(tile, work);
   }
 
   std::size_t halo_count() const {
     std::int64_t count = 0;
-    for (const auto& neighbour : subdomain_.neighbours()) count += neighbour.receive_count;
+    for (const auto& neighbour : sweeper_.neighbours()) count += neighbour.receive_count;
     return static_cast<std::size_t>(count);
   }
 
@@ -244,21 +244,21 @@ class System {
   }
 
   void refresh(const TeamThread& thread, bool is_record) {
-    const auto neighbours = subdomain_.neighbours();
+    const auto neighbours = sweeper_.neighbours();
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       const auto out =
           exchange_.send_buffer().subspan(static_cast<std::size_t>(neighbours[i].send_begin),
                                           static_cast<std::size_t>(neighbours[i].send_count));
       if (is_record)
-        subdomain_.pack_record(thread, i, out);
+        sweeper_.pack_record(thread, i, out);
       else
-        subdomain_.pack(thread, i, out);
+        sweeper_.pack(thread, i, out);
     }
     thread.barrier();
     if (thread.is_primary() && exchange_.has_neighbours()) exchange_.post(comm_thread_).wait();
     thread.barrier();
     for (std::size_t i = 0; i < neighbours.size() && !is_record; ++i)
-      subdomain_.unpack(
+      sweeper_.unpack(
           thread, i,
           std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
                                    static_cast<std::size_t>(neighbours[i].receive_count)));
@@ -268,7 +268,7 @@ class System {
   Communicator communicator_;
   comm_thread::ComputeTeam team_;
   comm_thread::CommThread comm_thread_;
-  SchwarzSubdomain subdomain_;
+  TileSweeper sweeper_;
   std::vector<double> halo_;
   comm_thread::HaloExchange exchange_;
   comm_thread::ReproducibleSum squares_;
@@ -305,12 +305,12 @@ TEST_CASE("values and residuals have the bits of one rank with one thread") {
       const IterationReport report = system.iterate(spmv::Mode::task, 12);
       CHECK(report.iterations == expected.iterations);
       CHECK(report.relative_residual == expected.relative_residual);
-      const auto tiles = system.subdomain().tiles();
+      const auto tiles = system.sweeper().tiles();
       CHECK(system.bits(tiles) == alone.bits(tiles));
     }
 }
 
-TEST_CASE("what is small on the whole but not on every subdomain has not converged") {
+TEST_CASE("what is small on the whole but not on every tile has not converged") {
   const auto world = Communicator::collective_world();
   const SchwarzProblem problem = problem_of(3, 3, 1, 0.1, "x-random:3");
   SchwarzReference reference(problem);
@@ -362,7 +362,7 @@ TEST_CASE("values that nobody asked for are there as soon as somebody does") {
     }
 }
 
-TEST_CASE("with the newest values one thread solves one subdomain after the other, to and fro") {
+TEST_CASE("with the newest values one thread solves one tile after the other, to and fro") {
   for (const SchwarzProblem& problem : problems())
     for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor}) {
       CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
@@ -373,14 +373,14 @@ TEST_CASE("with the newest values one thread solves one subdomain after the othe
         system.sweep(true);
         solved += reference.sweep_in_turn(i % 2 == 0);
         if (i % 3 != 1) CHECK(system.largest_difference(reference) < 1e-10);
-        CHECK(system.subdomain().solve_count() == solved);
+        CHECK(system.sweeper().solve_count() == solved);
       }
       CHECK(std::abs(system.residual_square() - reference.residual_square()) <
             1e-9 * system.source_square());
     }
 }
 
-TEST_CASE("subdomains that have little to gain are not solved again") {
+TEST_CASE("tiles that have little to gain are not solved again") {
   const SchwarzProblem problem = problem_of(6, 6, 1, 0.1);
   System system(Communicator::self(), problem, 1e-7, 2, BoxSolverKind::cholmod, true);
   int sweeps = 0;
@@ -389,11 +389,11 @@ TEST_CASE("subdomains that have little to gain are not solved again") {
     system.residual_square();
   } while (++sweeps < most_sweeps && system.unconverged_count() > 0);
   CHECK(system.unconverged_count() == 0);
-  CHECK(system.subdomain().solve_count() < 36 * sweeps * 7 / 10);
-  CHECK(system.subdomain().solve_count() > 36 * sweeps / 10);
+  CHECK(system.sweeper().solve_count() < 36 * sweeps * 7 / 10);
+  CHECK(system.sweeper().solve_count() > 36 * sweeps / 10);
 }
 
-TEST_CASE("subdomains are judged converged after the very sweep after which they are") {
+TEST_CASE("tiles are judged converged after the very sweep after which they are") {
   for (const SchwarzProblem& problem : all_problems())
     for (const double tolerance : {1e-1, 1e-4, 1e-7}) {
       CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
@@ -420,7 +420,7 @@ TEST_CASE("with the newest values threads converge to the same solution with few
       system.sweep(true);
       system.residual_square();
     } while (++sweeps < most_sweeps && system.unconverged_count() > 0);
-    return system.subdomain().solve_count();
+    return system.sweeper().solve_count();
   };
   CHECK(solves_to_end(newest_values) < solves_to_end(old_values));
   SchwarzReference reference(problem);
@@ -448,7 +448,7 @@ TEST_CASE("the residual of a record is that of the state recorded, while sweeps 
   }
 }
 
-TEST_CASE("without waiting, every detector ends when all subdomains have converged") {
+TEST_CASE("without waiting, every detector ends when all tiles have converged") {
   const auto world = Communicator::collective_world();
   using comm_thread::DetectorKind;
   for (const SchwarzProblem& problem :
@@ -509,14 +509,14 @@ TEST_CASE("a run of fixed time does not end because of convergence") {
   CHECK(stopped.iterations == 0);
 }
 
-TEST_CASE("subdomains with equal matrices share a solver") {
+TEST_CASE("tiles with equal matrices share a solver") {
   System system(Communicator::self(), problem_of(5, 3, 1, 0.1));
-  CHECK(system.subdomain().solver_count() == 9);
+  CHECK(system.sweeper().solver_count() == 9);
   System small(Communicator::self(), problem_of(2, 3, 1, 0.1));
-  CHECK(small.subdomain().solver_count() == 4);
+  CHECK(small.sweeper().solver_count() == 4);
 }
 
-TEST_CASE("fewer subdomains than ranks are refused on every rank") {
+TEST_CASE("fewer tiles than ranks are refused on every rank") {
   const auto world = Communicator::collective_world();
   if (world.size() == 1) return;
   CHECK_THROWS_AS(System(world, problem_of(1, 3, 1, 0.1)), comm_thread::InputError);

@@ -15,7 +15,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/sweepers/grid_subdomain.h"
+#include "solver/sweepers/grid_sweeper.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/grid/layout.h"
@@ -32,7 +32,7 @@ using comm_thread::TeamThread;
 using spmv::DiffusionProblem;
 using spmv::GridPartition;
 using tests::ReferenceDiffusion;
-using Options = GridSubdomain::Options;
+using Options = GridSweeper::Options;
 
 constexpr std::size_t large_cache = std::size_t{1} << 26;
 
@@ -43,25 +43,24 @@ class System {
       : communicator_(world.collective_duplicate()),
         team_(tests::thread_count(), comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
-        subdomain_(communicator_, team_, problem, GridPartition(problem.grid, world.size()),
-                   options),
+        sweeper_(communicator_, team_, problem, GridPartition(problem.grid, world.size()), options),
         halo_(halo_count()),
-        exchange_(communicator_, subdomain_.neighbours(), halo_, 0),
+        exchange_(communicator_, sweeper_.neighbours(), halo_, 0),
         squares_(communicator_, comm_thread_, team_.thread_count(), 1) {
     communicator_.barrier();  // both ends of every pair exist
   }
 
-  GridSubdomain& subdomain() { return subdomain_; }
+  GridSweeper& sweeper() { return sweeper_; }
 
   /// One sweep from a fresh halo. Returns ‖b − A·u‖² of the values before it. Collective.
   double sweep(bool is_split) {
     return sum([&](const TeamThread& thread) {
       auto& squares = squares_.part(thread.index);
       pack(thread, false);
-      if (is_split) subdomain_.sweep(thread, SweepPart::interior, &squares);
+      if (is_split) sweeper_.sweep(thread, SweepPart::interior, &squares);
       exchange(thread);
       unpack(thread);
-      subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, &squares);
+      sweeper_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, &squares);
       finish_sweep(thread);
     });
   }
@@ -70,10 +69,10 @@ class System {
   void sweep_only(bool is_split) {
     team_.run([&](const TeamThread& thread) {
       pack(thread, false);
-      if (is_split) subdomain_.sweep(thread, SweepPart::interior, nullptr);
+      if (is_split) sweeper_.sweep(thread, SweepPart::interior, nullptr);
       exchange(thread);
       unpack(thread);
-      subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, nullptr);
+      sweeper_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, nullptr);
       finish_sweep(thread);
     });
   }
@@ -81,7 +80,7 @@ class System {
   /// One sweep from whatever is in the halo. Collective.
   void sweep_with_old_halo() {
     team_.run([&](const TeamThread& thread) {
-      subdomain_.sweep(thread, SweepPart::all, nullptr);
+      sweeper_.sweep(thread, SweepPart::all, nullptr);
       finish_sweep(thread);
     });
   }
@@ -90,7 +89,7 @@ class System {
   void advance(int count) {
     team_.run([&](const TeamThread& thread) {
       refresh(thread);
-      subdomain_.advance(thread, count);
+      sweeper_.advance(thread, count);
     });
   }
 
@@ -98,12 +97,12 @@ class System {
   double residual_square() {
     return sum([&](const TeamThread& thread) {
       refresh(thread);
-      subdomain_.add_residual(thread, squares_.part(thread.index));
+      sweeper_.add_residual(thread, squares_.part(thread.index));
     });
   }
 
   void record() {
-    team_.run([&](const TeamThread& thread) { subdomain_.record(thread); });
+    team_.run([&](const TeamThread& thread) { sweeper_.record(thread); });
   }
 
   /// ‖b − A·u‖² of what was recorded. Collective.
@@ -111,16 +110,16 @@ class System {
     return sum([&](const TeamThread& thread) {
       pack(thread, true);
       exchange(thread);
-      subdomain_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
+      sweeper_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
     });
   }
 
   /// How many own values have other bits than the serial loop's.
   std::int64_t wrong_count(const ReferenceDiffusion& reference) const {
     std::int64_t count = 0;
-    for (const spmv::GridBox& point : tests::points(subdomain_.layout().own())) {
+    for (const spmv::GridBox& point : tests::points(sweeper_.layout().own())) {
       const auto [x, y, z] = point.begin;
-      count += subdomain_.values()[subdomain_.layout().index(x, y, z)] != reference.value(x, y, z);
+      count += sweeper_.values()[sweeper_.layout().index(x, y, z)] != reference.value(x, y, z);
     }
     return count;
   }
@@ -128,7 +127,7 @@ class System {
  private:
   std::size_t halo_count() const {
     std::int64_t count = 0;
-    for (const auto& neighbour : subdomain_.neighbours()) count += neighbour.receive_count;
+    for (const auto& neighbour : sweeper_.neighbours()) count += neighbour.receive_count;
     return static_cast<std::size_t>(count);
   }
 
@@ -148,15 +147,15 @@ class System {
   }
 
   void pack(const TeamThread& thread, bool is_record) {
-    const auto neighbours = subdomain_.neighbours();
+    const auto neighbours = sweeper_.neighbours();
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       const auto out =
           exchange_.send_buffer().subspan(static_cast<std::size_t>(neighbours[i].send_begin),
                                           static_cast<std::size_t>(neighbours[i].send_count));
       if (is_record)
-        subdomain_.pack_record(thread, i, out);
+        sweeper_.pack_record(thread, i, out);
       else
-        subdomain_.pack(thread, i, out);
+        sweeper_.pack(thread, i, out);
     }
   }
 
@@ -167,9 +166,9 @@ class System {
   }
 
   void unpack(const TeamThread& thread) {
-    const auto neighbours = subdomain_.neighbours();
+    const auto neighbours = sweeper_.neighbours();
     for (std::size_t i = 0; i < neighbours.size(); ++i)
-      subdomain_.unpack(
+      sweeper_.unpack(
           thread, i,
           std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
                                    static_cast<std::size_t>(neighbours[i].receive_count)));
@@ -178,22 +177,22 @@ class System {
 
   void finish_sweep(const TeamThread& thread) {
     thread.barrier();
-    if (thread.is_primary()) subdomain_.finish_sweep();
+    if (thread.is_primary()) sweeper_.finish_sweep();
     thread.barrier();
   }
 
   Communicator communicator_;
   comm_thread::ComputeTeam team_;
   comm_thread::CommThread comm_thread_;
-  GridSubdomain subdomain_;
+  GridSweeper sweeper_;
   std::vector<double> halo_;
   comm_thread::HaloExchange exchange_;
   comm_thread::ReproducibleSum squares_;
 };
 
 /// What every rank should find: squares as the serial loop has them, summed up in any order.
-double expected_square(const ReferenceDiffusion& reference, const GridSubdomain& subdomain) {
-  const double norm = subdomain.source_norm();
+double expected_square(const ReferenceDiffusion& reference, const GridSweeper& sweeper) {
+  const double norm = sweeper.source_norm();
   return tests::binned_sum(reference.residual_squares(), norm * norm);
 }
 
@@ -207,7 +206,7 @@ TEST_CASE("the start values and the norm of b are those of the problem") {
     CHECK(system.wrong_count(reference) == 0);
     const double b_square =
         problem.source_square({{0, 0, 0}, {problem.grid.x, problem.grid.y, problem.grid.z}});
-    CHECK(system.subdomain().source_norm() == std::sqrt(b_square));
+    CHECK(system.sweeper().source_norm() == std::sqrt(b_square));
     // At the start the residual is b.
     CHECK(std::abs(system.residual_square() - b_square) <= 1e-12 * b_square);
   }
@@ -225,10 +224,10 @@ TEST_CASE("sweeps give the bits of the serial loop, in one part or two") {
           if (sweep % 3 == 2)
             system.sweep_only(is_split);
           else
-            CHECK(system.sweep(is_split) == expected_square(reference, system.subdomain()));
+            CHECK(system.sweep(is_split) == expected_square(reference, system.sweeper()));
           reference.sweep();
           CHECK(system.wrong_count(reference) == 0);
-          CHECK(system.residual_square() == expected_square(reference, system.subdomain()));
+          CHECK(system.residual_square() == expected_square(reference, system.sweeper()));
         }
       }
 }
@@ -245,13 +244,13 @@ TEST_CASE("several sweeps from one halo give the bits of the serial loop") {
                        .cache_bytes = large_cache});
         ReferenceDiffusion reference(problem);
         for (const int count : {1, 5, 2, 3, 1, 8}) {
-          const int sweeps = std::min(count, system.subdomain().sweeps_per_exchange());
+          const int sweeps = std::min(count, system.sweeper().sweeps_per_exchange());
           system.advance(sweeps);
           for (int sweep = 0; sweep < sweeps; ++sweep) reference.sweep();
           CHECK(system.wrong_count(reference) == 0);
         }
-        CHECK(system.residual_square() == expected_square(reference, system.subdomain()));
-        CHECK(system.sweep(true) == expected_square(reference, system.subdomain()));
+        CHECK(system.residual_square() == expected_square(reference, system.sweeper()));
+        CHECK(system.sweep(true) == expected_square(reference, system.sweeper()));
         reference.sweep();
         CHECK(system.wrong_count(reference) == 0);
       }
@@ -265,7 +264,7 @@ TEST_CASE("sweeps without an exchange take the halo that came last") {
     ReferenceDiffusion reference(problem);
     system.sweep_only(false);
     reference.sweep();
-    const spmv::GridLayout& layout = system.subdomain().layout();
+    const spmv::GridLayout& layout = system.sweeper().layout();
     std::vector<double> current(layout.element_count());
     for (const spmv::GridBox& point : tests::points(layout.with_ghosts())) {
       const auto [x, y, z] = point.begin;
@@ -282,7 +281,7 @@ TEST_CASE("sweeps without an exchange take the halo that came last") {
       std::int64_t wrong_count = 0;
       for (const spmv::GridBox& point : tests::points(layout.own())) {
         const std::size_t place = layout.index(point.begin[0], point.begin[1], point.begin[2]);
-        wrong_count += system.subdomain().values()[place] != current[place];
+        wrong_count += system.sweeper().values()[place] != current[place];
       }
       CHECK(wrong_count == 0);
     }
@@ -298,7 +297,7 @@ TEST_CASE("boxes one point thick are swept") {
     ReferenceDiffusion reference(problem);
     for (int sweep = 0; sweep < 4; ++sweep) {
       CAPTURE(problem.grid.x, problem.grid.z, sweep);
-      CHECK(system.sweep(sweep % 2 == 0) == expected_square(reference, system.subdomain()));
+      CHECK(system.sweep(sweep % 2 == 0) == expected_square(reference, system.sweeper()));
       reference.sweep();
       CHECK(system.wrong_count(reference) == 0);
     }
@@ -321,7 +320,7 @@ TEST_CASE("the residual of a record is that of the state recorded, while sweeps 
       for (const int count : {3, 1, 4}) {
         sweep(count);
         system.record();
-        const double recorded = expected_square(reference, system.subdomain());
+        const double recorded = expected_square(reference, system.sweeper());
         CHECK(system.residual_square_of_record() == recorded);
         sweep(1);
         CHECK(system.residual_square_of_record() == recorded);
@@ -340,7 +339,7 @@ TEST_CASE("the ranges of the neighbours tile the buffers, ranks ascend") {
     System system(world, {{9, 9, 9}}, {.halo_depth = depth});
     std::int64_t sent = 0, received = 0;
     int last = -1;
-    for (const auto& neighbour : system.subdomain().neighbours()) {
+    for (const auto& neighbour : system.sweeper().neighbours()) {
       CHECK(neighbour.rank > last);
       CHECK(neighbour.rank != world.rank());
       CHECK(neighbour.send_begin == sent);
@@ -351,7 +350,7 @@ TEST_CASE("the ranges of the neighbours tile the buffers, ranks ascend") {
     }
     CHECK((sent > 0) == (world.size() > 1));
     CHECK(world.sum(sent) == world.sum(received));
-    CHECK((world.size() == 1 || system.subdomain().sweeps_per_exchange() == depth));
+    CHECK((world.size() == 1 || system.sweeper().sweeps_per_exchange() == depth));
   }
 }
 
@@ -371,7 +370,7 @@ TEST_CASE("the way of sweeping is told with its reason") {
   const auto world = Communicator::collective_world();
   const bool is_alone = world.size() == 1;
   const auto method = [&](const Options& options, spmv::GridSize grid) {
-    return System(world, {grid}, options).subdomain().sweep_method();
+    return System(world, {grid}, options).sweeper().sweep_method();
   };
   const spmv::GridSize grid{8, 64, 8};
   CHECK(method({.halo_depth = 2, .has_time_blocking = false, .cache_bytes = large_cache}, grid) ==

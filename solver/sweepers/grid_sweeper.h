@@ -8,7 +8,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "spmv/grid/average_sweep.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/grid/layout.h"
@@ -26,7 +26,7 @@ namespace weft::solver {
 /// Where several sweeps are made from one halo they are blocked in time, if the box is large enough
 /// (TimeBlocking). Values and residual sums have the same bits for any ranks, threads and blocking.
 /// Memory: two arrays; a third from the first `record` on.
-class GridSubdomain final : public Subdomain {
+class GridSweeper final : public Sweeper {
  public:
   struct Options {
     int halo_depth = 1;
@@ -38,9 +38,9 @@ class GridSubdomain final : public Subdomain {
   /// Starts from DiffusionProblem::start_value. Collective. Thread: the main thread, outside the
   /// team. `team` outlives it. Throws comm_thread::InputError where a rank has fewer points than
   /// the halo is deep.
-  GridSubdomain(const comm_thread::Communicator& communicator, const comm_thread::ComputeTeam& team,
-                const spmv::DiffusionProblem& problem, const spmv::GridPartition& partition,
-                const Options& options);
+  GridSweeper(const comm_thread::Communicator& communicator, const comm_thread::ComputeTeam& team,
+              const spmv::DiffusionProblem& problem, const spmv::GridPartition& partition,
+              const Options& options);
 
   /// ‖b‖ of the problem without the lift, the same on all ranks.
   double source_norm() const { return source_norm_; }

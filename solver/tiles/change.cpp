@@ -1,4 +1,4 @@
-#include "solver/tiles/news.h"
+#include "solver/tiles/change.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,13 @@ bool is_edge(TileSide side) { return side.x == 0 || side.y == 0; }
 
 }  // namespace
 
-TileNews::TileNews(const SchwarzProblem& problem, const TileLayout& layout, std::size_t tile_count)
-    : problem_(problem), layout_(layout), news_(tile_count) {
-  for (std::atomic<double>& news : news_) news = std::numeric_limits<double>::infinity();
+TileChange::TileChange(const SchwarzProblem& problem, const TileLayout& layout,
+                       std::size_t tile_count)
+    : problem_(problem), layout_(layout), change_(tile_count) {
+  for (std::atomic<double>& change : change_) change = std::numeric_limits<double>::infinity();
 }
 
-double TileNews::most_of(std::span<const std::size_t> slots) const {
+double TileChange::most_of(std::span<const std::size_t> slots) const {
   double most = 0;
   for (const std::size_t slot : slots) most = std::max(most, of(slot));
   return most;
@@ -26,7 +27,7 @@ double TileNews::most_of(std::span<const std::size_t> slots) const {
 /// `side`: on which what has changed lies. `change` of a value at x, y: in coordinates of the tile
 /// that is solved from it.
 template <class Change>
-double TileNews::change_along(TileSide side, const Change& change) const {
+double TileChange::change_along(TileSide side, const Change& change) const {
   const int points = problem_.points_per_side;
   const bool is_behind = side.x + side.y > 0;
   const auto depth = [&](int layer) { return is_behind ? points + layer : -1 - layer; };
@@ -42,8 +43,8 @@ double TileNews::change_along(TileSide side, const Change& change) const {
   return std::sqrt(square);
 }
 
-void TileNews::tell(const TileBox& box, std::span<const double> correction,
-                    std::span<const TileHalo::LocalStrip> neighbours) {
+void TileChange::tell(const TileBox& box, std::span<const double> correction,
+                      std::span<const TileHalo::LocalStrip> neighbours) {
   const int points = problem_.points_per_side;
   for (const TileHalo::LocalStrip& strip : neighbours) {
     const TileSide side = layout_.side_of_ghosts(strip.area);
@@ -51,12 +52,13 @@ void TileNews::tell(const TileBox& box, std::span<const double> correction,
     const double change = change_along({-side.x, -side.y}, [&](int x, int y) {
       return correction[box.place(x + side.x * points, y + side.y * points)];
     });
-    news_[static_cast<std::size_t>(strip.source_slot)].fetch_add(change, std::memory_order_release);
+    change_[static_cast<std::size_t>(strip.source_slot)].fetch_add(change,
+                                                                   std::memory_order_release);
   }
 }
 
-void TileNews::tell(const TileHalo::Strip& strip, const double* values,
-                    std::span<const double> in) {
+void TileChange::tell(const TileHalo::Strip& strip, const double* values,
+                      std::span<const double> in) {
   const TileSide side = layout_.side_of_ghosts(strip.area);
   if (!is_edge(side)) return;
   const double* const from = in.data() + strip.begin;
@@ -64,7 +66,7 @@ void TileNews::tell(const TileHalo::Strip& strip, const double* values,
     const std::ptrdiff_t row = std::ptrdiff_t{y - strip.area.y_begin} * strip.area.width();
     return from[row + x - strip.area.x_begin] - values[layout_.index(x, y)];
   });
-  news_[static_cast<std::size_t>(strip.slot)].fetch_add(change, std::memory_order_release);
+  change_[static_cast<std::size_t>(strip.slot)].fetch_add(change, std::memory_order_release);
 }
 
 }  // namespace weft::solver

@@ -13,7 +13,7 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::tests {
 
@@ -38,10 +38,10 @@ struct Chain {
 ///     | depth of the rank before | own | depth of the rank after |     twice: current and new
 ///
 /// Counts what its driver does; what it counts is the primary thread's.
-class ChainSubdomain final : public solver::Subdomain {
+class ChainSweeper final : public solver::Sweeper {
  public:
-  ChainSubdomain(const comm_thread::Communicator& world, const comm_thread::ComputeTeam& team,
-                 const Chain& chain, int depth = 1)
+  ChainSweeper(const comm_thread::Communicator& world, const comm_thread::ComputeTeam& team,
+               const Chain& chain, int depth = 1)
       : team_(team),
         chain_(chain),
         depth_(static_cast<std::size_t>(depth)),

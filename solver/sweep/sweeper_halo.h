@@ -7,18 +7,18 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "solver/sweep/halo_refresh.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::solver {
 
 /// Refreshes halos by schedules of persistent requests: the ordinary way.
-class SubdomainHalo final : public HaloRefresh {
+class SweeperHalo final : public HaloRefresh {
  public:
-  /// Collective: takes a message space of its own. `comm_thread` and `subdomain` outlive it.
-  SubdomainHalo(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-                Subdomain& subdomain, HaloWait wait = HaloWait::all);
-  SubdomainHalo(const SubdomainHalo&) = delete;
-  SubdomainHalo& operator=(const SubdomainHalo&) = delete;
+  /// Collective: takes a message space of its own. `comm_thread` and `sweeper` outlive it.
+  SweeperHalo(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
+              Sweeper& sweeper, HaloWait wait = HaloWait::all);
+  SweeperHalo(const SweeperHalo&) = delete;
+  SweeperHalo& operator=(const SweeperHalo&) = delete;
 
   bool has_neighbours() const override { return exchange_.has_neighbours(); }
   void start(const comm_thread::TeamThread& thread, spmv::Mode mode,
@@ -31,7 +31,7 @@ class SubdomainHalo final : public HaloRefresh {
 
   comm_thread::Communicator communicator_;
   comm_thread::CommThread& comm_thread_;
-  Subdomain& subdomain_;
+  Sweeper& sweeper_;
   HaloWait wait_;
   std::vector<double> received_;
   comm_thread::HaloExchange exchange_;

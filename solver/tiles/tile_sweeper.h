@@ -12,15 +12,15 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "solver/tiles/box.h"
 #include "solver/tiles/box_solver.h"
 #include "solver/tiles/box_solver_kind.h"
+#include "solver/tiles/change.h"
 #include "solver/tiles/halo.h"
 #include "solver/tiles/inside.h"
 #include "solver/tiles/layout.h"
 #include "solver/tiles/linear_coarse_space.h"
-#include "solver/tiles/news.h"
 #include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
 
@@ -50,7 +50,7 @@ namespace weft::solver {
 /// the solver gains by that, those inside are computed when all are needed (TileInside). Bytes
 /// a point and sweep besides the solver: 40 where all are computed. Memory: 3 values a point; a
 /// fourth from the first `record` on. Source: Yamazaki et al. 2019, section 4.
-class SchwarzSubdomain final : public Subdomain {
+class TileSweeper final : public Sweeper {
  public:
   struct Options {
     double tolerance = 1e-7;  // of each tile
@@ -59,9 +59,10 @@ class SchwarzSubdomain final : public Subdomain {
     /// turn (multiplicative, as far as tiles are not solved at the same time), not from those
     /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
     /// threads. Only whole sweeps, each finished. A sweep solves the tiles that have most to gain:
-    /// at least 0.6 times as much news (TileNews) as any other of the thread when the sweep begins.
-    /// With another `relaxation` than 1 it solves a quarter of the tiles, whatever they have to
-    /// gain. Its residuals are those of tiles as last computed: of one that it solves, before.
+    /// at least 0.6 times as much change (TileChange) as any other of the thread when the sweep
+    /// begins. With another `relaxation` than 1 it solves a quarter of the tiles, whatever they
+    /// have to gain. Its residuals are those of tiles as last computed: of one that it solves,
+    /// before.
     bool takes_newest = false;
     /// By what a tile's corrections after the first are multiplied: TwoLevelSchwarz::relaxation
     /// with a coarse space.
@@ -72,8 +73,8 @@ class SchwarzSubdomain final : public Subdomain {
   /// Thread: the main thread, outside the team. `team` outlives it.
   /// Throws comm_thread::InputError where the problem is none, and where a matrix of this rank's
   /// tiles is not positive definite.
-  SchwarzSubdomain(const comm_thread::ComputeTeam& team, const SchwarzProblem& problem,
-                   const TilePartition& partition, int rank, const Options& options);
+  TileSweeper(const comm_thread::ComputeTeam& team, const SchwarzProblem& problem,
+              const TilePartition& partition, int rank, const Options& options);
 
   const SchwarzProblem& problem() const { return problem_; }
   /// The tiles of this rank, in the order of their slots.
@@ -169,7 +170,7 @@ class SchwarzSubdomain final : public Subdomain {
   /// Points inside of a tile are there only after `complete`.
   double* values_of(std::size_t slot, Values which = Values::current);
   const double* values_of(std::size_t slot, Values which = Values::current) const {
-    return const_cast<SchwarzSubdomain*>(this)->values_of(slot, which);
+    return const_cast<TileSweeper*>(this)->values_of(slot, which);
   }
   double* values_of(std::size_t slot, std::size_t array) {
     return arrays_[array].data() + slot * layout_.element_count();
@@ -185,7 +186,7 @@ class SchwarzSubdomain final : public Subdomain {
   void sweep_in_turn(const comm_thread::TeamThread& thread,
                      comm_thread::ExactAccumulator* residual_square);
   /// Which tiles a sweep in turn solves; otherwise a part of them after the other.
-  bool chooses_by_news() const { return options_.takes_newest && options_.relaxation == 1; }
+  bool chooses_by_change() const { return options_.takes_newest && options_.relaxation == 1; }
   void copy_out(const comm_thread::TeamThread& thread, Values which, std::size_t neighbour,
                 std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
@@ -217,7 +218,7 @@ class SchwarzSubdomain final : public Subdomain {
   /// thread reads them in the same sweep, in which they change once at most.
   std::vector<std::atomic<std::uint8_t>> newest_;
   TileInside inside_;
-  TileNews news_;
+  TileChange change_;
   Array recorded_;
 };
 

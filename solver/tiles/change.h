@@ -16,17 +16,17 @@ namespace weft::solver {
 /// edge, the norm of the change of the neighbour's x one point further out than the overlap −
 /// beta·x at the end of it. Each change by itself counts; corners do not. Infinite before the first
 /// solution.
-class TileNews {
+class TileChange {
  public:
-  TileNews(const SchwarzProblem& problem, const TileLayout& layout, std::size_t tile_count);
+  TileChange(const SchwarzProblem& problem, const TileLayout& layout, std::size_t tile_count);
 
   /// Thread: any, at any time.
-  double of(std::size_t slot) const { return news_[slot].load(std::memory_order_relaxed); }
+  double of(std::size_t slot) const { return change_[slot].load(std::memory_order_relaxed); }
   /// The most of some tiles.
   double most_of(std::span<const std::size_t> slots) const;
   /// The tile is about to be solved. Called before the values are read that it is solved from, so
   /// that nothing that changes from now on is forgotten.
-  void forget(std::size_t slot) { news_[slot].exchange(0, std::memory_order_acquire); }
+  void forget(std::size_t slot) { change_[slot].exchange(0, std::memory_order_acquire); }
   /// The own values of a tile have changed by `correction`; `neighbours`: its TileHalo strips.
   /// Called after others can read the new values.
   void tell(const TileBox& box, std::span<const double> correction,
@@ -40,7 +40,7 @@ class TileNews {
 
   SchwarzProblem problem_;
   TileLayout layout_;
-  std::vector<std::atomic<double>> news_;  // by slot
+  std::vector<std::atomic<double>> change_;  // by slot
 };
 
 }  // namespace weft::solver

@@ -9,7 +9,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
-#include "solver/sweepers/restricted_schwarz.h"
+#include "solver/sweepers/piece_sweeper.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
 #include "tests/support/serial_reference.h"
@@ -26,8 +26,8 @@ using tests::MatrixSystem;
 using tests::multiply;
 using tests::ReferenceMatrix;
 using tests::Vector;
-using Kind = RestrictedSchwarz::Kind;
-using Options = RestrictedSchwarz::Options;
+using Kind = PieceSweeper::Kind;
+using Options = PieceSweeper::Options;
 
 Vector some_vector(std::size_t size) {
   Vector b;
@@ -75,9 +75,9 @@ TEST_CASE("sweeps do what the preconditioner does, to the last bit on any ranks"
         const Vector expected = reference(a, b, options, 5);
         MatrixSystem system(world, a);
         const Vector own_b = system.part_of(b);
-        RestrictedSchwarz together(system.op(), own_b, options);
+        PieceSweeper together(system.op(), own_b, options);
         MatrixSystem serial(alone, a, 1);
-        RestrictedSchwarz whole(serial.op(), b, options);
+        PieceSweeper whole(serial.op(), b, options);
         LockStep steps(system, together);
         LockStep serial_steps(serial, whole);
         for (int k = 0; k < 5; ++k) {
@@ -101,12 +101,11 @@ TEST_CASE("in lock step and without waiting the true residual falls below the to
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, a);
   const Vector own_b = system.part_of(b);
-  for (const auto partition :
-       {RestrictedSchwarz::Partition::rows, RestrictedSchwarz::Partition::graph})
+  for (const auto partition : {PieceSweeper::Partition::rows, PieceSweeper::Partition::graph})
     for (const Kind kind : {Kind::restricted, Kind::optimized}) {
-      CAPTURE(name(kind), partition == RestrictedSchwarz::Partition::graph);
+      CAPTURE(name(kind), partition == PieceSweeper::Partition::graph);
       const Options options{.kind = kind, .subdomain_count = 8, .partition = partition};
-      RestrictedSchwarz in_step(system.op(), own_b, options);
+      PieceSweeper in_step(system.op(), own_b, options);
       SyncIteration::Options sync;
       sync.tolerance = 1e-6;
       sync.check_period = 1;
@@ -116,16 +115,16 @@ TEST_CASE("in lock step and without waiting the true residual falls below the to
       CHECK(report.status == SolveStatus::converged);
       CHECK(report.relative_residual < 1e-6);
       for (const auto detector : {DetectorKind::residual, DetectorKind::snapshot}) {
-        RestrictedSchwarz subdomain(system.op(), own_b, options);
+        PieceSweeper sweeper(system.op(), own_b, options);
         AsyncIteration::Options async;
         async.tolerance = 1e-6;
         async.detector = detector;
         async.max_iterations = 200'000;
         const IterationReport found =
-            AsyncIteration(world, system.comm_thread(), subdomain, async).run(norm(b));
+            AsyncIteration(world, system.comm_thread(), sweeper, async).run(norm(b));
         CHECK(found.status == SolveStatus::converged);
         CHECK(found.relative_residual < 1e-6);
-        LockStep check(system, subdomain);
+        LockStep check(system, sweeper);
         CHECK(std::sqrt(check.residual_square()) < 1e-6 * norm(b));
       }
     }
@@ -138,8 +137,8 @@ TEST_CASE("optimized subdomains converge in fewer iterations") {
   MatrixSystem system(world, a);
   const Vector own_b = system.part_of(b);
   const auto sweeps = [&](Kind kind) {
-    RestrictedSchwarz subdomain(system.op(), own_b, {.kind = kind, .subdomain_count = 4});
-    LockStep steps(system, subdomain);
+    PieceSweeper sweeper(system.op(), own_b, {.kind = kind, .subdomain_count = 4});
+    LockStep steps(system, sweeper);
     return steps.sweeps_to(1e-6, norm(b), 1000);
   };
   const int optimized = sweeps(Kind::optimized);
@@ -150,15 +149,12 @@ TEST_CASE("what makes no iteration is refused on every rank") {
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, tests::reference_matrix(Problem::parse("poisson2d:6")));
   const Vector b = system.part_of(Vector(36, 1.0));
-  CHECK_THROWS_AS(RestrictedSchwarz(system.op(), b, {.kind = Kind::symmetric}),
+  CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::symmetric}), comm_thread::InputError);
+  CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::restricted, .subdomain_count = 37}),
                   comm_thread::InputError);
-  CHECK_THROWS_AS(
-      RestrictedSchwarz(system.op(), b, {.kind = Kind::restricted, .subdomain_count = 37}),
-      comm_thread::InputError);
   if (world.size() > 1)
-    CHECK_THROWS_AS(
-        RestrictedSchwarz(system.op(), b, {.kind = Kind::restricted, .subdomain_count = 1}),
-        comm_thread::InputError);
+    CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::restricted, .subdomain_count = 1}),
+                    comm_thread::InputError);
 }
 
 }  // namespace weft::solver

@@ -1,4 +1,4 @@
-#include "solver/sweepers/block_subdomain.h"
+#include "solver/sweepers/block_sweeper.h"
 
 #include <algorithm>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
-ConjugateGradient::Options inner_options(const BlockSubdomain::Options& options) {
+ConjugateGradient::Options inner_options(const BlockSweeper::Options& options) {
   ConjugateGradient::Options inner;
   inner.mode = spmv::Mode::vector;  // there is nobody to communicate with
   inner.stop = {options.inner_tolerance, options.inner_max_iterations};
@@ -35,7 +35,7 @@ void collective_check_diagonal(const spmv::SparseOperator& op) {
 
 }  // namespace
 
-BlockSubdomain::BlockSubdomain(spmv::SparseOperator& op, std::span<const double> b, Options options)
+BlockSweeper::BlockSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options)
     : values_(op, b, 2),
       alone_(comm_thread::Communicator::self()),
       block_(op.diagonal_block(alone_)),
@@ -43,7 +43,7 @@ BlockSubdomain::BlockSubdomain(spmv::SparseOperator& op, std::span<const double>
   collective_check_diagonal(op);
 }
 
-void BlockSubdomain::count(const SolveReport& report) {
+void BlockSweeper::count(const SolveReport& report) {
   ++inner_solves_.solves;
   inner_solves_.iterations += report.iterations;
   if (report.status != SolveStatus::breakdown) return;
@@ -52,8 +52,8 @@ void BlockSubdomain::count(const SolveReport& report) {
 
 /// Residual, inner solution and new values of a row all belong to the same thread: the block has
 /// the rows of the matrix, and so its division among threads.
-void BlockSubdomain::sweep(const TeamThread& thread, SweepPart part,
-                           ExactAccumulator* residual_square) {
+void BlockSweeper::sweep(const TeamThread& thread, SweepPart part,
+                         ExactAccumulator* residual_square) {
   values_.form_residual(thread, part, residual_square);
   if (part == SweepPart::interior) return;
   const SolveReport report = inner_.solve_in_team(thread, values_.next());
@@ -67,7 +67,7 @@ void BlockSubdomain::sweep(const TeamThread& thread, SweepPart part,
   for (spmv::LocalIndex row = cuts[0]; row < cuts[1]; ++row) next[row] = x[row] + d[row];
 }
 
-void BlockSubdomain::advance(const TeamThread& thread, int count) {
+void BlockSweeper::advance(const TeamThread& thread, int count) {
   for (int i = 0; i < count; ++i) {
     sweep(thread, SweepPart::all, nullptr);
     thread.barrier();

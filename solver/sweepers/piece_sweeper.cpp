@@ -1,4 +1,4 @@
-#include "solver/sweepers/restricted_schwarz.h"
+#include "solver/sweepers/piece_sweeper.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,9 +27,9 @@ std::vector<GlobalIndex> without_duplicates(std::vector<GlobalIndex> rows) {
   return rows;
 }
 
-std::int64_t checked_count(const RestrictedSchwarz::Options& options, GlobalIndex row_count,
+std::int64_t checked_count(const PieceSweeper::Options& options, GlobalIndex row_count,
                            int rank_count) {
-  if (options.kind == RestrictedSchwarz::Kind::symmetric)
+  if (options.kind == PieceSweeper::Kind::symmetric)
     throw comm_thread::InputError(
         "schwarz: found kind=symmetric; expected kind=restricted or kind=optimized");
   const std::int64_t count = SchwarzPreconditioner::checked_subdomain_count(options, row_count);
@@ -59,8 +59,8 @@ spmv::RowPartition partition_by_subdomains(GlobalIndex row_count, std::int64_t c
 
 }  // namespace
 
-RestrictedSchwarz::RestrictedSchwarz(spmv::SparseOperator& op, std::span<const double> b,
-                                     const Options& options)
+PieceSweeper::PieceSweeper(spmv::SparseOperator& op, std::span<const double> b,
+                           const Options& options)
     : communicator_(op.communicator().collective_duplicate()), team_(op.team()) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const GlobalIndex rows = op.global_row_count();
@@ -86,8 +86,8 @@ RestrictedSchwarz::RestrictedSchwarz(spmv::SparseOperator& op, std::span<const d
 }
 
 /// This rank's subdomains without the overlap.
-std::vector<OverlappingRows> RestrictedSchwarz::collective_cut(
-    const spmv::DistributedMatrix& matrix, const Options& options) {
+std::vector<OverlappingRows> PieceSweeper::collective_cut(const spmv::DistributedMatrix& matrix,
+                                                          const Options& options) {
   if (options.partition == Partition::graph)
     return SchwarzPreconditioner::collective_cut_graph(communicator_, matrix, subdomain_count_);
   const GlobalIndex rows = matrix.partition.row_count();
@@ -105,9 +105,9 @@ std::vector<OverlappingRows> RestrictedSchwarz::collective_cut(
 }
 
 /// Which values come from whom; and the rows of each subdomain in terms of vectors here.
-void RestrictedSchwarz::collective_plan_halo(const std::vector<OverlappingRows>& subdomains,
-                                             const std::vector<WholeRows>& rows,
-                                             spmv::RowPartition partition, int rank) {
+void PieceSweeper::collective_plan_halo(const std::vector<OverlappingRows>& subdomains,
+                                        const std::vector<WholeRows>& rows,
+                                        spmv::RowPartition partition, int rank) {
   const auto is_own = [&](GlobalIndex row) {
     return row >= first_row_ && row < first_row_ + static_cast<GlobalIndex>(row_count_);
   };
@@ -133,7 +133,7 @@ void RestrictedSchwarz::collective_plan_halo(const std::vector<OverlappingRows>&
   }
 }
 
-std::size_t RestrictedSchwarz::place_of(GlobalIndex row) const {
+std::size_t PieceSweeper::place_of(GlobalIndex row) const {
   if (row >= first_row_ && row < first_row_ + static_cast<GlobalIndex>(row_count_))
     return static_cast<std::size_t>(row - first_row_);
   return row_count_ +
@@ -141,8 +141,8 @@ std::size_t RestrictedSchwarz::place_of(GlobalIndex row) const {
 }
 
 /// b of the rows of subdomains, from those that own them in the operator.
-void RestrictedSchwarz::collective_fetch_source(spmv::SparseOperator& op, std::span<const double> b,
-                                                const std::vector<OverlappingRows>& subdomains) {
+void PieceSweeper::collective_fetch_source(spmv::SparseOperator& op, std::span<const double> b,
+                                           const std::vector<OverlappingRows>& subdomains) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const auto is_owned = [&](GlobalIndex row) {
     return row >= matrix.first_row() && row < matrix.first_row() + matrix.rows.row_count;
@@ -167,7 +167,7 @@ void RestrictedSchwarz::collective_fetch_source(spmv::SparseOperator& op, std::s
                                       std::ranges::lower_bound(wanted, row) - wanted.begin())]);
 }
 
-void RestrictedSchwarz::collective_factor(const std::vector<LowerTriangle>& matrices) {
+void PieceSweeper::collective_factor(const std::vector<LowerTriangle>& matrices) {
   comm_thread::collective_attempt(communicator_, [&] {
     team_.run([&](const TeamThread& thread) {
       for (std::size_t i = static_cast<std::size_t>(thread.index); i < parts_.size();
@@ -184,8 +184,8 @@ void RestrictedSchwarz::collective_factor(const std::vector<LowerTriangle>& matr
   largest_subdomain_ = communicator_.max(rows);
 }
 
-void RestrictedSchwarz::copy_out(const Vector& x, const TeamThread& thread, std::size_t neighbour,
-                                 std::span<double> out) const {
+void PieceSweeper::copy_out(const Vector& x, const TeamThread& thread, std::size_t neighbour,
+                            std::span<double> out) const {
   const HaloNeighbour& to = plan_.neighbours[neighbour];
   const spmv::LocalIndex* const rows = plan_.send_list.data() + to.send_begin;
   const Share share = share_of(to.send_count, thread.index, thread.count);
@@ -193,13 +193,13 @@ void RestrictedSchwarz::copy_out(const Vector& x, const TeamThread& thread, std:
     out[static_cast<std::size_t>(i)] = x[static_cast<std::size_t>(rows[i])];
 }
 
-void RestrictedSchwarz::pack(const TeamThread& thread, std::size_t neighbour,
-                             std::span<double> out) const {
+void PieceSweeper::pack(const TeamThread& thread, std::size_t neighbour,
+                        std::span<double> out) const {
   copy_out(vectors_[current_], thread, neighbour, out);
 }
 
-void RestrictedSchwarz::unpack(const TeamThread& thread, std::size_t neighbour,
-                               std::span<const double> in) {
+void PieceSweeper::unpack(const TeamThread& thread, std::size_t neighbour,
+                          std::span<const double> in) {
   const HaloNeighbour& from = plan_.neighbours[neighbour];
   const Share share = share_of(from.receive_count, thread.index, thread.count);
   for (Vector& vector : vectors_)
@@ -207,15 +207,15 @@ void RestrictedSchwarz::unpack(const TeamThread& thread, std::size_t neighbour,
               vector.data() + row_count_ + from.receive_begin + share.begin);
 }
 
-double RestrictedSchwarz::residual_of_row(const Part& part, std::size_t row, const Vector& x) {
+double PieceSweeper::residual_of_row(const Part& part, std::size_t row, const Vector& x) {
   double product = 0;
   for (std::size_t i = part.row_begin[row]; i < part.row_begin[row + 1]; ++i)
     product += part.values[i] * x[static_cast<std::size_t>(part.places[i])];
   return part.b[row] - product;
 }
 
-void RestrictedSchwarz::sweep(const TeamThread& thread, SweepPart which,
-                              ExactAccumulator* residual_square) {
+void PieceSweeper::sweep(const TeamThread& thread, SweepPart which,
+                         ExactAccumulator* residual_square) {
   const Vector& x = vectors_[current_];
   Vector& next = vectors_[1 - current_];
   for (std::size_t i = static_cast<std::size_t>(thread.index); i < parts_.size();
@@ -235,8 +235,8 @@ void RestrictedSchwarz::sweep(const TeamThread& thread, SweepPart which,
   }
 }
 
-void RestrictedSchwarz::add_core_squares(const TeamThread& thread, const Vector& x,
-                                         ExactAccumulator& residual_square) const {
+void PieceSweeper::add_core_squares(const TeamThread& thread, const Vector& x,
+                                    ExactAccumulator& residual_square) const {
   for (std::size_t i = static_cast<std::size_t>(thread.index); i < parts_.size();
        i += static_cast<std::size_t>(thread.count)) {
     double square = 0;
@@ -248,11 +248,11 @@ void RestrictedSchwarz::add_core_squares(const TeamThread& thread, const Vector&
   }
 }
 
-void RestrictedSchwarz::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
+void PieceSweeper::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
   add_core_squares(thread, vectors_[current_], residual_square);
 }
 
-void RestrictedSchwarz::advance(const TeamThread& thread, int count) {
+void PieceSweeper::advance(const TeamThread& thread, int count) {
   for (int i = 0; i < count; ++i) {
     sweep(thread, SweepPart::all, nullptr);
     thread.barrier();
@@ -261,20 +261,19 @@ void RestrictedSchwarz::advance(const TeamThread& thread, int count) {
   }
 }
 
-void RestrictedSchwarz::record(const TeamThread& thread) {
+void PieceSweeper::record(const TeamThread& thread) {
   const Share share = share_of(static_cast<std::int64_t>(row_count_), thread.index, thread.count);
   std::copy(vectors_[current_].data() + share.begin, vectors_[current_].data() + share.end,
             recorded_.data() + share.begin);
 }
 
-void RestrictedSchwarz::pack_record(const TeamThread& thread, std::size_t neighbour,
-                                    std::span<double> out) const {
+void PieceSweeper::pack_record(const TeamThread& thread, std::size_t neighbour,
+                               std::span<double> out) const {
   copy_out(recorded_, thread, neighbour, out);
 }
 
-void RestrictedSchwarz::add_residual_of_record(const TeamThread& thread,
-                                               std::span<const double> halo,
-                                               ExactAccumulator& residual_square) {
+void PieceSweeper::add_residual_of_record(const TeamThread& thread, std::span<const double> halo,
+                                          ExactAccumulator& residual_square) {
   const Share share = share_of(std::ssize(halo), thread.index, thread.count);
   std::copy(halo.data() + share.begin, halo.data() + share.end,
             recorded_.data() + row_count_ + share.begin);
