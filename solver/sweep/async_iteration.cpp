@@ -79,8 +79,8 @@ class AsyncIteration::Run {
   Sweeper& sweeper_;
   const Options& options_;
   double b_norm_;
-  bool judges_parts_;
-  double threshold_;  // of the sum of the squares of b − A·x, or of parts that have not converged
+  TileJudge* judge_;  // null: the residual of the whole decides
+  double threshold_;  // of the sum of the squares of b − A·x, or of tiles that have not converged
   double cpu_before_;
   double cpu_seen_;  // after the last sweep
   ChannelHalo channels_;
@@ -110,8 +110,8 @@ AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
       sweeper_(iteration.sweeper_),
       options_(iteration.options_),
       b_norm_(b_norm),
-      judges_parts_(sweeper_.judges_parts()),
-      threshold_(judges_parts_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
+      judge_(sweeper_.tile_judge()),
+      threshold_(judge_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
       cpu_before_(iteration.comm_thread_.cpu_seconds()),
       cpu_seen_(cpu_before_),
       channels_(iteration.communicator_, iteration.comm_thread_, sweeper_,
@@ -158,7 +158,7 @@ void AsyncIteration::Run::sweep(const TeamThread& thread) {
   {
     const perfmodel::MarkedRegion region("sweep");
     sweeper_.sweep(thread, SweepPart::all, contributes ? &own_square_.part(thread.index) : nullptr);
-    sweeper_.judge_parts(thread);
+    if (judge_) judge_->judge(thread);
     timer_.lap(thread, &IterationTimes::sweep);
   }
   if (is_disturbed) {
@@ -174,7 +174,7 @@ void AsyncIteration::Run::decide(const TeamThread& thread) {
   timer_.lap(thread, &IterationTimes::sweep);
   measure();
   if (iteration_ >= next_contribution_) contribute();
-  if (judges_parts_) contribution_ = unconverged_count();
+  if (judge_) contribution_ = unconverged_count();
   ++iteration_;
   const bool has_fixed_time = options_.fixed_seconds > 0;
   const bool is_converged =
@@ -229,7 +229,7 @@ void AsyncIteration::Run::measure() {
 
 void AsyncIteration::Run::contribute() {
   const double square_sum = own_square_.collect();
-  if (!judges_parts_) contribution_ = square_sum;
+  if (!judge_) contribution_ = square_sum;
   is_finite_ = std::isfinite(square_sum);
   next_contribution_ = iteration_ + options_.contribution_period;
   contributions_.record(timer_.seconds(), square_sum, static_cast<std::uint64_t>(iteration_));
@@ -241,7 +241,7 @@ void AsyncIteration::Run::contribute() {
 double AsyncIteration::Run::unconverged_count() const {
   std::int64_t count = 0;
   for (int thread = 0; thread < sweeper_.team().thread_count(); ++thread)
-    count += sweeper_.unconverged_count(thread);
+    count += judge_->unconverged_count(thread);
   return static_cast<double>(count);
 }
 
@@ -279,39 +279,45 @@ void AsyncIteration::Run::record_snapshot(const TeamThread& thread) {
   thread.barrier();
   const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
-    sweeper_.pack_record(thread, i,
-                         termination_.snapshot_send_buffer().subspan(
-                             static_cast<std::size_t>(neighbours[i].send_begin),
-                             static_cast<std::size_t>(neighbours[i].send_count)));
+    sweeper_.pack(thread, SweepState::recorded, i,
+                  termination_.snapshot_send_buffer().subspan(
+                      static_cast<std::size_t>(neighbours[i].send_begin),
+                      static_cast<std::size_t>(neighbours[i].send_count)));
   thread.barrier();
   if (thread.is_primary()) termination_.snapshot_recorded();
   timer_.lap(thread, &IterationTimes::reduction);
 }
 
 void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
-  sweeper_.add_residual_of_record(thread, termination_.snapshot_halo(),
-                                  own_square_.part(thread.index));
+  const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    sweeper_.unpack(thread, SweepState::recorded, i,
+                    termination_.snapshot_halo().subspan(
+                        static_cast<std::size_t>(neighbours[i].receive_begin),
+                        static_cast<std::size_t>(neighbours[i].receive_count)));
+  thread.barrier();
+  sweeper_.add_residual(thread, SweepState::recorded, own_square_.part(thread.index));
   thread.barrier();
   if (thread.is_primary()) {
     const double square_sum = own_square_.collect();
-    termination_.snapshot_evaluated(judges_parts_ ? unconverged_count() : square_sum);
+    termination_.snapshot_evaluated(judge_ ? unconverged_count() : square_sum);
   }
   thread.barrier();  // nobody adds again before
   timer_.lap(thread, &IterationTimes::reduction);
 }
 
 void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
-  sweeper_.collective_settle(thread);
+  if (judge_) judge_->collective_settle(thread);
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
   comm_thread::ReproducibleSum& sums = whole_.true_sums_;
-  sweeper_.add_residual(thread, sums.part(thread.index));
-  if (judges_parts_)
-    sums.part(thread.index, 1).add(static_cast<double>(sweeper_.unconverged_count(thread.index)));
+  sweeper_.add_residual(thread, SweepState::current, sums.part(thread.index));
+  if (judge_)
+    sums.part(thread.index, 1).add(static_cast<double>(judge_->unconverged_count(thread.index)));
   sums.collective_reduce(thread);
   if (thread.is_primary()) {
     true_square_ = sums.result();
-    has_ended_ = termination_.collective_verified(judges_parts_ ? sums.result(1) : true_square_);
+    has_ended_ = termination_.collective_verified(judge_ ? sums.result(1) : true_square_);
     next_contribution_ = iteration_;  // the detector needs one from the new epoch
     action_ = SweepAction::sweep;
     timer_.lap(thread, &IterationTimes::reduction);
@@ -354,7 +360,7 @@ AsyncIteration::AsyncIteration(const comm_thread::Communicator& communicator,
       options_(checked(std::move(options))),
       halo_(communicator, comm_thread, sweeper),
       true_sums_(communicator, comm_thread, sweeper.team().thread_count(),
-                 sweeper.judges_parts() ? 2 : 1) {}
+                 sweeper.tile_judge() ? 2 : 1) {}
 
 IterationReport AsyncIteration::run(double b_norm) {
   Run run(*this, b_norm);

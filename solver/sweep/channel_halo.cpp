@@ -76,8 +76,8 @@ void ChannelHalo::receive_newest(std::size_t i) {
 void ChannelHalo::copy(const TeamThread& thread) {
   if (!is_anything_planned_) return;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].is_sending) sweeper_.pack(thread, i, links_[i].outgoing);
-    if (links_[i].has_arrived) sweeper_.unpack(thread, i, links_[i].received);
+    if (links_[i].is_sending) sweeper_.pack(thread, SweepState::current, i, links_[i].outgoing);
+    if (links_[i].has_arrived) sweeper_.unpack(thread, SweepState::current, i, links_[i].received);
   }
   thread.barrier();
 }

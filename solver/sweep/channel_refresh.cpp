@@ -43,7 +43,8 @@ ChannelRefresh::ChannelRefresh(const comm_thread::Communicator& communicator,
 void ChannelRefresh::start(const TeamThread& thread, spmv::Mode /*mode*/, IterationTimer& timer) {
   if (!has_neighbours()) return;
   const perfmodel::MarkedRegion region("pack");
-  for (std::size_t i = 0; i < neighbour_count_; ++i) sweeper_.pack(thread, i, outgoing_[i]);
+  for (std::size_t i = 0; i < neighbour_count_; ++i)
+    sweeper_.pack(thread, SweepState::current, i, outgoing_[i]);
   thread.barrier();
   if (thread.is_primary())
     for (std::size_t i = 0; i < neighbour_count_; ++i)
@@ -60,7 +61,8 @@ void ChannelRefresh::finish(const TeamThread& thread, IterationTimer& timer) {
     timer.lap(thread, &IterationTimes::wait);
   }
   const perfmodel::MarkedRegion region("pack");
-  for (std::size_t i = 0; i < neighbour_count_; ++i) sweeper_.unpack(thread, i, received_[i]);
+  for (std::size_t i = 0; i < neighbour_count_; ++i)
+    sweeper_.unpack(thread, SweepState::current, i, received_[i]);
   thread.barrier();
   timer.lap(thread, &IterationTimes::pack);
 }

@@ -43,7 +43,7 @@ void SweeperHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTime
   const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     sweeper_.pack(
-        thread, i,
+        thread, SweepState::current, i,
         part(exchange_.send_buffer(), neighbours[i].send_begin, neighbours[i].send_count));
   thread.barrier();
   if (thread.is_primary()) {
@@ -56,7 +56,8 @@ void SweeperHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTime
 
 void SweeperHalo::unpack(const TeamThread& thread, std::size_t neighbour) {
   const HaloNeighbour& from = sweeper_.neighbours()[neighbour];
-  sweeper_.unpack(thread, neighbour, part(received_, from.receive_begin, from.receive_count));
+  sweeper_.unpack(thread, SweepState::current, neighbour,
+                  part(received_, from.receive_begin, from.receive_count));
 }
 
 /// Whoever sends nothing is not waited for.

@@ -77,7 +77,7 @@ SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
       options_(checked(std::move(options))),
       halo_(collective_make_halo(communicator, comm_thread, sweeper, options_)),
       sums_(communicator, comm_thread, sweeper.team().thread_count(),
-            sweeper.judges_parts() || options_.fixed_seconds > 0 ? sum_count : 1) {}
+            sweeper.tile_judge() || options_.fixed_seconds > 0 ? sum_count : 1) {}
 
 void SyncIteration::refresh_halo(const TeamThread& thread) {
   halo_->start(thread, options_.mode, timer_);
@@ -147,14 +147,14 @@ double SyncIteration::collective_sweep_and_check(const TeamThread& thread, doubl
 
 double SyncIteration::collective_residual(const TeamThread& thread, double b_norm) {
   refresh_halo(thread);
-  sweeper_.add_residual(thread, sums_.part(thread.index, squares));
+  sweeper_.add_residual(thread, SweepState::current, sums_.part(thread.index, squares));
   return collective_sum_up(thread, b_norm);
 }
 
 double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm) {
-  if (sweeper_.judges_parts())
-    sums_.part(thread.index, unconverged_parts)
-        .add(static_cast<double>(sweeper_.unconverged_count(thread.index)));
+  if (const TileJudge* const judge = sweeper_.tile_judge())
+    sums_.part(thread.index, unconverged_tiles)
+        .add(static_cast<double>(judge->unconverged_count(thread.index)));
   if (options_.fixed_seconds > 0 && thread.is_primary() &&
       timer_.seconds() >= options_.fixed_seconds)
     sums_.part(thread.index, ranks_out_of_time).add(1);
@@ -168,9 +168,8 @@ double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm)
 
 SolveStatus SyncIteration::status_of(double residual) const {
   if (!std::isfinite(residual)) return SolveStatus::breakdown;
-  const bool is_converged = sweeper_.judges_parts()
-                                ? sums_.result(unconverged_parts) == 0
-                                : residual < options_.tolerance || residual == 0;
+  const bool is_converged = sweeper_.tile_judge() ? sums_.result(unconverged_tiles) == 0
+                                                  : residual < options_.tolerance || residual == 0;
   return is_converged ? SolveStatus::converged : SolveStatus::not_converged;
 }
 

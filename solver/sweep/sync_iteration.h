@@ -21,7 +21,7 @@
 
 namespace weft::solver {
 
-/// Sweeps in lock step: all ranks make the same number of sweeps, each from fresh halos, and test
+/// Sweeps synchronously: all ranks make the same number of sweeps, each from fresh halos, and test
 /// the residual every `check_period` sweeps. Iterations and values are the same, to the last bit,
 /// for any number of ranks and threads and in any mode, as far as the sweeper's are.
 ///
@@ -41,7 +41,7 @@ class SyncIteration {
     comm_thread::TransportChoice transport{};
     /// Of schedules; channels have what they have received one by one.
     HaloWait wait = HaloWait::all;
-    double tolerance = 1e-4;  // not used where the sweeper judges its parts
+    double tolerance = 1e-4;  // not used where tiles are judged
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
     /// Above 0: the run ends at the first check after so many seconds, converged or not.
@@ -97,7 +97,7 @@ class SyncIteration {
   std::unique_ptr<HaloRefresh> halo_;
   // Which sum is what; the first only, where the others are not needed.
   static constexpr int squares = 0;
-  static constexpr int unconverged_parts = 1;
+  static constexpr int unconverged_tiles = 1;
   static constexpr int ranks_out_of_time = 2;
   static constexpr int sum_count = 3;
   comm_thread::ReproducibleSum sums_;

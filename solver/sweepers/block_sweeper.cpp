@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "solver/sweepers/residual.h"
 
 namespace weft::solver {
 namespace {
@@ -36,7 +37,9 @@ void collective_check_diagonal(const spmv::SparseOperator& op) {
 }  // namespace
 
 BlockSweeper::BlockSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options)
-    : values_(op, b, 2),
+    : VectorSweeper(op.team(), op.halo_plan(), op.matrix().thread_rows(), 2),
+      op_(op),
+      b_(b),
       alone_(comm_thread::Communicator::self()),
       block_(op.diagonal_block(alone_)),
       inner_(block_, inner_options(options)) {
@@ -54,26 +57,21 @@ void BlockSweeper::count(const SolveReport& report) {
 /// the rows of the matrix, and so its division among threads.
 void BlockSweeper::sweep(const TeamThread& thread, SweepPart part,
                          ExactAccumulator* residual_square) {
-  values_.form_residual(thread, part, residual_square);
+  form_residual(op_, b_, current(), next(), thread, part, residual_square);
   if (part == SweepPart::interior) return;
-  const SolveReport report = inner_.solve_in_team(thread, values_.next());
+  const SolveReport report = inner_.solve_in_team(thread, {next(), row_count()});
   if (thread.is_primary()) count(report);
 
-  const auto cuts =
-      values_.op().matrix().thread_rows().subspan(static_cast<std::size_t>(thread.index), 2);
-  const double* const x = values_.current();
+  const auto cuts = op_.matrix().thread_rows().subspan(static_cast<std::size_t>(thread.index), 2);
+  const double* const x = current();
   const double* const d = inner_.solution().data();
-  double* const next = values_.next().data();
-  for (spmv::LocalIndex row = cuts[0]; row < cuts[1]; ++row) next[row] = x[row] + d[row];
+  double* const y = next();
+  for (spmv::LocalIndex row = cuts[0]; row < cuts[1]; ++row) y[row] = x[row] + d[row];
 }
 
-void BlockSweeper::advance(const TeamThread& thread, int count) {
-  for (int i = 0; i < count; ++i) {
-    sweep(thread, SweepPart::all, nullptr);
-    thread.barrier();
-    if (thread.is_primary()) finish_sweep();
-    thread.barrier();
-  }
+void BlockSweeper::add_residual(const TeamThread& thread, SweepState state,
+                                ExactAccumulator& residual_square) {
+  form_residual(op_, b_, values(state), next(), thread, SweepPart::all, &residual_square);
 }
 
 }  // namespace weft::solver

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
 #include "solver/krylov/conjugate_gradient.h"
-#include "solver/sweep/sweeper.h"
-#include "solver/sweepers/matrix_values.h"
+#include "solver/sweepers/vector_sweeper.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver {
@@ -26,7 +26,7 @@ namespace weft::solver {
 /// Bytes per row and sweep besides the matrix: 40 for the residual, 24 for the new values, and
 /// those of ConjugateGradient for each inner iteration. The block shares the memory of the matrix.
 /// Source: Bethune et al. 2012, section 6.4; O'Leary and White 1985.
-class BlockSweeper final : public Sweeper {
+class BlockSweeper final : public VectorSweeper {
  public:
   struct Options {
     double inner_tolerance = 1e-2;  // of ‖r‖ within one inner solve
@@ -48,53 +48,22 @@ class BlockSweeper final : public Sweeper {
   /// of the diagonal is not positive: no block with it is positive definite.
   BlockSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options);
 
-  /// Starts again from a constant x, on all ranks. Thread: the main thread, outside the team.
-  void set_values(double value) { values_.set_all(value); }
-
-  /// The current values. Shape: [row_count].
-  std::span<const double> solution() const { return values_.solution(); }
-
   /// Thread: the main thread, outside the team, or the primary one.
   const InnerSolves& inner_solves() const { return inner_solves_; }
 
-  const comm_thread::ComputeTeam& team() const override { return values_.op().team(); }
-  std::span<const comm_thread::HaloNeighbour> neighbours() const override {
-    return values_.neighbours();
-  }
-  void pack(const comm_thread::TeamThread& thread, std::size_t neighbour,
-            std::span<double> out) const override {
-    values_.pack(thread, neighbour, out);
-  }
-  void unpack(const comm_thread::TeamThread& thread, std::size_t neighbour,
-              std::span<const double> in) override {
-    values_.unpack(thread, neighbour, in);
-  }
   /// The interior part forms residuals only; the boundary part, or `all`, also solves and uses the
   /// team's barrier.
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
-  void finish_sweep() override { values_.finish_sweep(); }
   /// Not between a sweep and its finish_sweep: it overwrites the new values.
-  void add_residual(const comm_thread::TeamThread& thread,
-                    comm_thread::ExactAccumulator& residual_square) override {
-    values_.add_residual(thread, residual_square);
-  }
-  void advance(const comm_thread::TeamThread& thread, int count) override;
-  void record(const comm_thread::TeamThread& thread) override { values_.record(thread); }
-  void pack_record(const comm_thread::TeamThread& thread, std::size_t neighbour,
-                   std::span<double> out) const override {
-    values_.pack_record(thread, neighbour, out);
-  }
-  /// Not between a sweep and its finish_sweep: it overwrites the new values.
-  void add_residual_of_record(const comm_thread::TeamThread& thread, std::span<const double> halo,
-                              comm_thread::ExactAccumulator& residual_square) override {
-    values_.add_residual_of_record(thread, halo, residual_square);
-  }
+  void add_residual(const comm_thread::TeamThread& thread, SweepState state,
+                    comm_thread::ExactAccumulator& residual_square) override;
 
  private:
   void count(const SolveReport& report);
 
-  MatrixValues values_;
+  spmv::SparseOperator& op_;
+  std::span<const double> b_;
   comm_thread::Communicator alone_;
   spmv::SparseOperator block_;
   ConjugateGradient inner_;

@@ -108,13 +108,6 @@ std::string GridSweeper::sweep_method() const {
          std::to_string(options_.halo_depth) + " sweeps";
 }
 
-void GridSweeper::copy_out(const TeamThread& thread, const Array& array, const GridBox& box,
-                           std::span<double> out) const {
-  for_each_row(thread, layout_, box, [&](std::size_t first, std::size_t place, std::size_t count) {
-    std::copy_n(array.data() + first, count, out.data() + place);
-  });
-}
-
 void GridSweeper::copy_in(const TeamThread& thread, Array& array, const GridBox& box,
                           std::span<const double> in) const {
   for_each_row(thread, layout_, box, [&](std::size_t first, std::size_t place, std::size_t count) {
@@ -122,17 +115,22 @@ void GridSweeper::copy_in(const TeamThread& thread, Array& array, const GridBox&
   });
 }
 
-void GridSweeper::pack(const TeamThread& thread, std::size_t neighbour,
+void GridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
                        std::span<double> out) const {
-  copy_out(thread, arrays_[current_], neighbours_[neighbour].sent, out);
+  const double* const values = array_of(state).data();
+  for_each_row(thread, layout_, neighbours_[neighbour].sent,
+               [&](std::size_t first, std::size_t place, std::size_t count) {
+                 std::copy_n(values + first, count, out.data() + place);
+               });
 }
 
-void GridSweeper::unpack(const TeamThread& thread, std::size_t neighbour,
+void GridSweeper::unpack(const TeamThread& thread, SweepState state, std::size_t neighbour,
                          std::span<const double> in) {
-  copy_in(thread, arrays_[current_], neighbours_[neighbour].received, in);
+  const GridBox& box = neighbours_[neighbour].received;
+  if (state == SweepState::recorded) return copy_in(thread, recorded_, box, in);
   // The other array's halo, too: a sweep without a new halo reads it after the arrays changed
   // places.
-  copy_in(thread, arrays_[1 - current_], neighbours_[neighbour].received, in);
+  for (Array& array : arrays_) copy_in(thread, array, box, in);
 }
 
 std::vector<GridBox> GridSweeper::parts(SweepPart part) const {
@@ -155,9 +153,10 @@ void GridSweeper::sweep(const TeamThread& thread, SweepPart part,
     }
 }
 
-void GridSweeper::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
+void GridSweeper::add_residual(const TeamThread& thread, SweepState state,
+                               ExactAccumulator& residual_square) {
   for (const GridBox& mine : share_of_rows(layout_.own(), thread.index, thread.count))
-    add_average_residual(layout_, arrays_[current_].data(), mine, source_norm_ * source_norm_,
+    add_average_residual(layout_, array_of(state).data(), mine, source_norm_ * source_norm_,
                          residual_square);
 }
 
@@ -207,23 +206,6 @@ void GridSweeper::record(const TeamThread& thread) {
                [&](std::size_t first, std::size_t, std::size_t count) {
                  std::copy_n(arrays_[current_].data() + first, count, recorded_.data() + first);
                });
-}
-
-void GridSweeper::pack_record(const TeamThread& thread, std::size_t neighbour,
-                              std::span<double> out) const {
-  copy_out(thread, recorded_, neighbours_[neighbour].sent, out);
-}
-
-void GridSweeper::add_residual_of_record(const TeamThread& thread, std::span<const double> halo,
-                                         ExactAccumulator& residual_square) {
-  for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    copy_in(thread, recorded_, neighbours_[i].received,
-            halo.subspan(static_cast<std::size_t>(exchanged_[i].receive_begin),
-                         static_cast<std::size_t>(exchanged_[i].receive_count)));
-  thread.barrier();
-  for (const GridBox& mine : share_of_rows(layout_.own(), thread.index, thread.count))
-    add_average_residual(layout_, recorded_.data(), mine, source_norm_ * source_norm_,
-                         residual_square);
 }
 
 }  // namespace weft::solver

@@ -54,32 +54,29 @@ class GridSweeper final : public Sweeper {
 
   const comm_thread::ComputeTeam& team() const override { return team_; }
   std::span<const comm_thread::HaloNeighbour> neighbours() const override { return exchanged_; }
-  void pack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+  void pack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
             std::span<double> out) const override;
-  void unpack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+  void unpack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
               std::span<const double> in) override;
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
   void finish_sweep() override { current_ = 1 - current_; }
-  void add_residual(const comm_thread::TeamThread& thread,
+  void add_residual(const comm_thread::TeamThread& thread, SweepState state,
                     comm_thread::ExactAccumulator& residual_square) override;
   int sweeps_per_exchange() const override;
   void advance(const comm_thread::TeamThread& thread, int count) override;
   void record(const comm_thread::TeamThread& thread) override;
-  void pack_record(const comm_thread::TeamThread& thread, std::size_t neighbour,
-                   std::span<double> out) const override;
-  void add_residual_of_record(const comm_thread::TeamThread& thread, std::span<const double> halo,
-                              comm_thread::ExactAccumulator& residual_square) override;
 
  private:
   using Array = perfmodel::HugePageBuffer<double>;
 
   void set_up_arrays(Array& array) const;
+  const Array& array_of(SweepState state) const {
+    return state == SweepState::current ? arrays_[current_] : recorded_;
+  }
   std::vector<spmv::GridBox> parts(SweepPart part) const;
   /// `box` on the sides where there are neighbours `layers` points larger.
   spmv::GridBox extended(int layers) const;
-  void copy_out(const comm_thread::TeamThread& thread, const Array& array, const spmv::GridBox& box,
-                std::span<double> out) const;
   void copy_in(const comm_thread::TeamThread& thread, Array& array, const spmv::GridBox& box,
                std::span<const double> in) const;
 

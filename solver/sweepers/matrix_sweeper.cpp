@@ -2,6 +2,7 @@
 
 #include "solver/krylov/inverse_diagonal.h"
 #include "solver/sweepers/jacobi_step.h"
+#include "solver/sweepers/residual.h"
 
 namespace weft::solver {
 
@@ -9,31 +10,30 @@ using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
 MatrixSweeper::MatrixSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options)
-    : options_(options),
-      values_(op, b, options.momentum == 0 ? 2 : 3),
+    : VectorSweeper(op.team(), op.halo_plan(), op.matrix().thread_rows(),
+                    options.momentum == 0 ? 2 : 3),
+      options_(options),
+      op_(op),
+      b_(b),
       scale_(collective_invert_diagonal(op, options.weight, "Jacobi")) {}
 
 void MatrixSweeper::sweep(const TeamThread& thread, SweepPart part,
                           ExactAccumulator* residual_square) {
-  const double* const x = values_.current();
-  const double* const previous = options_.momentum == 0 ? nullptr : values_.previous();
-  double* const next = values_.next().data();
-  values_.op().matrix().multiply_blocks(
-      rows_of(part), thread.index, x, next, [&](spmv::LocalIndex row, spmv::LocalIndex count) {
+  const double* const x = current();
+  const double* const before = options_.momentum == 0 ? nullptr : previous();
+  double* const y = next();
+  op_.matrix().multiply_blocks(
+      rows_of(part), thread.index, x, y, [&](spmv::LocalIndex row, spmv::LocalIndex count) {
         const double square =
-            jacobi_step(values_.b().data() + row, scale_.data() + row, x + row,
-                        previous ? previous + row : nullptr, options_.momentum, next + row, count);
+            jacobi_step(b_.data() + row, scale_.data() + row, x + row,
+                        before ? before + row : nullptr, options_.momentum, y + row, count);
         if (residual_square) residual_square->add(square);
       });
 }
 
-void MatrixSweeper::advance(const TeamThread& thread, int count) {
-  for (int i = 0; i < count; ++i) {
-    sweep(thread, SweepPart::all, nullptr);
-    thread.barrier();
-    if (thread.is_primary()) finish_sweep();
-    thread.barrier();
-  }
+void MatrixSweeper::add_residual(const TeamThread& thread, SweepState state,
+                                 ExactAccumulator& residual_square) {
+  form_residual(op_, b_, values(state), next(), thread, SweepPart::all, &residual_square);
 }
 
 }  // namespace weft::solver

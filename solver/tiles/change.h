@@ -12,10 +12,10 @@
 
 namespace weft::solver {
 
-/// By how much what each tile of a rank is solved from has changed since it was, at most: along an
-/// edge, the norm of the change of the neighbour's x one point further out than the overlap −
-/// beta·x at the end of it. Each change by itself counts; corners do not. Infinite before the first
-/// solution.
+/// Upper bound on how much the boundary data of each tile of a rank has changed since the tile was
+/// last solved: along an edge, the norm of the change of the neighbour's x one point further out
+/// than the overlap − beta·x at the end of it. Each change by itself counts; corners do not.
+/// Infinite before the first solution.
 class TileChange {
  public:
   TileChange(const SchwarzProblem& problem, const TileLayout& layout, std::size_t tile_count);

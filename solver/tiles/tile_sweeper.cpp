@@ -248,14 +248,25 @@ void TileSweeper::solve_tile(const TeamThread& thread, std::size_t slot, Values 
                  values_of(slot, std::size_t{next}));
   if (!is_deferred) inside_.renew(slot, sweep_, next);
   newest_[slot].store(next, std::memory_order_release);
-  if (chooses_by_change())
+  if (options_.order == Order::most_changed)
     change_.tell(tile.box, correction, halo_.local_strips(static_cast<int>(slot)));
 }
 
 void TileSweeper::sweep(const TeamThread& thread, SweepPart part,
                         ExactAccumulator* residual_square) {
-  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  if (options_.takes_newest) return sweep_in_turn(thread, residual_square);
+  switch (options_.order) {
+    case Order::at_once:
+      return sweep_at_once(thread, part, residual_square);
+    case Order::most_changed:
+      return sweep_most_changed(thread, residual_square);
+    case Order::quarters:
+      return sweep_quarter(thread, residual_square);
+  }
+}
+
+void TileSweeper::sweep_at_once(const TeamThread& thread, SweepPart part,
+                                ExactAccumulator* residual_square) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   const std::size_t begin = part == SweepPart::interior ? state.surrounded : state.begin;
   const std::size_t end = part == SweepPart::boundary ? state.surrounded : state.end;
   for (std::size_t slot = begin; slot < end; ++slot) {
@@ -264,21 +275,34 @@ void TileSweeper::sweep(const TeamThread& thread, SweepPart part,
   }
 }
 
-void TileSweeper::sweep_in_turn(const TeamThread& thread, ExactAccumulator* residual_square) {
-  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  const std::size_t count = state.in_rows.size();
-  const std::uint64_t part_count =
-      chooses_by_change() ? 1 : std::clamp<std::size_t>(count, 1, relaxed_sweeps);
+void TileSweeper::sweep_most_changed(const TeamThread& thread, ExactAccumulator* residual_square) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  const double enough = least_change * change_.most_of(state.in_rows);
+  const auto is_chosen = [&](std::size_t, std::size_t slot) {
+    const double change = change_.of(slot);
+    if (!(change > 0 && change >= enough)) return false;
+    change_.forget(slot);
+    return true;
+  };
+  sweep_in_turn(thread, (sweep_ - 1) % 2 == 0, is_chosen, residual_square);
+}
+
+void TileSweeper::sweep_quarter(const TeamThread& thread, ExactAccumulator* residual_square) {
+  const std::size_t count = threads_[static_cast<std::size_t>(thread.index)].in_rows.size();
+  const std::uint64_t part_count = std::clamp<std::size_t>(count, 1, relaxed_sweeps);
   const std::uint64_t part = (sweep_ - 1) % part_count;
-  const bool is_forward = (sweep_ - 1) / part_count % 2 == 0;
-  const double enough = chooses_by_change() ? least_change * change_.most_of(state.in_rows) : 0;
+  const auto is_chosen = [&](std::size_t i, std::size_t) { return i * part_count / count == part; };
+  sweep_in_turn(thread, (sweep_ - 1) / part_count % 2 == 0, is_chosen, residual_square);
+}
+
+template <class Choice>
+void TileSweeper::sweep_in_turn(const TeamThread& thread, bool is_forward, const Choice& is_chosen,
+                                ExactAccumulator* residual_square) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  const std::size_t count = state.in_rows.size();
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t slot = state.in_rows[is_forward ? i : count - 1 - i];
-    const double change = change_.of(slot);
-    if (chooses_by_change() ? change > 0 && change >= enough : i * part_count / count == part) {
-      change_.forget(slot);
-      solve_tile(thread, slot, Values::newest);
-    }
+    if (is_chosen(i, slot)) solve_tile(thread, slot, Values::newest);
     if (residual_square) residual_square->add(tiles_[slot].residual_square);
   }
 }
@@ -338,30 +362,17 @@ void TileSweeper::add_to_ghosts(const TeamThread& thread, std::size_t neighbour,
   }
 }
 
-void TileSweeper::add_residuals(const TeamThread& thread, Values which,
-                                ExactAccumulator& residual_square) {
-  ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
-  for (std::size_t slot = state.begin; slot < state.end; ++slot) {
-    if (which != Values::recorded) complete(thread, slot, which);
-    form_residual(state, slot, which, tiles_[slot].box.whole());
+void TileSweeper::add_residual(const TeamThread& thread, SweepState state,
+                               ExactAccumulator& residual_square) {
+  ThreadState& own = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = own.begin; slot < own.end; ++slot) {
+    if (state == SweepState::current) complete(thread, slot, Values::current);
+    form_residual(own, slot, values_in(state), tiles_[slot].box.whole());
     residual_square.add(tiles_[slot].residual_square);
   }
 }
 
-void TileSweeper::add_residual(const TeamThread& thread, ExactAccumulator& residual_square) {
-  add_residuals(thread, Values::current, residual_square);
-}
-
-void TileSweeper::advance(const TeamThread& thread, int count) {
-  for (int i = 0; i < count; ++i) {
-    sweep(thread, SweepPart::all, nullptr);
-    thread.barrier();
-    if (thread.is_primary()) finish_sweep();
-    thread.barrier();
-  }
-}
-
-void TileSweeper::judge_parts(const TeamThread& thread) {
+void TileSweeper::judge(const TeamThread& thread) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   for (std::size_t count = state.begin; count < state.end; ++count) {
     const Tile& tile = tiles_[state.doubtful];
@@ -392,17 +403,6 @@ double TileSweeper::worst_tile_residual() const {
   return worst;
 }
 
-void TileSweeper::copy_out(const TeamThread& thread, Values which, std::size_t neighbour,
-                           std::span<double> out) const {
-  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).sent, thread)) {
-    const double* const values = values_of(static_cast<std::size_t>(strip.slot), which);
-    double* const to = out.data() + strip.begin;
-    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, int width) {
-      copy_row(values + first, width, to + place);
-    });
-  }
-}
-
 void TileSweeper::copy_in(const TeamThread& thread, Array& array, std::size_t neighbour,
                           std::span<const double> in) const {
   for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread)) {
@@ -415,14 +415,21 @@ void TileSweeper::copy_in(const TeamThread& thread, Array& array, std::size_t ne
   }
 }
 
-void TileSweeper::pack(const TeamThread& thread, std::size_t neighbour,
+void TileSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
                        std::span<double> out) const {
-  copy_out(thread, Values::current, neighbour, out);
+  for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).sent, thread)) {
+    const double* const values = values_of(static_cast<std::size_t>(strip.slot), values_in(state));
+    double* const to = out.data() + strip.begin;
+    for_each_row(layout_, strip.area, [&](std::size_t first, std::size_t place, int width) {
+      copy_row(values + first, width, to + place);
+    });
+  }
 }
 
-void TileSweeper::unpack(const TeamThread& thread, std::size_t neighbour,
+void TileSweeper::unpack(const TeamThread& thread, SweepState state, std::size_t neighbour,
                          std::span<const double> in) {
-  if (chooses_by_change())
+  if (state == SweepState::recorded) return copy_in(thread, recorded_, neighbour, in);
+  if (options_.order == Order::most_changed)
     for (const TileHalo::Strip& strip : share_of_strips(halo_.message(neighbour).received, thread))
       change_.tell(strip, values_of(static_cast<std::size_t>(strip.slot)), in);
   // The other array's ghosts, too: a sweep without a new message reads them after the arrays
@@ -441,22 +448,6 @@ void TileSweeper::record(const TeamThread& thread) {
     complete(thread, slot, Values::current);
     std::copy_n(values_of(slot), layout_.element_count(), values_of(slot, Values::recorded));
   }
-}
-
-void TileSweeper::pack_record(const TeamThread& thread, std::size_t neighbour,
-                              std::span<double> out) const {
-  copy_out(thread, Values::recorded, neighbour, out);
-}
-
-void TileSweeper::add_residual_of_record(const TeamThread& thread, std::span<const double> halo,
-                                         ExactAccumulator& residual_square) {
-  const auto neighbours = halo_.neighbours();
-  for (std::size_t i = 0; i < neighbours.size(); ++i)
-    copy_in(thread, recorded_, i,
-            halo.subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
-                         static_cast<std::size_t>(neighbours[i].receive_count)));
-  thread.barrier();
-  add_residuals(thread, Values::recorded, residual_square);
 }
 
 }  // namespace weft::solver

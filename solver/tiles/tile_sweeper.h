@@ -37,8 +37,6 @@ namespace weft::solver {
 ///                                      g g g g g g g
 ///                                      g g g g g g g
 ///
-/// With `takes_newest` from what they have now.
-///
 /// A tile has converged when ‖b − A·x‖ < tolerance·‖b‖ on its own points; all tiles together say
 /// when the iteration ends. Values and residuals have the same bits for any ranks and threads: a
 /// tile is solved alone, and its squares are summed in one order. Tiles with equal matrices share
@@ -50,22 +48,27 @@ namespace weft::solver {
 /// the solver gains by that, those inside are computed when all are needed (TileInside). Bytes
 /// a point and sweep besides the solver: 40 where all are computed. Memory: 3 values a point; a
 /// fourth from the first `record` on. Source: Yamazaki et al. 2019, section 4.
-class TileSweeper final : public Sweeper {
+class TileSweeper final : public Sweeper, public TileJudge {
  public:
+  /// The tiles that a sweep solves. Where it solves one after the other, each thread goes forwards
+  /// and backwards in turn, from the newest values of this rank's other tiles (multiplicative, as
+  /// far as tiles are not solved at the same time): for asynchronous iterations, as the bits then
+  /// depend on ranks and threads; only whole sweeps, each finished; residuals are those of tiles as
+  /// last computed, of one that the sweep solves before.
+  enum class Order {
+    at_once,  // all, from the values before the sweep (additive)
+    /// One after the other, those with most to gain: at least 0.6 times as much change (TileChange)
+    /// as any other of the thread when the sweep begins.
+    most_changed,
+    quarters,  // one after the other, a quarter of the tiles in each sweep
+  };
+
   struct Options {
     double tolerance = 1e-7;  // of each tile
     BoxSolverKind local_solver = BoxSolverKind::cholmod;
-    /// Solve tiles from the newest values of this rank's other tiles, forwards and backwards in
-    /// turn (multiplicative, as far as tiles are not solved at the same time), not from those
-    /// before the sweep: for iterations that do not wait, as the bits then depend on ranks and
-    /// threads. Only whole sweeps, each finished. A sweep solves the tiles that have most to gain:
-    /// at least 0.6 times as much change (TileChange) as any other of the thread when the sweep
-    /// begins. With another `relaxation` than 1 it solves a quarter of the tiles, whatever they
-    /// have to gain. Its residuals are those of tiles as last computed: of one that it solves,
-    /// before.
-    bool takes_newest = false;
-    /// By what a tile's corrections after the first are multiplied: TwoLevelSchwarz::relaxation
-    /// with a coarse space.
+    Order order = Order::at_once;
+    /// Factor of a tile's corrections after the first: SyncTwoLevel::relaxation or
+    /// AsyncTwoLevel::relaxation with a coarse space.
     double relaxation = 1;
   };
 
@@ -121,35 +124,33 @@ class TileSweeper final : public Sweeper {
   std::span<const comm_thread::HaloNeighbour> neighbours() const override {
     return halo_.neighbours();
   }
-  void pack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+  void pack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
             std::span<double> out) const override;
-  void unpack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+  void unpack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
               std::span<const double> in) override;
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
   void finish_sweep() override;
-  void add_residual(const comm_thread::TeamThread& thread,
+  void add_residual(const comm_thread::TeamThread& thread, SweepState state,
                     comm_thread::ExactAccumulator& residual_square) override;
-  void advance(const comm_thread::TeamThread& thread, int count) override;
   void record(const comm_thread::TeamThread& thread) override;
-  void pack_record(const comm_thread::TeamThread& thread, std::size_t neighbour,
-                   std::span<double> out) const override;
-  void add_residual_of_record(const comm_thread::TeamThread& thread, std::span<const double> halo,
-                              comm_thread::ExactAccumulator& residual_square) override;
-  bool judges_parts() const override { return true; }
-  void judge_parts(const comm_thread::TeamThread& thread) override;
+  TileJudge* tile_judge() override { return this; }
+  void judge(const comm_thread::TeamThread& thread) override;
   std::int64_t unconverged_count(int thread) const override;
 
  private:
   using Array = perfmodel::HugePageBuffer<double>;
-  /// Which values of a tile: those before the sweep in progress; the newest; the last `record`.
+  /// Values of a tile: those before the sweep in progress; the newest; the last `record`.
   enum class Values { current, newest, recorded };
+  static Values values_in(SweepState state) {
+    return state == SweepState::current ? Values::current : Values::recorded;
+  }
 
   /// What a thread has for itself: its slots, [begin, surrounded) need other ranks, and
   /// [surrounded, end) do not.
   struct alignas(64) ThreadState {
     std::size_t begin = 0, surrounded = 0, end = 0;
-    std::vector<std::size_t> in_rows;  // its slots by the place of their tiles, with takes_newest
+    std::vector<std::size_t> in_rows;  // its slots by the place of their tiles
     std::size_t doubtful = 0;  // the slot to judge first
     std::vector<double> residual;  // on one box
     double solve_seconds = 0;
@@ -183,12 +184,15 @@ class TileSweeper final : public Sweeper {
                                 const BoxFrame& given, const BoxFrame& wanted);
   void complete(const comm_thread::TeamThread& thread, std::size_t slot, Values which);
   void solve_tile(const comm_thread::TeamThread& thread, std::size_t slot, Values from);
-  void sweep_in_turn(const comm_thread::TeamThread& thread,
+  void sweep_at_once(const comm_thread::TeamThread& thread, SweepPart part,
                      comm_thread::ExactAccumulator* residual_square);
-  /// Which tiles a sweep in turn solves; otherwise a part of them after the other.
-  bool chooses_by_change() const { return options_.takes_newest && options_.relaxation == 1; }
-  void copy_out(const comm_thread::TeamThread& thread, Values which, std::size_t neighbour,
-                std::span<double> out) const;
+  void sweep_most_changed(const comm_thread::TeamThread& thread,
+                          comm_thread::ExactAccumulator* residual_square);
+  void sweep_quarter(const comm_thread::TeamThread& thread,
+                     comm_thread::ExactAccumulator* residual_square);
+  template <class Choice>
+  void sweep_in_turn(const comm_thread::TeamThread& thread, bool is_forward,
+                     const Choice& is_chosen, comm_thread::ExactAccumulator* residual_square);
   void copy_in(const comm_thread::TeamThread& thread, Array& array, std::size_t neighbour,
                std::span<const double> in) const;
   BoxFrame frame_of(const Tile& tile) const;
@@ -196,8 +200,6 @@ class TileSweeper final : public Sweeper {
   /// residual.
   std::span<double> form_residual(ThreadState& state, std::size_t slot, Values which,
                                   const BoxFrame& frame);
-  void add_residuals(const comm_thread::TeamThread& thread, Values which,
-                     comm_thread::ExactAccumulator& residual_square);
   bool is_converged(const Tile& tile) const;
 
   const comm_thread::ComputeTeam& team_;

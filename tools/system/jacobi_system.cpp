@@ -140,17 +140,16 @@ JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& p
 
 JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& progress) {
   const auto wanted = options.parsed_schwarz();
-  std::unique_ptr<solver::PieceSweeper> subdomains;
+  std::unique_ptr<solver::PieceSweeper> sweeper;
   try {
-    subdomains = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted);
+    sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted);
   } catch (const InputError& error) {
     throw InputError(name_ + ": " + error.what());
   }
-  JacobiRun run =
-      iterate(*subdomains, collective_start_residual(job_, *subdomains), options, progress);
+  JacobiRun run = iterate(*sweeper, collective_start_residual(job_, *sweeper), options, progress);
   run.sweep_method = fmt::format("{} subdomains of up to {} rows by CHOLMOD, overlap {}, {}",
-                                 subdomains->subdomain_count(), subdomains->largest_subdomain(),
-                                 wanted.overlap, solver::name(wanted.kind));
+                                 sweeper->piece_count(), sweeper->largest_piece(), wanted.overlap,
+                                 solver::name(wanted.kind));
   if (wanted.kind == solver::PieceSweeper::Kind::optimized)
     run.sweep_method += fmt::format(" with shift {:g}", wanted.shift);
   return run;

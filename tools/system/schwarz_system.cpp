@@ -16,10 +16,11 @@
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sync_iteration.h"
+#include "solver/tiles/async_two_level.h"
 #include "solver/tiles/box.h"
 #include "solver/tiles/robin_parameter.h"
+#include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "solver/tiles/two_level_schwarz.h"
 #include "spmv/modes/mode.h"
 #include "tools/system/async_option_checks.h"
 #include "tools/system/start_residual.h"
@@ -161,16 +162,18 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   run.problem = options.problem();
   run.problem.alpha = alpha;
   choose_local_solver(options, run);
-  const double relaxation =
-      options.has_coarse() ? solver::TwoLevelSchwarz::relaxation(options.is_sync()) : 1;
+  solver::TileSweeper::Options how{.tolerance = options.tolerance,
+                                   .local_solver = run.local_solver};
+  if (options.has_coarse())
+    how.relaxation =
+        options.is_sync() ? solver::SyncTwoLevel::relaxation : solver::AsyncTwoLevel::relaxation;
+  if (!options.is_sync())
+    how.order = options.has_coarse() ? solver::TileSweeper::Order::quarters
+                                     : solver::TileSweeper::Order::most_changed;
   std::unique_ptr<solver::TileSweeper> made;
   comm_thread::collective_attempt(job_.world(), [&] {
-    made = std::make_unique<solver::TileSweeper>(
-        job_.team(), run.problem, partition_, job_.world().rank(),
-        solver::TileSweeper::Options{.tolerance = options.tolerance,
-                                     .local_solver = run.local_solver,
-                                     .takes_newest = !options.is_sync(),
-                                     .relaxation = relaxation});
+    made = std::make_unique<solver::TileSweeper>(job_.team(), run.problem, partition_,
+                                                 job_.world().rank(), how);
   });
   solver::TileSweeper& tiles = *made;
   run.tile_count = std::ssize(tiles.tiles());
@@ -184,15 +187,17 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
 
 void SchwarzSystem::run_on(solver::TileSweeper& tiles, const SchwarzOptions& options,
                            ProgressLine& progress, SchwarzRun& run) {
-  if (!options.has_coarse()) {
+  const auto run_both = [&](auto&& both) {
+    run.report = iterate(both, options, progress);
+    run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
+    run.corrections = both.correction_count();
+  };
+  if (!options.has_coarse())
     run.report = iterate(tiles, options, progress);
-    return;
-  }
-  solver::TwoLevelSchwarz both(job_.comm_thread_world(), job_.comm_thread(), tiles,
-                               options.is_sync());
-  run.report = iterate(both, options, progress);
-  run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
-  run.corrections = both.correction_count();
+  else if (options.is_sync())
+    run_both(solver::SyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
+  else
+    run_both(solver::AsyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
 }
 
 solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,

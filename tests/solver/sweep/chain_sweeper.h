@@ -62,18 +62,23 @@ class ChainSweeper final : public solver::Sweeper {
   std::span<const comm_thread::HaloNeighbour> neighbours() const override { return neighbours_; }
   int sweeps_per_exchange() const override { return static_cast<int>(depth_); }
 
-  void pack(const comm_thread::TeamThread& thread, std::size_t neighbour,
+  void pack(const comm_thread::TeamThread& thread, solver::SweepState state, std::size_t neighbour,
             std::span<double> out) const override {
-    pack_from(values(), thread, neighbour, out);
-    if (thread.is_primary()) ++pack_count_;
+    const double* const from = begin_of(state) + (sides_[neighbour] == 0 ? 0 : count() - depth_);
+    const auto [begin, end] = comm_thread::share_of(std::ssize(out), thread.index, thread.count);
+    std::copy(from + begin, from + end, out.data() + begin);
+    if (thread.is_primary() && state == solver::SweepState::current) ++pack_count_;
   }
 
-  void unpack(const comm_thread::TeamThread& thread, std::size_t neighbour,
-              std::span<const double> in) override {
+  void unpack(const comm_thread::TeamThread& thread, solver::SweepState state,
+              std::size_t neighbour, std::span<const double> in) override {
     const auto [begin, end] = comm_thread::share_of(std::ssize(in), thread.index, thread.count);
-    const std::size_t place = halo_place(neighbour);
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      for (auto& values : values_) values[place + i] = in[i];
+    const std::size_t place = sides_[neighbour] == 0 ? 0 : depth_ + count();
+    const auto copy_to = [&, first = begin, last = end](std::vector<double>& values) {
+      std::copy(in.data() + first, in.data() + last, values.data() + place + first);
+    };
+    if (state == solver::SweepState::recorded) return copy_to(record_);
+    for (auto& values : values_) copy_to(values);
   }
 
   void sweep(const comm_thread::TeamThread& thread, solver::SweepPart part,
@@ -87,9 +92,14 @@ class ChainSweeper final : public solver::Sweeper {
     ++finished_count_;
   }
 
-  void add_residual(const comm_thread::TeamThread& thread,
+  void add_residual(const comm_thread::TeamThread& thread, solver::SweepState state,
                     comm_thread::ExactAccumulator& residual_square) override {
-    add_residual_of(values_[0].data() + depth_, thread, residual_square);
+    const double* const values = begin_of(state);
+    const auto share = comm_thread::share_of(own_.end - own_.begin, thread.index, thread.count);
+    for (std::int64_t i = share.begin; i < share.end; ++i) {
+      const double r = chain_.residual(own_.begin + i, values[i - 1], values[i], values[i + 1]);
+      residual_square.add(r * r);
+    }
   }
 
   void advance(const comm_thread::TeamThread& thread, int sweep_count) override {
@@ -107,21 +117,6 @@ class ChainSweeper final : public solver::Sweeper {
     if (thread.is_primary()) record_ = values_[0];
   }
 
-  void pack_record(const comm_thread::TeamThread& thread, std::size_t neighbour,
-                   std::span<double> out) const override {
-    pack_from({record_.data() + depth_, count()}, thread, neighbour, out);
-  }
-
-  void add_residual_of_record(const comm_thread::TeamThread& thread, std::span<const double> halo,
-                              comm_thread::ExactAccumulator& residual_square) override {
-    if (thread.is_primary())
-      for (std::size_t i = 0; i < neighbours_.size(); ++i)
-        std::copy_n(halo.data() + neighbours_[i].receive_begin, depth_,
-                    record_.data() + halo_place(i));
-    thread.barrier();
-    add_residual_of(record_.data() + depth_, thread, residual_square);
-  }
-
   std::int64_t pack_count() const { return pack_count_; }
   std::int64_t finished_count() const { return finished_count_; }
   std::int64_t advance_count() const { return advance_count_; }
@@ -133,8 +128,9 @@ class ChainSweeper final : public solver::Sweeper {
     return std::find(sides_.begin(), sides_.end(), side) != sides_.end();
   }
 
-  std::size_t halo_place(std::size_t neighbour) const {
-    return sides_[neighbour] == 0 ? 0 : depth_ + count();
+  /// The first own point.
+  const double* begin_of(solver::SweepState state) const {
+    return (state == solver::SweepState::current ? values_[0] : record_).data() + depth_;
   }
 
   bool is_boundary(std::int64_t i) const {
@@ -155,23 +151,6 @@ class ChainSweeper final : public solver::Sweeper {
       const double r = chain_.residual(point, old[i - 1], old[i], old[i + 1]);
       residual_square->add(r * r);
     }
-  }
-
-  void add_residual_of(const double* values, const comm_thread::TeamThread& thread,
-                       comm_thread::ExactAccumulator& residual_square) const {
-    const auto share = comm_thread::share_of(own_.end - own_.begin, thread.index, thread.count);
-    for (std::int64_t i = share.begin; i < share.end; ++i) {
-      const double r = chain_.residual(own_.begin + i, values[i - 1], values[i], values[i + 1]);
-      residual_square.add(r * r);
-    }
-  }
-
-  void pack_from(std::span<const double> values, const comm_thread::TeamThread& thread,
-                 std::size_t neighbour, std::span<double> out) const {
-    const auto [begin, end] = comm_thread::share_of(std::ssize(out), thread.index, thread.count);
-    const std::size_t place = sides_[neighbour] == 0 ? 0 : count() - depth_;
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      out[i] = values[place + i];
   }
 
   const comm_thread::ComputeTeam& team_;

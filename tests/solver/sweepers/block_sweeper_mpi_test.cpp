@@ -14,6 +14,7 @@
 #include "solver/sweepers/block_sweeper.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
+#include "tests/solver/sweep/sweeper_driver.h"
 
 namespace weft::solver {
 namespace {
@@ -21,9 +22,9 @@ namespace {
 using comm_thread::Communicator;
 using spmv::GlobalIndex;
 using spmv::Problem;
-using tests::LockStep;
 using tests::MatrixSystem;
 using tests::ReferenceMatrix;
+using tests::SweeperDriver;
 using tests::Vector;
 
 bool is_same(std::span<const double> a, std::span<const double> b) {
@@ -77,11 +78,12 @@ TEST_CASE("a sweep solves every rank's block as the serial method does") {
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
     BlockSweeper sweeper(system.op(), own_b, {.inner_tolerance = 1e-13});
-    LockStep iteration(system, sweeper);
+    SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
     Vector expected(b.size(), 0.0);
     for (int i = 0; i < 3; ++i) {
       sweep_serially(reference, b, world.size(), expected);
-      iteration.sweep(LockStep::Halo::fresh, i == 1 ? LockStep::Parts::two : LockStep::Parts::one);
+      iteration.sweep(SweeperDriver::Halo::fresh,
+                      i == 1 ? SweeperDriver::Parts::two : SweeperDriver::Parts::one);
       CHECK(largest_difference(sweeper.solution(), system.part_of(expected)) < 1e-6);
     }
   }
@@ -95,12 +97,12 @@ TEST_CASE("a sweep in parts has the bits of a whole one, and residuals those of 
   const Vector own_b = system.part_of(b);
   BlockSweeper whole(system.op(), own_b, {});
   BlockSweeper in_parts(system.op(), own_b, {});
-  LockStep whole_iteration(system, whole);
-  LockStep iteration_in_parts(system, in_parts);
+  SweeperDriver whole_iteration(system.communicator(), system.comm_thread(), whole);
+  SweeperDriver iteration_in_parts(system.communicator(), system.comm_thread(), in_parts);
   CHECK(whole_iteration.residual_square() == tests::square(b));
   for (int i = 0; i < 4; ++i)
-    CHECK(whole_iteration.sweep(LockStep::Halo::fresh, LockStep::Parts::one) ==
-          iteration_in_parts.sweep(LockStep::Halo::fresh, LockStep::Parts::two));
+    CHECK(whole_iteration.sweep(SweeperDriver::Halo::fresh, SweeperDriver::Parts::one) ==
+          iteration_in_parts.sweep(SweeperDriver::Halo::fresh, SweeperDriver::Parts::two));
   CHECK(is_same(whole.solution(), in_parts.solution()));
   CHECK(whole_iteration.sweep_in_vain() == iteration_in_parts.residual_square());
   CHECK(is_same(whole.solution(), in_parts.solution()));
@@ -115,7 +117,7 @@ TEST_CASE("the number of threads does not change the bits") {
     MatrixSystem system(world, reference, threads);
     const Vector own_b = system.part_of(b);
     BlockSweeper sweeper(system.op(), own_b, {});
-    LockStep iteration(system, sweeper);
+    SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
     for (int i = 0; i < 3; ++i) iteration.sweep();
     if (threads == 1) with_one_thread.assign(sweeper.solution().begin(), sweeper.solution().end());
     CHECK(is_same(sweeper.solution(), with_one_thread));
@@ -128,7 +130,7 @@ TEST_CASE("few outer iterations suffice, one on a single rank") {
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
   BlockSweeper sweeper(system.op(), b, {.inner_tolerance = 1e-6});
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   // Jacobi takes more than 700.
   const int sweeps = iteration.sweeps_to(1e-4, 20, 300);
   CHECK(sweeps < (world.size() == 1 ? 2 : 100));
@@ -145,7 +147,7 @@ TEST_CASE("inner solves end after as many iterations as are allowed") {
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(right_hand_side(reference.size()));
   BlockSweeper sweeper(system.op(), b, {.inner_tolerance = 1e-12, .inner_max_iterations = 3});
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   for (int i = 0; i < 5; ++i) iteration.sweep();
   CHECK(sweeper.inner_solves().solves == 5);
   CHECK(sweeper.inner_solves().iterations == 15);
@@ -157,7 +159,7 @@ TEST_CASE("the residual of a recorded state is that of the time of recording") {
   MatrixSystem system(world, reference);
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
   BlockSweeper sweeper(system.op(), b, {});
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   iteration.sweep();
   iteration.record();
   const double recorded = iteration.sweep();
@@ -172,9 +174,9 @@ TEST_CASE("several sweeps at once are single sweeps with one halo") {
   const Vector b = system.part_of(Vector(reference.size(), 1.0));
   BlockSweeper at_once(system.op(), b, {});
   BlockSweeper singly(system.op(), b, {});
-  LockStep iteration(system, singly);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), singly);
   at_once.team().run([&](const comm_thread::TeamThread& thread) { at_once.advance(thread, 3); });
-  for (int i = 0; i < 3; ++i) iteration.sweep(LockStep::Halo::old);
+  for (int i = 0; i < 3; ++i) iteration.sweep(SweeperDriver::Halo::old);
   CHECK(is_same(at_once.solution(), singly.solution()));
 }
 
@@ -189,7 +191,7 @@ TEST_CASE("a block that is not positive definite is reported and leaves the valu
   b[1] = -1;
   const Vector own_b = system.part_of(b);
   BlockSweeper sweeper(system.op(), own_b, {});
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   iteration.sweep();
   CHECK(sweeper.inner_solves().breakdowns == (world.is_root() ? 1 : 0));
   CHECK((sweeper.inner_solves().first_breakdown.find("not positive definite") !=

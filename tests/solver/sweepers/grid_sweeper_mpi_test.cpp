@@ -10,8 +10,6 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/engine/halo_exchange.h"
-#include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
@@ -20,6 +18,7 @@
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/partition.h"
+#include "tests/solver/sweep/sweeper_driver.h"
 #include "tests/support/grid_reference.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
@@ -28,11 +27,12 @@ namespace weft::solver {
 namespace {
 
 using comm_thread::Communicator;
-using comm_thread::TeamThread;
 using spmv::DiffusionProblem;
 using spmv::GridPartition;
 using tests::ReferenceDiffusion;
 using Options = GridSweeper::Options;
+using Halo = tests::SweeperDriver::Halo;
+using Parts = tests::SweeperDriver::Parts;
 
 constexpr std::size_t large_cache = std::size_t{1} << 26;
 
@@ -44,75 +44,11 @@ class System {
         team_(tests::thread_count(), comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
         sweeper_(communicator_, team_, problem, GridPartition(problem.grid, world.size()), options),
-        halo_(halo_count()),
-        exchange_(communicator_, sweeper_.neighbours(), halo_, 0),
-        squares_(communicator_, comm_thread_, team_.thread_count(), 1) {
-    communicator_.barrier();  // both ends of every pair exist
-  }
+        driver_(communicator_, comm_thread_, sweeper_) {}
 
   GridSweeper& sweeper() { return sweeper_; }
 
-  /// One sweep from a fresh halo. Returns ‖b − A·u‖² of the values before it. Collective.
-  double sweep(bool is_split) {
-    return sum([&](const TeamThread& thread) {
-      auto& squares = squares_.part(thread.index);
-      pack(thread, false);
-      if (is_split) sweeper_.sweep(thread, SweepPart::interior, &squares);
-      exchange(thread);
-      unpack(thread);
-      sweeper_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, &squares);
-      finish_sweep(thread);
-    });
-  }
-
-  /// The same, without squares. Collective.
-  void sweep_only(bool is_split) {
-    team_.run([&](const TeamThread& thread) {
-      pack(thread, false);
-      if (is_split) sweeper_.sweep(thread, SweepPart::interior, nullptr);
-      exchange(thread);
-      unpack(thread);
-      sweeper_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, nullptr);
-      finish_sweep(thread);
-    });
-  }
-
-  /// One sweep from whatever is in the halo. Collective.
-  void sweep_with_old_halo() {
-    team_.run([&](const TeamThread& thread) {
-      sweeper_.sweep(thread, SweepPart::all, nullptr);
-      finish_sweep(thread);
-    });
-  }
-
-  /// `count` sweeps from one fresh halo. Collective.
-  void advance(int count) {
-    team_.run([&](const TeamThread& thread) {
-      refresh(thread);
-      sweeper_.advance(thread, count);
-    });
-  }
-
-  /// ‖b − A·u‖². Collective.
-  double residual_square() {
-    return sum([&](const TeamThread& thread) {
-      refresh(thread);
-      sweeper_.add_residual(thread, squares_.part(thread.index));
-    });
-  }
-
-  void record() {
-    team_.run([&](const TeamThread& thread) { sweeper_.record(thread); });
-  }
-
-  /// ‖b − A·u‖² of what was recorded. Collective.
-  double residual_square_of_record() {
-    return sum([&](const TeamThread& thread) {
-      pack(thread, true);
-      exchange(thread);
-      sweeper_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
-    });
-  }
+  tests::SweeperDriver& driver() { return driver_; }
 
   /// How many own values have other bits than the serial loop's.
   std::int64_t wrong_count(const ReferenceDiffusion& reference) const {
@@ -125,69 +61,11 @@ class System {
   }
 
  private:
-  std::size_t halo_count() const {
-    std::int64_t count = 0;
-    for (const auto& neighbour : sweeper_.neighbours()) count += neighbour.receive_count;
-    return static_cast<std::size_t>(count);
-  }
-
-  template <class Work>
-  double sum(const Work& work) {
-    team_.run([&](const TeamThread& thread) {
-      work(thread);
-      squares_.collective_reduce(thread);
-    });
-    return squares_.result();
-  }
-
-  void refresh(const TeamThread& thread) {
-    pack(thread, false);
-    exchange(thread);
-    unpack(thread);
-  }
-
-  void pack(const TeamThread& thread, bool is_record) {
-    const auto neighbours = sweeper_.neighbours();
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      const auto out =
-          exchange_.send_buffer().subspan(static_cast<std::size_t>(neighbours[i].send_begin),
-                                          static_cast<std::size_t>(neighbours[i].send_count));
-      if (is_record)
-        sweeper_.pack_record(thread, i, out);
-      else
-        sweeper_.pack(thread, i, out);
-    }
-  }
-
-  void exchange(const TeamThread& thread) {
-    thread.barrier();
-    if (thread.is_primary() && exchange_.has_neighbours()) exchange_.post(comm_thread_).wait();
-    thread.barrier();
-  }
-
-  void unpack(const TeamThread& thread) {
-    const auto neighbours = sweeper_.neighbours();
-    for (std::size_t i = 0; i < neighbours.size(); ++i)
-      sweeper_.unpack(
-          thread, i,
-          std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
-                                   static_cast<std::size_t>(neighbours[i].receive_count)));
-    thread.barrier();
-  }
-
-  void finish_sweep(const TeamThread& thread) {
-    thread.barrier();
-    if (thread.is_primary()) sweeper_.finish_sweep();
-    thread.barrier();
-  }
-
   Communicator communicator_;
   comm_thread::ComputeTeam team_;
   comm_thread::CommThread comm_thread_;
   GridSweeper sweeper_;
-  std::vector<double> halo_;
-  comm_thread::HaloExchange exchange_;
-  comm_thread::ReproducibleSum squares_;
+  tests::SweeperDriver driver_;
 };
 
 /// What every rank should find: squares as the serial loop has them, summed up in any order.
@@ -208,7 +86,7 @@ TEST_CASE("the start values and the norm of b are those of the problem") {
         problem.source_square({{0, 0, 0}, {problem.grid.x, problem.grid.y, problem.grid.z}});
     CHECK(system.sweeper().source_norm() == std::sqrt(b_square));
     // At the start the residual is b.
-    CHECK(std::abs(system.residual_square() - b_square) <= 1e-12 * b_square);
+    CHECK(std::abs(system.driver().residual_square() - b_square) <= 1e-12 * b_square);
   }
 }
 
@@ -222,12 +100,13 @@ TEST_CASE("sweeps give the bits of the serial loop, in one part or two") {
         ReferenceDiffusion reference(problem);
         for (int sweep = 0; sweep < 7; ++sweep) {
           if (sweep % 3 == 2)
-            system.sweep_only(is_split);
+            system.driver().sweep_only(Halo::fresh, is_split ? Parts::two : Parts::one);
           else
-            CHECK(system.sweep(is_split) == expected_square(reference, system.sweeper()));
+            CHECK(system.driver().sweep(Halo::fresh, is_split ? Parts::two : Parts::one) ==
+                  expected_square(reference, system.sweeper()));
           reference.sweep();
           CHECK(system.wrong_count(reference) == 0);
-          CHECK(system.residual_square() == expected_square(reference, system.sweeper()));
+          CHECK(system.driver().residual_square() == expected_square(reference, system.sweeper()));
         }
       }
 }
@@ -245,12 +124,13 @@ TEST_CASE("several sweeps from one halo give the bits of the serial loop") {
         ReferenceDiffusion reference(problem);
         for (const int count : {1, 5, 2, 3, 1, 8}) {
           const int sweeps = std::min(count, system.sweeper().sweeps_per_exchange());
-          system.advance(sweeps);
+          system.driver().advance(sweeps);
           for (int sweep = 0; sweep < sweeps; ++sweep) reference.sweep();
           CHECK(system.wrong_count(reference) == 0);
         }
-        CHECK(system.residual_square() == expected_square(reference, system.sweeper()));
-        CHECK(system.sweep(true) == expected_square(reference, system.sweeper()));
+        CHECK(system.driver().residual_square() == expected_square(reference, system.sweeper()));
+        CHECK(system.driver().sweep(Halo::fresh, Parts::two) ==
+              expected_square(reference, system.sweeper()));
         reference.sweep();
         CHECK(system.wrong_count(reference) == 0);
       }
@@ -262,7 +142,7 @@ TEST_CASE("sweeps without an exchange take the halo that came last") {
     CAPTURE(problem.grid.x);
     System system(world, problem, {});
     ReferenceDiffusion reference(problem);
-    system.sweep_only(false);
+    system.driver().sweep_only();
     reference.sweep();
     const spmv::GridLayout& layout = system.sweeper().layout();
     std::vector<double> current(layout.element_count());
@@ -273,9 +153,9 @@ TEST_CASE("sweeps without an exchange take the halo that came last") {
     std::vector<double> next = current;
     for (int sweep = 0; sweep < 4; ++sweep) {
       if (sweep == 0)
-        system.sweep_only(true);
+        system.driver().sweep_only(Halo::fresh, Parts::two);
       else
-        system.sweep_with_old_halo();
+        system.driver().sweep_only(Halo::old);
       tests::sweep_grid(layout, current, next, layout.own());
       std::swap(current, next);
       std::int64_t wrong_count = 0;
@@ -297,7 +177,8 @@ TEST_CASE("boxes one point thick are swept") {
     ReferenceDiffusion reference(problem);
     for (int sweep = 0; sweep < 4; ++sweep) {
       CAPTURE(problem.grid.x, problem.grid.z, sweep);
-      CHECK(system.sweep(sweep % 2 == 0) == expected_square(reference, system.sweeper()));
+      CHECK(system.driver().sweep(Halo::fresh, sweep % 2 == 0 ? Parts::two : Parts::one) ==
+            expected_square(reference, system.sweeper()));
       reference.sweep();
       CHECK(system.wrong_count(reference) == 0);
     }
@@ -313,21 +194,21 @@ TEST_CASE("the residual of a record is that of the state recorded, while sweeps 
       ReferenceDiffusion reference(problem);
       const auto sweep = [&](int count) {
         for (int i = 0; i < count; ++i) {
-          system.sweep_only(i % 2 == 0);
+          system.driver().sweep_only(Halo::fresh, i % 2 == 0 ? Parts::two : Parts::one);
           reference.sweep();
         }
       };
       for (const int count : {3, 1, 4}) {
         sweep(count);
-        system.record();
+        system.driver().record();
         const double recorded = expected_square(reference, system.sweeper());
-        CHECK(system.residual_square_of_record() == recorded);
+        CHECK(system.driver().residual_square_of_record() == recorded);
         sweep(1);
-        CHECK(system.residual_square_of_record() == recorded);
+        CHECK(system.driver().residual_square_of_record() == recorded);
         sweep(2);
-        system.advance(depth);
+        system.driver().advance(depth);
         for (int i = 0; i < depth; ++i) reference.sweep();
-        CHECK(system.residual_square_of_record() == recorded);
+        CHECK(system.driver().residual_square_of_record() == recorded);
         CHECK(system.wrong_count(reference) == 0);
       }
     }

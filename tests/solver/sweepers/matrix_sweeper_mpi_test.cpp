@@ -15,6 +15,7 @@
 #include "solver/sweepers/richardson_parameters.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
+#include "tests/solver/sweep/sweeper_driver.h"
 
 namespace weft::solver {
 namespace {
@@ -22,9 +23,9 @@ namespace {
 using comm_thread::Communicator;
 using spmv::GlobalIndex;
 using spmv::Problem;
-using tests::LockStep;
 using tests::MatrixSystem;
 using tests::ReferenceMatrix;
+using tests::SweeperDriver;
 using tests::Vector;
 
 bool is_same(double a, double b) {
@@ -91,7 +92,7 @@ TEST_CASE("two sweeps on a 6×6 tridiagonal matrix are those by hand") {
   MatrixSystem system(world, tridiagonal(6));
   const Vector b = system.part_of(Vector(6, 1.0));
   MatrixSweeper sweeper(system.op(), b, {});
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   CHECK(iteration.sweep() == 6);
   CHECK(is_same(sweeper.solution(), system.part_of(Vector(6, 0.5))));
   CHECK(iteration.sweep() == 4.5);
@@ -112,11 +113,11 @@ TEST_CASE("sweeps and residuals have the bits of the serial iteration, whole or 
       MatrixSystem system(world, reference);
       const Vector own_b = system.part_of(b);
       MatrixSweeper sweeper(system.op(), own_b, options);
-      LockStep iteration(system, sweeper);
+      SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
       for (int i = 0; i < 6; ++i) {
         const Vector r = expected.residual();
-        const auto parts = i % 2 == 0 ? LockStep::Parts::one : LockStep::Parts::two;
-        CHECK(is_same(iteration.sweep(LockStep::Halo::fresh, parts), tests::square(r)));
+        const auto parts = i % 2 == 0 ? SweeperDriver::Parts::one : SweeperDriver::Parts::two;
+        CHECK(is_same(iteration.sweep(SweeperDriver::Halo::fresh, parts), tests::square(r)));
         expected.sweep(r);
         CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
       }
@@ -134,7 +135,7 @@ TEST_CASE("the halo stays as it is until it is replaced") {
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
     MatrixSweeper sweeper(system.op(), own_b, {1, momentum});
-    LockStep iteration(system, sweeper);
+    SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
     Vector seen_by_others = expected.x;
     for (int i = 0; i < 7; ++i) {
       if (i % 3 == 0) seen_by_others = expected.x;
@@ -147,7 +148,7 @@ TEST_CASE("the halo stays as it is until it is replaced") {
               value * (is_own ? expected.x : seen_by_others)[static_cast<std::size_t>(column)];
         }
       expected.sweep(expected.residual(y));
-      iteration.sweep(i % 3 == 0 ? LockStep::Halo::fresh : LockStep::Halo::old);
+      iteration.sweep(i % 3 == 0 ? SweeperDriver::Halo::fresh : SweeperDriver::Halo::old);
       CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
     }
   }
@@ -161,7 +162,7 @@ TEST_CASE("a sweep that is not taken leaves values, and the momentum, as they ar
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
   MatrixSweeper sweeper(system.op(), own_b, expected.options);
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   for (int i = 0; i < 4; ++i) {
     const Vector r = expected.residual();
     CHECK(is_same(iteration.sweep_in_vain(), tests::square(r)));
@@ -180,7 +181,7 @@ TEST_CASE("the residual of a recorded state is that of the time of recording") {
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
     MatrixSweeper sweeper(system.op(), own_b, expected.options);
-    LockStep iteration(system, sweeper);
+    SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
     double recorded = 0;
     for (int i = 0; i < 5; ++i) {
       const Vector r = expected.residual();
@@ -204,10 +205,10 @@ TEST_CASE("several sweeps at once are single sweeps with one halo") {
   const Vector own_b = system.part_of(b);
   MatrixSweeper at_once(system.op(), own_b, {1, 0.25});
   MatrixSweeper singly(system.op(), own_b, {1, 0.25});
-  LockStep iteration(system, singly);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), singly);
   CHECK(at_once.sweeps_per_exchange() == 1);
   at_once.team().run([&](const comm_thread::TeamThread& thread) { at_once.advance(thread, 5); });
-  for (int i = 0; i < 5; ++i) iteration.sweep(LockStep::Halo::old);
+  for (int i = 0; i < 5; ++i) iteration.sweep(SweeperDriver::Halo::old);
   CHECK(is_same(at_once.solution(), singly.solution()));
 }
 
@@ -220,14 +221,14 @@ TEST_CASE("an iteration starts again from a constant") {
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
   MatrixSweeper sweeper(system.op(), own_b, expected.options);
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   iteration.sweep();
   iteration.sweep();
   sweeper.set_values(1.5);
   for (int i = 0; i < 3; ++i) {
     const Vector r = expected.residual();
     // The first sweep finds the constant in the halo, too.
-    const auto halo = i == 0 ? LockStep::Halo::old : LockStep::Halo::fresh;
+    const auto halo = i == 0 ? SweeperDriver::Halo::old : SweeperDriver::Halo::fresh;
     CHECK(is_same(iteration.sweep(halo), tests::square(r)));
     expected.sweep(r);
     CHECK(is_same(sweeper.solution(), system.part_of(expected.x)));
@@ -239,7 +240,7 @@ TEST_CASE("matrices with fewer rows than ranks are swept") {
   MatrixSystem system(world, tridiagonal(2));
   const Vector b = system.part_of(Vector(2, 1.0));
   MatrixSweeper sweeper(system.op(), b, {});
-  LockStep iteration(system, sweeper);
+  SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   CHECK(iteration.sweep() == 2);
   CHECK(iteration.sweep() == 0.5);
   CHECK(is_same(sweeper.solution(), system.part_of(Vector(2, 0.75))));
@@ -253,7 +254,7 @@ TEST_CASE("Richardson's second order takes far fewer sweeps than Jacobi") {
   const double b_norm = std::sqrt(static_cast<double>(reference.size()));
   const auto sweeps = [&](MatrixSweeper::Options options) {
     MatrixSweeper sweeper(system.op(), b, options);
-    LockStep iteration(system, sweeper);
+    SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
     return iteration.sweeps_to(1e-4, b_norm, 2000);
   };
   const RichardsonParameters fastest = richardson_parameters(std::cos(std::acos(-1.0) / 21));

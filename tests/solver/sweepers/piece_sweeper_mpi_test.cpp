@@ -7,11 +7,13 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
+#include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
 #include "solver/sweepers/piece_sweeper.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
+#include "tests/solver/sweep/sweeper_driver.h"
 #include "tests/support/serial_reference.h"
 
 namespace weft::solver {
@@ -21,10 +23,10 @@ using comm_thread::Communicator;
 using comm_thread::DetectorKind;
 using comm_thread::TeamThread;
 using spmv::Problem;
-using tests::LockStep;
 using tests::MatrixSystem;
 using tests::multiply;
 using tests::ReferenceMatrix;
+using tests::SweeperDriver;
 using tests::Vector;
 using Kind = PieceSweeper::Kind;
 using Options = PieceSweeper::Options;
@@ -67,22 +69,22 @@ TEST_CASE("sweeps do what the preconditioner does, to the last bit on any ranks"
   const auto world = Communicator::collective_world();
   const auto alone = Communicator::self();
   for (const Kind kind : {Kind::restricted, Kind::optimized})
-    for (const int subdomains : {4, 9})
+    for (const int pieces : {4, 9})
       for (const int overlap : {0, 1, 3}) {
         if (kind == Kind::optimized && overlap == 0) continue;
-        CAPTURE(name(kind), subdomains, overlap);
-        const Options options{.kind = kind, .subdomain_count = subdomains, .overlap = overlap};
+        CAPTURE(name(kind), pieces, overlap);
+        const Options options{.kind = kind, .piece_count = pieces, .overlap = overlap};
         const Vector expected = reference(a, b, options, 5);
         MatrixSystem system(world, a);
         const Vector own_b = system.part_of(b);
         PieceSweeper together(system.op(), own_b, options);
         MatrixSystem serial(alone, a, 1);
         PieceSweeper whole(serial.op(), b, options);
-        LockStep steps(system, together);
-        LockStep serial_steps(serial, whole);
+        SweeperDriver steps(system.communicator(), system.comm_thread(), together);
+        SweeperDriver serial_steps(serial.communicator(), serial.comm_thread(), whole);
         for (int k = 0; k < 5; ++k) {
-          const auto parts = k % 2 == 0 ? LockStep::Parts::one : LockStep::Parts::two;
-          CHECK(steps.sweep(LockStep::Halo::fresh, parts) == serial_steps.sweep());
+          const auto parts = k % 2 == 0 ? SweeperDriver::Parts::one : SweeperDriver::Parts::two;
+          CHECK(steps.sweep(SweeperDriver::Halo::fresh, parts) == serial_steps.sweep());
         }
         for (std::size_t i = 0; i < expected.size(); ++i)
           CHECK(whole.solution()[i] == Approx(expected[i]).margin(1e-12));
@@ -104,7 +106,7 @@ TEST_CASE("in lock step and without waiting the true residual falls below the to
   for (const auto partition : {PieceSweeper::Partition::rows, PieceSweeper::Partition::graph})
     for (const Kind kind : {Kind::restricted, Kind::optimized}) {
       CAPTURE(name(kind), partition == PieceSweeper::Partition::graph);
-      const Options options{.kind = kind, .subdomain_count = 8, .partition = partition};
+      const Options options{.kind = kind, .piece_count = 8, .partition = partition};
       PieceSweeper in_step(system.op(), own_b, options);
       SyncIteration::Options sync;
       sync.tolerance = 1e-6;
@@ -124,21 +126,21 @@ TEST_CASE("in lock step and without waiting the true residual falls below the to
             AsyncIteration(world, system.comm_thread(), sweeper, async).run(norm(b));
         CHECK(found.status == SolveStatus::converged);
         CHECK(found.relative_residual < 1e-6);
-        LockStep check(system, sweeper);
+        SweeperDriver check(system.communicator(), system.comm_thread(), sweeper);
         CHECK(std::sqrt(check.residual_square()) < 1e-6 * norm(b));
       }
     }
 }
 
-TEST_CASE("optimized subdomains converge in fewer iterations") {
+TEST_CASE("optimized pieces converge in fewer iterations") {
   const ReferenceMatrix a = tests::reference_matrix(Problem::parse("poisson2d:32x32"));
   const Vector b(a.size(), 1.0);
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, a);
   const Vector own_b = system.part_of(b);
   const auto sweeps = [&](Kind kind) {
-    PieceSweeper sweeper(system.op(), own_b, {.kind = kind, .subdomain_count = 4});
-    LockStep steps(system, sweeper);
+    PieceSweeper sweeper(system.op(), own_b, {.kind = kind, .piece_count = 4});
+    SweeperDriver steps(system.communicator(), system.comm_thread(), sweeper);
     return steps.sweeps_to(1e-6, norm(b), 1000);
   };
   const int optimized = sweeps(Kind::optimized);
@@ -150,10 +152,10 @@ TEST_CASE("what makes no iteration is refused on every rank") {
   MatrixSystem system(world, tests::reference_matrix(Problem::parse("poisson2d:6")));
   const Vector b = system.part_of(Vector(36, 1.0));
   CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::symmetric}), comm_thread::InputError);
-  CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::restricted, .subdomain_count = 37}),
+  CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::restricted, .piece_count = 37}),
                   comm_thread::InputError);
   if (world.size() > 1)
-    CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::restricted, .subdomain_count = 1}),
+    CHECK_THROWS_AS(PieceSweeper(system.op(), b, {.kind = Kind::restricted, .piece_count = 1}),
                     comm_thread::InputError);
 }
 

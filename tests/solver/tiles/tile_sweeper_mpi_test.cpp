@@ -10,8 +10,6 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/engine/halo_exchange.h"
-#include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
@@ -23,6 +21,7 @@
 #include "solver/tiles/schwarz_problem.h"
 #include "solver/tiles/tile_sweeper.h"
 #include "spmv/problems/right_hand_side.h"
+#include "tests/solver/sweep/sweeper_driver.h"
 #include "tests/solver/tiles/schwarz_reference.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
@@ -33,6 +32,8 @@ namespace {
 using comm_thread::Communicator;
 using comm_thread::TeamThread;
 using tests::SchwarzReference;
+using Halo = tests::SweeperDriver::Halo;
+using Order = TileSweeper::Order;
 
 constexpr double classical = std::numeric_limits<double>::infinity();
 constexpr int most_sweeps = 150;
@@ -70,88 +71,36 @@ class System {
  public:
   System(const Communicator& communicator, const SchwarzProblem& problem, double tolerance = 1e-7,
          int threads = tests::thread_count(), BoxSolverKind kind = BoxSolverKind::cholmod,
-         bool takes_newest = false)
+         Order order = Order::at_once)
       : communicator_(communicator.collective_duplicate()),
         team_(threads, comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
         sweeper_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
                  communicator.rank(),
-                 {.tolerance = tolerance, .local_solver = kind, .takes_newest = takes_newest}),
-        halo_(halo_count()),
-        exchange_(communicator_, sweeper_.neighbours(), halo_, 0),
-        squares_(communicator_, comm_thread_, threads, 1) {
-    communicator_.barrier();  // both ends of every pair exist
-  }
+                 {.tolerance = tolerance, .local_solver = kind, .order = order}),
+        driver_(communicator_, comm_thread_, sweeper_) {}
 
   TileSweeper& sweeper() { return sweeper_; }
+  tests::SweeperDriver& driver() { return driver_; }
 
   /// Collective.
   IterationReport iterate(spmv::Mode mode, std::int64_t most = most_sweeps) {
     SyncIteration iteration(communicator_, comm_thread_, sweeper_,
                             {.mode = mode, .max_iterations = most, .check_period = 1});
-    return iteration.run(std::sqrt(residual_square()));
+    return iteration.run(std::sqrt(driver_.residual_square()));
   }
 
   /// Without waiting. Collective.
   IterationReport iterate_asynchronously(const AsyncIteration::Options& options) {
     AsyncIteration iteration(communicator_, comm_thread_, sweeper_, options);
-    return iteration.run(std::sqrt(residual_square()));
+    return iteration.run(std::sqrt(driver_.residual_square()));
   }
 
   /// For a fixed time, in lock step. Collective.
   IterationReport iterate_for(double seconds) {
     SyncIteration iteration(communicator_, comm_thread_, sweeper_,
                             {.check_period = 1, .fixed_seconds = seconds});
-    return iteration.run(std::sqrt(residual_square()));
-  }
-
-  /// ‖b − A·x‖² with fresh halos. Collective.
-  double residual_square() {
-    return sum([&](const TeamThread& thread) {
-      refresh(thread, false);
-      sweeper_.add_residual(thread, squares_.part(thread.index));
-    });
-  }
-
-  /// One sweep, from fresh halos or from those that came last. Collective.
-  void sweep(bool is_fresh) {
-    team_.run([&](const TeamThread& thread) {
-      if (is_fresh) refresh(thread, false);
-      sweeper_.sweep(thread, SweepPart::all, nullptr);
-      thread.barrier();
-      if (thread.is_primary()) sweeper_.finish_sweep();
-    });
-  }
-
-  /// A sweep, after which every part is judged as far as need be. Collective.
-  void sweep_and_judge() {
-    team_.run([&](const TeamThread& thread) {
-      refresh(thread, false);
-      sweeper_.sweep(thread, SweepPart::all, nullptr);
-      sweeper_.judge_parts(thread);
-      thread.barrier();
-      if (thread.is_primary()) sweeper_.finish_sweep();
-    });
-  }
-
-  /// A sweep that is never finished. Collective.
-  void sweep_in_vain() {
-    team_.run([&](const TeamThread& thread) {
-      refresh(thread, false);
-      sweeper_.sweep(thread, SweepPart::all, nullptr);
-    });
-  }
-
-  void record() {
-    team_.run([&](const TeamThread& thread) { sweeper_.record(thread); });
-  }
-
-  /// ‖b − A·x‖² of what was recorded. Collective.
-  double residual_square_of_record() {
-    return sum([&](const TeamThread& thread) {
-      refresh(thread, true);
-      sweeper_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
-    });
+    return iteration.run(std::sqrt(driver_.residual_square()));
   }
 
   /// ‖b‖².
@@ -228,50 +177,11 @@ class System {
     for (const int tile : sweeper_.tiles()) for_each_point_of(tile, work);
   }
 
-  std::size_t halo_count() const {
-    std::int64_t count = 0;
-    for (const auto& neighbour : sweeper_.neighbours()) count += neighbour.receive_count;
-    return static_cast<std::size_t>(count);
-  }
-
-  template <class Work>
-  double sum(const Work& work) {
-    team_.run([&](const TeamThread& thread) {
-      work(thread);
-      squares_.collective_reduce(thread);
-    });
-    return squares_.result();
-  }
-
-  void refresh(const TeamThread& thread, bool is_record) {
-    const auto neighbours = sweeper_.neighbours();
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      const auto out =
-          exchange_.send_buffer().subspan(static_cast<std::size_t>(neighbours[i].send_begin),
-                                          static_cast<std::size_t>(neighbours[i].send_count));
-      if (is_record)
-        sweeper_.pack_record(thread, i, out);
-      else
-        sweeper_.pack(thread, i, out);
-    }
-    thread.barrier();
-    if (thread.is_primary() && exchange_.has_neighbours()) exchange_.post(comm_thread_).wait();
-    thread.barrier();
-    for (std::size_t i = 0; i < neighbours.size() && !is_record; ++i)
-      sweeper_.unpack(
-          thread, i,
-          std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
-                                   static_cast<std::size_t>(neighbours[i].receive_count)));
-    thread.barrier();
-  }
-
   Communicator communicator_;
   comm_thread::ComputeTeam team_;
   comm_thread::CommThread comm_thread_;
   TileSweeper sweeper_;
-  std::vector<double> halo_;
-  comm_thread::HaloExchange exchange_;
-  comm_thread::ReproducibleSum squares_;
+  tests::SweeperDriver driver_;
 };
 
 TEST_CASE("lock step takes as many sweeps to the same values as the dense method, in any mode") {
@@ -320,9 +230,10 @@ TEST_CASE("what is small on the whole but not on every tile has not converged") 
     ++sweeps;
   }
   System system(world, problem, 1e-2);
-  const double b_square = system.residual_square();
-  for (int i = 0; i < sweeps; ++i) system.sweep(true);
-  CHECK(std::abs(system.residual_square() - reference.residual_square()) < 1e-9 * b_square);
+  const double b_square = system.driver().residual_square();
+  for (int i = 0; i < sweeps; ++i) system.driver().sweep_only();
+  CHECK(std::abs(system.driver().residual_square() - reference.residual_square()) <
+        1e-9 * b_square);
   CHECK(reference.unconverged_count(1e-2) > 0);
   CHECK(system.unconverged_count() == reference.unconverged_count(1e-2));
 }
@@ -334,7 +245,7 @@ TEST_CASE("sweeps without an exchange between ranks go on from what came last") 
   SchwarzReference reference(problem);
   const TilePartition partition(problem.tiles_per_side, world.size());
   for (int i = 0; i < 9; ++i) {
-    system.sweep(i % 3 == 0);
+    system.driver().sweep_only(i % 3 == 0 ? Halo::fresh : Halo::old);
     if (i % 3 == 0)
       reference.sweep();
     else
@@ -351,12 +262,12 @@ TEST_CASE("values that nobody asked for are there as soon as somebody does") {
       System system(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::tensor);
       System always(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::cholmod);
       for (int i = 1; i <= 22; ++i) {
-        system.sweep(true);
-        always.sweep(true);
+        system.driver().sweep_only();
+        always.driver().sweep_only();
         if (i % period != 0) continue;
         const double bound = 1e-12 * always.largest_value();
         CHECK(system.largest_difference(always) < bound);
-        system.sweep_in_vain();
+        system.driver().sweep_in_vain();
         CHECK(system.largest_difference(always) < bound);
       }
     }
@@ -366,27 +277,28 @@ TEST_CASE("with the newest values one thread solves one tile after the other, to
   for (const SchwarzProblem& problem : problems())
     for (const BoxSolverKind kind : {BoxSolverKind::cholmod, BoxSolverKind::tensor}) {
       CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
-      System system(Communicator::self(), problem, 1e-7, 1, kind, true);
+      System system(Communicator::self(), problem, 1e-7, 1, kind, Order::most_changed);
       SchwarzReference reference(problem);
       int solved = 0;
       for (int i = 0; i < 12; ++i) {
-        system.sweep(true);
+        system.driver().sweep_only();
         solved += reference.sweep_in_turn(i % 2 == 0);
         if (i % 3 != 1) CHECK(system.largest_difference(reference) < 1e-10);
         CHECK(system.sweeper().solve_count() == solved);
       }
-      CHECK(std::abs(system.residual_square() - reference.residual_square()) <
+      CHECK(std::abs(system.driver().residual_square() - reference.residual_square()) <
             1e-9 * system.source_square());
     }
 }
 
 TEST_CASE("tiles that have little to gain are not solved again") {
   const SchwarzProblem problem = problem_of(6, 6, 1, 0.1);
-  System system(Communicator::self(), problem, 1e-7, 2, BoxSolverKind::cholmod, true);
+  System system(Communicator::self(), problem, 1e-7, 2, BoxSolverKind::cholmod,
+                Order::most_changed);
   int sweeps = 0;
   do {
-    system.sweep(true);
-    system.residual_square();
+    system.driver().sweep_only();
+    system.driver().residual_square();
   } while (++sweeps < most_sweeps && system.unconverged_count() > 0);
   CHECK(system.unconverged_count() == 0);
   CHECK(system.sweeper().solve_count() < 36 * sweeps * 7 / 10);
@@ -397,13 +309,15 @@ TEST_CASE("tiles are judged converged after the very sweep after which they are"
   for (const SchwarzProblem& problem : all_problems())
     for (const double tolerance : {1e-1, 1e-4, 1e-7}) {
       CAPTURE(problem.tiles_per_side, problem.points_per_side, problem.overlap, problem.alpha);
-      System system(Communicator::self(), problem, tolerance, 1, BoxSolverKind::tensor, true);
+      System system(Communicator::self(), problem, tolerance, 1, BoxSolverKind::tensor,
+                    Order::most_changed);
       bool is_converged = false;
       for (int sweeps = 0; !is_converged && sweeps < 60; ++sweeps) {
-        system.sweep_and_judge();
+        system.driver().sweep_and_judge();
         const bool is_judged_converged = system.unconverged_count() == 0;
-        if (sweeps % 2 == 0) system.residual_square();  // of all, or what was judged is kept
-        if (is_judged_converged) system.residual_square();
+        if (sweeps % 2 == 0)
+          system.driver().residual_square();  // of all, or what was judged is kept
+        if (is_judged_converged) system.driver().residual_square();
         is_converged = system.unconverged_count() == 0;
         CHECK(is_judged_converged == is_converged);
       }
@@ -413,12 +327,13 @@ TEST_CASE("tiles are judged converged after the very sweep after which they are"
 TEST_CASE("with the newest values threads converge to the same solution with fewer solves") {
   const SchwarzProblem problem = problem_of(5, 3, 2, 0.05, "x-random:1");
   System old_values(Communicator::self(), problem, 1e-7, 3);
-  System newest_values(Communicator::self(), problem, 1e-7, 3, BoxSolverKind::cholmod, true);
+  System newest_values(Communicator::self(), problem, 1e-7, 3, BoxSolverKind::cholmod,
+                       Order::most_changed);
   const auto solves_to_end = [](System& system) {
     int sweeps = 0;
     do {
-      system.sweep(true);
-      system.residual_square();
+      system.driver().sweep_only();
+      system.driver().residual_square();
     } while (++sweeps < most_sweeps && system.unconverged_count() > 0);
     return system.sweeper().solve_count();
   };
@@ -435,16 +350,16 @@ TEST_CASE("the residual of a record is that of the state recorded, while sweeps 
     System system(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::tensor);
     System same(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::tensor);
     for (int i = 0; i < 2; ++i) {
-      system.sweep(true);
-      same.sweep(true);
+      system.driver().sweep_only();
+      same.driver().sweep_only();
     }
-    const double recorded = same.residual_square();
-    system.record();
-    CHECK(system.residual_square_of_record() == recorded);
-    system.sweep(true);
-    system.sweep(true);
-    CHECK(system.residual_square_of_record() == recorded);
-    CHECK(system.residual_square() != recorded);
+    const double recorded = same.driver().residual_square();
+    system.driver().record();
+    CHECK(system.driver().residual_square_of_record() == recorded);
+    system.driver().sweep_only();
+    system.driver().sweep_only();
+    CHECK(system.driver().residual_square_of_record() == recorded);
+    CHECK(system.driver().residual_square() != recorded);
   }
 }
 
@@ -457,15 +372,14 @@ TEST_CASE("without waiting, every detector ends when all tiles have converged") 
     reference.sweep_to(1e-7, most_sweeps);
     for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                         DetectorKind::all_reduce, DetectorKind::snapshot})
-      for (const bool takes_newest : {false, true}) {
-        CAPTURE(problem.tiles_per_side, comm_thread::name(detector), takes_newest);
-        System system(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::cholmod,
-                      takes_newest);
+      for (const Order order : {Order::at_once, Order::most_changed}) {
+        CAPTURE(problem.tiles_per_side, comm_thread::name(detector), order == Order::at_once);
+        System system(world, problem, 1e-7, tests::thread_count(), BoxSolverKind::cholmod, order);
         const IterationReport report =
             system.iterate_asynchronously({.contribution_period = 1, .detector = detector});
         CHECK(report.status == SolveStatus::converged);
         CHECK(report.relative_residual < 1e-7);
-        CHECK(std::abs(system.residual_square()) < 1e-14 * system.source_square());
+        CHECK(std::abs(system.driver().residual_square()) < 1e-14 * system.source_square());
         CHECK(system.unconverged_count() == 0);
         CHECK(system.largest_difference(reference) < 1e-4);
       }
@@ -481,7 +395,8 @@ TEST_CASE("without waiting, and solving for edges only, every detector ends at t
   for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                       DetectorKind::all_reduce, DetectorKind::snapshot}) {
     CAPTURE(comm_thread::name(detector));
-    System system(world, problem, 1e-10, tests::thread_count(), BoxSolverKind::tensor, true);
+    System system(world, problem, 1e-10, tests::thread_count(), BoxSolverKind::tensor,
+                  Order::most_changed);
     const IterationReport report =
         system.iterate_asynchronously({.contribution_period = 4, .detector = detector});
     CHECK(report.status == SolveStatus::converged);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -14,11 +15,12 @@
 #include "comm_thread/termination/detector_kind.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
+#include "solver/tiles/async_two_level.h"
 #include "solver/tiles/linear_coarse_space.h"
 #include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "solver/tiles/two_level_schwarz.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
@@ -32,19 +34,22 @@ using comm_thread::TeamThread;
 const SchwarzProblem problem{4, 4, 1, 0.3, spmv::RightHandSide::parse("x-random:3")};
 
 /// Two levels on some ranks and threads.
+template <class TwoLevel>
 class System {
  public:
-  System(const Communicator& communicator, int threads, bool waits)
+  System(const Communicator& communicator, int threads)
       : communicator_(communicator.collective_duplicate()),
         team_(threads, comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = tests::session().thread_level()}),
         tiles_(team_, problem, TilePartition(problem.tiles_per_side, communicator.size()),
                communicator.rank(),
-               {.takes_newest = !waits, .relaxation = TwoLevelSchwarz::relaxation(waits)}),
-        both_(communicator_, comm_thread_, tiles_, waits) {}
+               {.order = std::is_same_v<TwoLevel, SyncTwoLevel> ? TileSweeper::Order::at_once
+                                                                : TileSweeper::Order::quarters,
+                .relaxation = TwoLevel::relaxation}),
+        both_(communicator_, comm_thread_, tiles_) {}
 
   TileSweeper& tiles() { return tiles_; }
-  TwoLevelSchwarz& both() { return both_; }
+  TwoLevel& both() { return both_; }
   const comm_thread::ComputeTeam& team() const { return team_; }
 
   /// Collective.
@@ -81,16 +86,16 @@ class System {
   comm_thread::ComputeTeam team_;
   comm_thread::CommThread comm_thread_;
   TileSweeper tiles_;
-  TwoLevelSchwarz both_;
+  TwoLevel both_;
 };
 
 }  // namespace
 
 TEST_CASE("two levels in lock step have the same bits on any ranks and threads") {
-  System alone(Communicator::self(), 1, true);
+  System<SyncTwoLevel> alone(Communicator::self(), 1);
   const IterationReport expected = alone.iterate();
   CHECK(expected.status == SolveStatus::converged);
-  System together(Communicator::collective_world(), tests::thread_count(), true);
+  System<SyncTwoLevel> together(Communicator::collective_world(), tests::thread_count());
   const IterationReport found = together.iterate();
   CHECK(found.iterations == expected.iterations);
   CHECK(together.both().correction_count() == found.iterations + 1);
@@ -103,7 +108,7 @@ TEST_CASE("two levels without waiting come to the true residual with every detec
   for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                       DetectorKind::all_reduce, DetectorKind::snapshot}) {
     CAPTURE(comm_thread::name(detector));
-    System system(Communicator::collective_world(), tests::thread_count(), false);
+    System<AsyncTwoLevel> system(Communicator::collective_world(), tests::thread_count());
     const IterationReport report = system.iterate_asynchronously(detector);
     CHECK(report.status == SolveStatus::converged);
     CHECK(system.worst() < 1e-7);
@@ -112,7 +117,7 @@ TEST_CASE("two levels without waiting come to the true residual with every detec
 }
 
 TEST_CASE("the sum from residuals is that from values, and its correction leaves none of it") {
-  System system(Communicator::self(), 1, true);
+  System<SyncTwoLevel> system(Communicator::self(), 1);
   TileSweeper& tiles = system.tiles();
   LinearCoarseSpace space(problem.tiles_per_side, problem.points_per_side);
   std::vector<double> shares(space.share_count());
