@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "comm_thread/mpi/sparse_exchange.h"
+#include "solver/precondition/ask_owners.h"
 
 namespace weft::solver {
 namespace {
@@ -16,10 +17,10 @@ using comm_thread::Bytes;
 using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
 
-/// A row, and the subdomain whose core has it.
+/// A row, and the number of the piece whose core has it.
 struct CoreOfRow {
   GlobalIndex row;
-  int subdomain;
+  int piece;
 };
 
 struct Entry {
@@ -47,28 +48,19 @@ class KnownRows {
   }
 
   void collective_fetch(const comm_thread::Communicator& communicator,
-                        const std::vector<OverlappingRows>& subdomains) {
-    std::map<int, std::vector<GlobalIndex>> wanted;
-    for (const OverlappingRows& subdomain : subdomains)
-      for (const GlobalIndex row : subdomain.rows)
-        if (!is_own(row) && fetched_.try_emplace(row).second)
-          wanted[matrix_.partition.owner(row)].push_back(row);
-    std::map<int, Bytes> requests;
-    for (const auto& [rank, rows] : wanted) requests[rank] = comm_thread::to_bytes(rows);
-    std::map<int, Bytes> answers;
-    for (const auto& [rank, bytes] :
-         comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
-      std::vector<Entry> entries;
-      for (const GlobalIndex row : comm_thread::from_bytes<GlobalIndex>(bytes))
-        for_each_entry(row, [&](GlobalIndex column, double value) {
-          entries.push_back({row, column, value});
-        });
-      answers[rank] = comm_thread::to_bytes(entries);
-    }
-    for (const auto& [rank, bytes] :
-         comm_thread::collective_sparse_exchange(communicator, std::move(answers)))
-      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
-        fetched_[entry.row].emplace_back(entry.column, entry.value);
+                        const std::vector<OverlappingRows>& pieces) {
+    std::vector<GlobalIndex> wanted;
+    for (const OverlappingRows& piece : pieces)
+      for (const GlobalIndex row : piece.rows)
+        if (!is_own(row) && fetched_.try_emplace(row).second) wanted.push_back(row);
+    collective_ask_owners<Entry>(
+        communicator, matrix_.partition, wanted,
+        [&](GlobalIndex row, std::vector<Entry>& entries) {
+          for_each_entry(row, [&](GlobalIndex column, double value) {
+            entries.push_back({row, column, value});
+          });
+        },
+        [&](const Entry& entry) { fetched_[entry.row].emplace_back(entry.column, entry.value); });
   }
 
  private:
@@ -93,62 +85,54 @@ bool has(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
   return std::ranges::binary_search(rows, row);
 }
 
-/// Which core every row at the edge of a subdomain belongs to, and every row outside that it is
+/// Which core every row at the edge of a piece belongs to, and every row outside that it is
 /// coupled to. Every row is in one core; its owner tells, after the rank of the core told him.
 std::unordered_map<GlobalIndex, int> collective_find_cores(
     const comm_thread::Communicator& communicator, const DistributedMatrix& matrix,
-    const KnownRows& known, const std::vector<OverlappingRows>& subdomains) {
+    const KnownRows& known, const std::vector<OverlappingRows>& pieces) {
   std::map<int, std::vector<CoreOfRow>> told;
-  for (const OverlappingRows& subdomain : subdomains)
-    for (const GlobalIndex row : subdomain.core)
-      told[matrix.partition.owner(row)].push_back({row, subdomain.number});
+  for (const OverlappingRows& piece : pieces)
+    for (const GlobalIndex row : piece.core)
+      told[matrix.partition.owner(row)].push_back({row, piece.number});
   std::map<int, Bytes> messages;
   for (const auto& [rank, list] : told) messages[rank] = comm_thread::to_bytes(list);
   std::vector<int> core_of_own(static_cast<std::size_t>(matrix.rows.row_count));
   for (const auto& [rank, bytes] :
        comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
     for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
-      core_of_own[static_cast<std::size_t>(core.row - matrix.first_row())] = core.subdomain;
+      core_of_own[static_cast<std::size_t>(core.row - matrix.first_row())] = core.piece;
 
   std::unordered_map<GlobalIndex, int> cores;
-  std::map<int, std::vector<GlobalIndex>> wanted;
+  std::vector<GlobalIndex> wanted;
   const auto want = [&](GlobalIndex row) {
-    if (cores.try_emplace(row).second) wanted[matrix.partition.owner(row)].push_back(row);
+    if (cores.try_emplace(row).second) wanted.push_back(row);
   };
-  for (const OverlappingRows& subdomain : subdomains)
-    for (const GlobalIndex row : subdomain.rows)
+  for (const OverlappingRows& piece : pieces)
+    for (const GlobalIndex row : piece.rows)
       known.for_each_entry(row, [&](GlobalIndex column, double) {
-        if (has(subdomain.rows, column)) return;
+        if (has(piece.rows, column)) return;
         want(row);
         want(column);
       });
-  std::map<int, Bytes> requests;
-  for (const auto& [rank, rows] : wanted) requests[rank] = comm_thread::to_bytes(rows);
-  std::map<int, Bytes> answers;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
-    std::vector<CoreOfRow> list;
-    for (const GlobalIndex row : comm_thread::from_bytes<GlobalIndex>(bytes))
-      list.push_back({row, core_of_own[static_cast<std::size_t>(row - matrix.first_row())]});
-    answers[rank] = comm_thread::to_bytes(list);
-  }
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(answers)))
-    for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
-      cores[core.row] = core.subdomain;
+  collective_ask_owners<CoreOfRow>(
+      communicator, matrix.partition, wanted,
+      [&](GlobalIndex row, std::vector<CoreOfRow>& list) {
+        list.push_back({row, core_of_own[static_cast<std::size_t>(row - matrix.first_row())]});
+      },
+      [&](const CoreOfRow& core) { cores[core.row] = core.piece; });
   return cores;
 }
 
 LowerTriangle matrix_of(const KnownRows& known, const std::unordered_map<GlobalIndex, int>& cores,
-                        OverlappingRows& subdomain) {
-  const std::vector<GlobalIndex>& rows = subdomain.rows;
+                        OverlappingRows& piece) {
+  const std::vector<GlobalIndex>& rows = piece.rows;
   LowerTriangle matrix{rows.size(), {}};
-  subdomain.cut.assign(rows.size(), 0);
+  piece.cut.assign(rows.size(), 0);
   for (std::size_t i = 0; i < rows.size(); ++i)
     known.for_each_entry(rows[i], [&](GlobalIndex column, double value) {
       const auto found = std::ranges::lower_bound(rows, column);
       const bool is_inside = found != rows.end() && *found == column;
-      if (!is_inside && cores.at(rows[i]) == cores.at(column)) subdomain.cut[i] += std::abs(value);
+      if (!is_inside && cores.at(rows[i]) == cores.at(column)) piece.cut[i] += std::abs(value);
       if (!is_inside || column > rows[i]) return;
       matrix.entries.push_back(
           {static_cast<int>(i), static_cast<int>(found - rows.begin()), value});
@@ -172,21 +156,20 @@ WholeRows whole_rows(const KnownRows& known, const std::vector<GlobalIndex>& row
 
 std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
                                                   const DistributedMatrix& matrix, int overlap,
-                                                  std::vector<OverlappingRows>& subdomains,
+                                                  std::vector<OverlappingRows>& pieces,
                                                   std::vector<WholeRows>* whole) {
   KnownRows known(matrix);
-  for (OverlappingRows& subdomain : subdomains) subdomain.rows = subdomain.core;
-  known.collective_fetch(communicator, subdomains);
+  for (OverlappingRows& piece : pieces) piece.rows = piece.core;
+  known.collective_fetch(communicator, pieces);
   for (int layer = 0; layer < overlap; ++layer) {
-    for (OverlappingRows& subdomain : subdomains) add_layer(known, subdomain.rows);
-    known.collective_fetch(communicator, subdomains);
+    for (OverlappingRows& piece : pieces) add_layer(known, piece.rows);
+    known.collective_fetch(communicator, pieces);
   }
   std::vector<LowerTriangle> matrices;
-  const auto cores = collective_find_cores(communicator, matrix, known, subdomains);
-  for (OverlappingRows& subdomain : subdomains)
-    matrices.push_back(matrix_of(known, cores, subdomain));
-  for (std::size_t i = 0; whole && i < subdomains.size(); ++i)
-    whole->push_back(whole_rows(known, subdomains[i].rows));
+  const auto cores = collective_find_cores(communicator, matrix, known, pieces);
+  for (OverlappingRows& piece : pieces) matrices.push_back(matrix_of(known, cores, piece));
+  for (std::size_t i = 0; whole && i < pieces.size(); ++i)
+    whole->push_back(whole_rows(known, pieces[i].rows));
   return matrices;
 }
 

@@ -7,7 +7,7 @@
 
 namespace weft::solver {
 
-void shift_interface(const OverlappingRows& subdomain, double shift, LowerTriangle& matrix) {
+void shift_interface(const OverlappingRows& piece, double shift, LowerTriangle& matrix) {
   if (shift == 1) return;
   std::vector<double> excess(matrix.size);  // of the diagonal over the rest of the row
   for (const LowerTriangle::Entry& entry : matrix.entries) {
@@ -21,7 +21,7 @@ void shift_interface(const OverlappingRows& subdomain, double shift, LowerTriang
     }
   }
   for (std::size_t row = 0; row < matrix.size; ++row) {
-    const double most = std::clamp(excess[row], 0.0, subdomain.cut[row]);
+    const double most = std::clamp(excess[row], 0.0, piece.cut[row]);
     if (most == 0) continue;
     const int index = static_cast<int>(row);
     matrix.entries.push_back({index, index, -(1 - shift) * most});

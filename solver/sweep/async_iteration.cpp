@@ -76,16 +76,16 @@ class AsyncIteration::Run {
   void collective_verify(const TeamThread& thread);
 
   AsyncIteration& whole_;
-  Subdomain& subdomain_;
+  Sweeper& sweeper_;
   const Options& options_;
   double b_norm_;
-  bool judges_parts_;
-  double threshold_;  // of the sum of the squares of b − A·x, or of parts that have not converged
+  TileJudge* judge_;  // null: the residual of the whole decides
+  double threshold_;  // of the sum of the squares of b − A·x, or of tiles that have not converged
   double cpu_before_;
   double cpu_seen_;  // after the last sweep
   ChannelHalo channels_;
   std::uint64_t seen_message_count_ = 0;  // when this rank last looked
-  std::uint64_t fruitless_count_ = 0;  // sweeps since there was news
+  std::uint64_t fruitless_count_ = 0;  // sweeps since a message came
   comm_thread::Termination termination_;
   IterationTimer timer_;  // begins at the same time on all ranks
   IterationTimes times_before_;  // before the exchange and the sweep in progress
@@ -107,22 +107,22 @@ class AsyncIteration::Run {
 
 AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
     : whole_(iteration),
-      subdomain_(iteration.subdomain_),
+      sweeper_(iteration.sweeper_),
       options_(iteration.options_),
       b_norm_(b_norm),
-      judges_parts_(subdomain_.judges_parts()),
-      threshold_(judges_parts_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
+      judge_(sweeper_.tile_judge()),
+      threshold_(judge_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
       cpu_before_(iteration.comm_thread_.cpu_seconds()),
       cpu_seen_(cpu_before_),
-      channels_(iteration.communicator_, iteration.comm_thread_, subdomain_,
+      channels_(iteration.communicator_, iteration.comm_thread_, sweeper_,
                 {.delivery = options_.delivery,
                  .transport = options_.transport,
                  .max_in_flight = options_.max_in_flight}),
       termination_(iteration.communicator_, iteration.comm_thread_,
                    {.detector = options_.detector,
                     .threshold = threshold_,
-                    .neighbours = subdomain_.neighbours()}),
-      own_square_(subdomain_.team().thread_count()),
+                    .neighbours = sweeper_.neighbours()}),
+      own_square_(sweeper_.team().thread_count()),
       disturbance_(options_.disturbance) {
   timer_.start();
 }
@@ -157,9 +157,8 @@ void AsyncIteration::Run::sweep(const TeamThread& thread) {
   const double cpu_before = is_disturbed ? thread_cpu_seconds() : 0;
   {
     const perfmodel::MarkedRegion region("sweep");
-    subdomain_.sweep(thread, SweepPart::all,
-                     contributes ? &own_square_.part(thread.index) : nullptr);
-    subdomain_.judge_parts(thread);
+    sweeper_.sweep(thread, SweepPart::all, contributes ? &own_square_.part(thread.index) : nullptr);
+    if (judge_) judge_->judge(thread);
     timer_.lap(thread, &IterationTimes::sweep);
   }
   if (is_disturbed) {
@@ -171,11 +170,11 @@ void AsyncIteration::Run::sweep(const TeamThread& thread) {
 
 /// Between two sweeps, while the other threads wait.
 void AsyncIteration::Run::decide(const TeamThread& thread) {
-  subdomain_.finish_sweep();
+  sweeper_.finish_sweep();
   timer_.lap(thread, &IterationTimes::sweep);
   measure();
   if (iteration_ >= next_contribution_) contribute();
-  if (judges_parts_) contribution_ = unconverged_count();
+  if (judge_) contribution_ = unconverged_count();
   ++iteration_;
   const bool has_fixed_time = options_.fixed_seconds > 0;
   const bool is_converged =
@@ -197,12 +196,12 @@ void AsyncIteration::Run::decide(const TeamThread& thread) {
 /// such runs then take up to a minute instead of a second now and then: those who wait in a barrier
 /// yield more often, and Linux takes running time from them for it (see `relax`).
 ///
-/// Sweeps without news from anybody are mostly in vain and only keep the neighbours from sending:
-/// after 200 of them the rank naps before each. Without it, four ranks over `one-sided:flush` on
-/// two cores made up to 935505 sweeps where 455 do.
+/// Sweeps without a message from anybody are mostly in vain and only keep the neighbours from
+/// sending: after 200 of them the rank naps before each. Without it, four ranks over
+/// `one-sided:flush` on two cores made up to 935505 sweeps where 455 do.
 void AsyncIteration::Run::let_others_run() {
   const auto policy = whole_.comm_thread_.wait_policy();
-  if (policy != comm_thread::WaitPolicy::yield || whole_.subdomain_.neighbours().empty()) return;
+  if (policy != comm_thread::WaitPolicy::yield || whole_.sweeper_.neighbours().empty()) return;
   const bool is_fruitful = channels_.message_count() != seen_message_count_;
   seen_message_count_ = channels_.message_count();
   fruitless_count_ = is_fruitful ? 0 : fruitless_count_ + 1;
@@ -230,7 +229,7 @@ void AsyncIteration::Run::measure() {
 
 void AsyncIteration::Run::contribute() {
   const double square_sum = own_square_.collect();
-  if (!judges_parts_) contribution_ = square_sum;
+  if (!judge_) contribution_ = square_sum;
   is_finite_ = std::isfinite(square_sum);
   next_contribution_ = iteration_ + options_.contribution_period;
   contributions_.record(timer_.seconds(), square_sum, static_cast<std::uint64_t>(iteration_));
@@ -241,8 +240,8 @@ void AsyncIteration::Run::contribute() {
 /// Of this rank, while nobody computes residuals.
 double AsyncIteration::Run::unconverged_count() const {
   std::int64_t count = 0;
-  for (int thread = 0; thread < subdomain_.team().thread_count(); ++thread)
-    count += subdomain_.unconverged_count(thread);
+  for (int thread = 0; thread < sweeper_.team().thread_count(); ++thread)
+    count += judge_->unconverged_count(thread);
   return static_cast<double>(count);
 }
 
@@ -276,43 +275,49 @@ void AsyncIteration::Run::act(const TeamThread& thread) {
 }
 
 void AsyncIteration::Run::record_snapshot(const TeamThread& thread) {
-  subdomain_.record(thread);
+  sweeper_.record(thread);
   thread.barrier();
-  const std::span<const HaloNeighbour> neighbours = subdomain_.neighbours();
+  const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
-    subdomain_.pack_record(thread, i,
-                           termination_.snapshot_send_buffer().subspan(
-                               static_cast<std::size_t>(neighbours[i].send_begin),
-                               static_cast<std::size_t>(neighbours[i].send_count)));
+    sweeper_.pack(thread, SweepState::recorded, i,
+                  termination_.snapshot_send_buffer().subspan(
+                      static_cast<std::size_t>(neighbours[i].send_begin),
+                      static_cast<std::size_t>(neighbours[i].send_count)));
   thread.barrier();
   if (thread.is_primary()) termination_.snapshot_recorded();
   timer_.lap(thread, &IterationTimes::reduction);
 }
 
 void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
-  subdomain_.add_residual_of_record(thread, termination_.snapshot_halo(),
-                                    own_square_.part(thread.index));
+  const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    sweeper_.unpack(thread, SweepState::recorded, i,
+                    termination_.snapshot_halo().subspan(
+                        static_cast<std::size_t>(neighbours[i].receive_begin),
+                        static_cast<std::size_t>(neighbours[i].receive_count)));
+  thread.barrier();
+  sweeper_.add_residual(thread, SweepState::recorded, own_square_.part(thread.index));
   thread.barrier();
   if (thread.is_primary()) {
     const double square_sum = own_square_.collect();
-    termination_.snapshot_evaluated(judges_parts_ ? unconverged_count() : square_sum);
+    termination_.snapshot_evaluated(judge_ ? unconverged_count() : square_sum);
   }
   thread.barrier();  // nobody adds again before
   timer_.lap(thread, &IterationTimes::reduction);
 }
 
 void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
-  subdomain_.collective_settle(thread);
+  if (judge_) judge_->collective_settle(thread);
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
   comm_thread::ReproducibleSum& sums = whole_.true_sums_;
-  subdomain_.add_residual(thread, sums.part(thread.index));
-  if (judges_parts_)
-    sums.part(thread.index, 1).add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  sweeper_.add_residual(thread, SweepState::current, sums.part(thread.index));
+  if (judge_)
+    sums.part(thread.index, 1).add(static_cast<double>(judge_->unconverged_count(thread.index)));
   sums.collective_reduce(thread);
   if (thread.is_primary()) {
     true_square_ = sums.result();
-    has_ended_ = termination_.collective_verified(judges_parts_ ? sums.result(1) : true_square_);
+    has_ended_ = termination_.collective_verified(judge_ ? sums.result(1) : true_square_);
     next_contribution_ = iteration_;  // the detector needs one from the new epoch
     action_ = SweepAction::sweep;
     timer_.lap(thread, &IterationTimes::reduction);
@@ -347,19 +352,19 @@ IterationReport AsyncIteration::Run::collective_report() {
 }
 
 AsyncIteration::AsyncIteration(const comm_thread::Communicator& communicator,
-                               comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                               comm_thread::CommThread& comm_thread, Sweeper& sweeper,
                                Options options)
     : communicator_(communicator),
       comm_thread_(comm_thread),
-      subdomain_(subdomain),
+      sweeper_(sweeper),
       options_(checked(std::move(options))),
-      halo_(communicator, comm_thread, subdomain),
-      true_sums_(communicator, comm_thread, subdomain.team().thread_count(),
-                 subdomain.judges_parts() ? 2 : 1) {}
+      halo_(communicator, comm_thread, sweeper),
+      true_sums_(communicator, comm_thread, sweeper.team().thread_count(),
+                 sweeper.tile_judge() ? 2 : 1) {}
 
 IterationReport AsyncIteration::run(double b_norm) {
   Run run(*this, b_norm);
-  subdomain_.team().run([&run](const TeamThread& thread) { run.iterate(thread); });
+  sweeper_.team().run([&run](const TeamThread& thread) { run.iterate(thread); });
   return run.collective_report();
 }
 

@@ -11,18 +11,18 @@
 #include "comm_thread/termination/detector_kind.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/disturbance.h"
-#include "solver/sweep/subdomain.h"
-#include "solver/sweep/subdomain_halo.h"
+#include "solver/sweep/sweeper.h"
+#include "solver/sweep/sweeper_halo.h"
 
 namespace weft::solver {
 
-/// Sweeps without waiting: every rank goes on with the newest halos that have come (AIAC), its
+/// Sweeps asynchronously: every rank goes on with the newest halos that have come (AIAC), its
 /// threads in step with each other, the ranks not.
 ///
 /// From fresh halos at the start, each sweep: take what has arrived, sweep, send to every neighbour
 /// whose channel has room. Every
 /// `contribution_period` sweeps the rank's part of ‖b − A·x‖² goes to the termination detector;
-/// where the subdomain judges its parts, those that have not converged after every sweep.
+/// or after every sweep the number of tiles that have not converged, where they are judged.
 /// When it fires, all ranks refresh their halos and compute the true residual; if that misses the
 /// tolerance, sweeping goes on. So the reported residual is the true one.
 /// Source: Bethune et al. 2012, sections 3.1.2 (async) and 3.1.3 (racy), and the verification that
@@ -38,7 +38,7 @@ class AsyncIteration {
     int halo_period = 1;  // send every so many sweeps; or automatic_halo_period
     int contribution_period = 10;
     comm_thread::DetectorKind detector = comm_thread::DetectorKind::residual;
-    double tolerance = 1e-4;  // not used where the subdomain judges its parts
+    double tolerance = 1e-4;  // not used where tiles are judged
     std::int64_t max_iterations = 1'000'000;  // of any rank
     /// Above 0: the run lasts so long, on the first rank for which the time is over, and nobody
     /// looks for convergence meanwhile.
@@ -52,7 +52,7 @@ class AsyncIteration {
   /// Collective. Thread: the main thread, outside the team. All outlive it.
   /// Throws comm_thread::InputError for options that are out of range.
   AsyncIteration(const comm_thread::Communicator& communicator,
-                 comm_thread::CommThread& comm_thread, Subdomain& subdomain, Options options);
+                 comm_thread::CommThread& comm_thread, Sweeper& sweeper, Options options);
 
   /// As SyncIteration::run. Nothing is in flight when it returns. Where a residual is not finite
   /// the run ends early. Throws comm_thread::InputError where channels cannot be made so
@@ -64,11 +64,11 @@ class AsyncIteration {
 
   const comm_thread::Communicator& communicator_;
   comm_thread::CommThread& comm_thread_;
-  Subdomain& subdomain_;
+  Sweeper& sweeper_;
   Options options_;
-  SubdomainHalo halo_;  // for synchronous refreshes
-  /// Of verifications: squares of b − A·x; and parts that have not converged, where the subdomain
-  /// judges its parts.
+  SweeperHalo halo_;  // for synchronous refreshes
+  /// Of verifications: squares of b − A·x; and tiles that have not converged, where they are
+  /// judged.
   comm_thread::ReproducibleSum true_sums_;
 };
 

@@ -32,29 +32,29 @@ void count(Histogram& histogram, std::int64_t value) {
 }  // namespace
 
 ChannelHalo::ChannelHalo(const comm_thread::Communicator& communicator,
-                         comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                         comm_thread::CommThread& comm_thread, Sweeper& sweeper,
                          const Options& options)
-    : subdomain_(subdomain),
-      channels_(communicator, comm_thread, specs_of(subdomain.neighbours(), options.max_in_flight),
+    : sweeper_(sweeper),
+      channels_(communicator, comm_thread, specs_of(sweeper.neighbours(), options.max_in_flight),
                 options.delivery, options.transport),
       links_(channels_.size()) {}
 
 void ChannelHalo::plan_nothing() {
   traffic_ = {};
   is_anything_planned_ = false;
-  for (Link& link : links_) link.is_sending = link.has_news = false;
+  for (Link& link : links_) link.is_sending = link.has_arrived = false;
 }
 
 void ChannelHalo::plan(std::int64_t iteration, bool is_sending) {
   plan_nothing();
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
-    look_for_news(i);
+    receive_newest(i);
     link.is_sending = is_sending && channels_[i].can_send();
     if (link.is_sending) link.outgoing = channels_[i].outgoing();
     traffic_.sent_count += link.is_sending;
     traffic_.skipped_count += is_sending && !link.is_sending;
-    traffic_.unpacked_count += link.has_news;
+    traffic_.unpacked_count += link.has_arrived;
     count(staleness_, iteration - static_cast<std::int64_t>(link.neighbours_iteration));
   }
   is_anything_planned_ = traffic_.sent_count + traffic_.unpacked_count > 0;
@@ -62,10 +62,10 @@ void ChannelHalo::plan(std::int64_t iteration, bool is_sending) {
   total_.skipped_count += traffic_.skipped_count;
 }
 
-void ChannelHalo::look_for_news(std::size_t i) {
+void ChannelHalo::receive_newest(std::size_t i) {
   Link& link = links_[i];
-  link.has_news = channels_[i].can_receive();
-  if (!link.has_news) return;
+  link.has_arrived = channels_[i].can_receive();
+  if (!link.has_arrived) return;
   const comm_thread::Received received = channels_[i].receive();
   link.received = received.values;
   link.neighbours_iteration = received.iteration;
@@ -76,8 +76,8 @@ void ChannelHalo::look_for_news(std::size_t i) {
 void ChannelHalo::copy(const TeamThread& thread) {
   if (!is_anything_planned_) return;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].is_sending) subdomain_.pack(thread, i, links_[i].outgoing);
-    if (links_[i].has_news) subdomain_.unpack(thread, i, links_[i].received);
+    if (links_[i].is_sending) sweeper_.pack(thread, SweepState::current, i, links_[i].outgoing);
+    if (links_[i].has_arrived) sweeper_.unpack(thread, SweepState::current, i, links_[i].received);
   }
   thread.barrier();
 }

@@ -10,11 +10,11 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
 #include "solver/report/iteration_report.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::solver {
 
-/// Sends the current values of a subdomain to its neighbours and makes what they have sent last its
+/// Sends the current values of a sweeper to its neighbours and makes what they have sent last its
 /// halo, over channels, without ever waiting for anybody but the own team.
 ///
 ///     primary:       halo.plan(iteration, is_sending);
@@ -40,9 +40,9 @@ class ChannelHalo {
     std::uint64_t unpacked_count = 0;
   };
 
-  /// Collective. Lifetime and errors: as ChannelSet. `subdomain` outlives it.
+  /// Collective. Lifetime and errors: as ChannelSet. `sweeper` outlives it.
   ChannelHalo(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-              Subdomain& subdomain, const Options& options);
+              Sweeper& sweeper, const Options& options);
 
   /// Looks at all channels: what has come, and where there is room if `is_sending`. `iteration`:
   /// own sweeps so far.
@@ -71,15 +71,15 @@ class ChannelHalo {
  private:
   struct Link {
     bool is_sending = false;
-    bool has_news = false;
+    bool has_arrived = false;
     std::span<double> outgoing;
     std::span<const double> received;
     std::uint64_t neighbours_iteration = 0;  // of the data in use
   };
 
-  void look_for_news(std::size_t i);
+  void receive_newest(std::size_t i);
 
-  Subdomain& subdomain_;
+  Sweeper& sweeper_;
   comm_thread::ChannelSet channels_;
   std::vector<Link> links_;  // one for each neighbour
   bool is_anything_planned_ = false;

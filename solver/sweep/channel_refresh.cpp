@@ -27,12 +27,12 @@ std::vector<ChannelSpec> specs_of(std::span<const comm_thread::HaloNeighbour> ne
 }  // namespace
 
 ChannelRefresh::ChannelRefresh(const comm_thread::Communicator& communicator,
-                               comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                               comm_thread::CommThread& comm_thread, Sweeper& sweeper,
                                const comm_thread::TransportChoice& transport)
     : comm_thread_(comm_thread),
-      subdomain_(subdomain),
-      neighbour_count_(subdomain.neighbours().size()),
-      channels_(communicator, comm_thread, specs_of(subdomain.neighbours()),
+      sweeper_(sweeper),
+      neighbour_count_(sweeper.neighbours().size()),
+      channels_(communicator, comm_thread, specs_of(sweeper.neighbours()),
                 comm_thread::Delivery::async, transport),
       outgoing_(neighbour_count_),
       received_(neighbour_count_) {
@@ -43,7 +43,8 @@ ChannelRefresh::ChannelRefresh(const comm_thread::Communicator& communicator,
 void ChannelRefresh::start(const TeamThread& thread, spmv::Mode /*mode*/, IterationTimer& timer) {
   if (!has_neighbours()) return;
   const perfmodel::MarkedRegion region("pack");
-  for (std::size_t i = 0; i < neighbour_count_; ++i) subdomain_.pack(thread, i, outgoing_[i]);
+  for (std::size_t i = 0; i < neighbour_count_; ++i)
+    sweeper_.pack(thread, SweepState::current, i, outgoing_[i]);
   thread.barrier();
   if (thread.is_primary())
     for (std::size_t i = 0; i < neighbour_count_; ++i)
@@ -60,7 +61,8 @@ void ChannelRefresh::finish(const TeamThread& thread, IterationTimer& timer) {
     timer.lap(thread, &IterationTimes::wait);
   }
   const perfmodel::MarkedRegion region("pack");
-  for (std::size_t i = 0; i < neighbour_count_; ++i) subdomain_.unpack(thread, i, received_[i]);
+  for (std::size_t i = 0; i < neighbour_count_; ++i)
+    sweeper_.unpack(thread, SweepState::current, i, received_[i]);
   thread.barrier();
   timer.lap(thread, &IterationTimes::pack);
 }
@@ -90,7 +92,7 @@ std::string ChannelRefresh::awaited() const {
   for (std::size_t i = 0; i < neighbour_count_; ++i)
     if (!channels_[channel(i, exchange_)].can_receive())
       text += (text.empty() ? "halo exchange: message from rank " : ", rank ") +
-              std::to_string(subdomain_.neighbours()[i].rank);
+              std::to_string(sweeper_.neighbours()[i].rank);
   return text.empty() ? "halo exchange: room for the next message" : text;
 }
 

@@ -11,7 +11,7 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
 #include "solver/sweep/halo_refresh.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::solver {
 
@@ -31,10 +31,10 @@ namespace weft::solver {
 /// and received passes to and from it by the team's barriers.
 class ChannelRefresh final : public HaloRefresh {
  public:
-  /// Collective, and so is destruction. `comm_thread` and `subdomain` outlive it.
+  /// Collective, and so is destruction. `comm_thread` and `sweeper` outlive it.
   /// Throws comm_thread::InputError where channels cannot be made so (ChannelSet).
   ChannelRefresh(const comm_thread::Communicator& communicator,
-                 comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                 comm_thread::CommThread& comm_thread, Sweeper& sweeper,
                  const comm_thread::TransportChoice& transport);
 
   bool has_neighbours() const override { return neighbour_count_ > 0; }
@@ -51,7 +51,7 @@ class ChannelRefresh final : public HaloRefresh {
   std::string awaited() const;
 
   comm_thread::CommThread& comm_thread_;
-  Subdomain& subdomain_;
+  Sweeper& sweeper_;
   std::size_t neighbour_count_;
   comm_thread::ChannelSet channels_;
   std::vector<std::span<double>> outgoing_;  // of the next exchange

@@ -11,12 +11,12 @@ namespace weft::solver {
 /// Source: Yamazaki et al. 2019, section 3 (MPI_Waitall and MPI_Wait).
 enum class HaloWait { all, each };
 
-/// Refreshes the halo of a subdomain with the current values of its neighbours, who do the same.
+/// Refreshes the halo of a sweeper with the current values of its neighbours, who do the same.
 ///
 ///     halo.start(thread, mode, timer);   // pack, barrier; the exchange begins
-///     subdomain.sweep(thread, SweepPart::interior, nullptr);
+///     sweeper.sweep(thread, SweepPart::interior, nullptr);
 ///     halo.finish(thread, timer);        // wait, barrier, unpack, barrier
-///     subdomain.sweep(thread, SweepPart::boundary, nullptr);
+///     sweeper.sweep(thread, SweepPart::boundary, nullptr);
 ///
 /// Thread: every thread of the team, with a barrier between the last change of the values and
 /// `start`. Where there are no neighbours nothing is done, and nobody waits.

@@ -12,7 +12,7 @@
 #include "solver/report/relative_residual.h"
 #include "solver/report/residual_history.h"
 #include "solver/sweep/channel_refresh.h"
-#include "solver/sweep/subdomain_halo.h"
+#include "solver/sweep/sweeper_halo.h"
 
 namespace weft::solver {
 namespace {
@@ -37,11 +37,11 @@ SyncIteration::Options checked(SyncIteration::Options options) {
 
 std::unique_ptr<HaloRefresh> collective_make_halo(const comm_thread::Communicator& communicator,
                                                   comm_thread::CommThread& comm_thread,
-                                                  Subdomain& subdomain,
+                                                  Sweeper& sweeper,
                                                   const SyncIteration::Options& options) {
   if (options.transport.kind == comm_thread::TransportKind::two_sided)
-    return std::make_unique<SubdomainHalo>(communicator, comm_thread, subdomain, options.wait);
-  return std::make_unique<ChannelRefresh>(communicator, comm_thread, subdomain, options.transport);
+    return std::make_unique<SweeperHalo>(communicator, comm_thread, sweeper, options.wait);
+  return std::make_unique<ChannelRefresh>(communicator, comm_thread, sweeper, options.transport);
 }
 
 }  // namespace
@@ -70,14 +70,14 @@ class SyncIteration::SweepScope {
 };
 
 SyncIteration::SyncIteration(const comm_thread::Communicator& communicator,
-                             comm_thread::CommThread& comm_thread, Subdomain& subdomain,
+                             comm_thread::CommThread& comm_thread, Sweeper& sweeper,
                              Options options)
     : comm_thread_(comm_thread),
-      subdomain_(subdomain),
+      sweeper_(sweeper),
       options_(checked(std::move(options))),
-      halo_(collective_make_halo(communicator, comm_thread, subdomain, options_)),
-      sums_(communicator, comm_thread, subdomain.team().thread_count(),
-            subdomain.judges_parts() || options_.fixed_seconds > 0 ? sum_count : 1) {}
+      halo_(collective_make_halo(communicator, comm_thread, sweeper, options_)),
+      sums_(communicator, comm_thread, sweeper.team().thread_count(),
+            sweeper.tile_judge() || options_.fixed_seconds > 0 ? sum_count : 1) {}
 
 void SyncIteration::refresh_halo(const TeamThread& thread) {
   halo_->start(thread, options_.mode, timer_);
@@ -91,19 +91,19 @@ void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
   if (is_exchanging) halo_->start(thread, options_.mode, timer_);
   if (is_split) {
     const SweepScope scope(*this, thread);
-    subdomain_.sweep(thread, SweepPart::interior, residual_square);
+    sweeper_.sweep(thread, SweepPart::interior, residual_square);
   }
   if (is_exchanging) halo_->finish(thread, timer_);
   {
     const SweepScope scope(*this, thread);
-    subdomain_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
+    sweeper_.sweep(thread, is_split ? SweepPart::boundary : SweepPart::all, residual_square);
   }
   disturb(thread, 1);
 }
 
 void SyncIteration::finish_sweep(const TeamThread& thread) {
   thread.barrier();
-  if (thread.is_primary()) subdomain_.finish_sweep();
+  if (thread.is_primary()) sweeper_.finish_sweep();
   thread.barrier();
   timer_.lap(thread, &IterationTimes::sweep);
 }
@@ -112,17 +112,17 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
                                       std::int64_t end) {
   const bool is_exchanging = is_exchange_due(iteration);
   const bool has_neighbours = halo_->has_neighbours();
-  if (has_neighbours && subdomain_.sweeps_per_exchange() == 1) {
+  if (has_neighbours && sweeper_.sweeps_per_exchange() == 1) {
     sweep(thread, is_exchanging, nullptr);
     finish_sweep(thread);
     return 1;
   }
   if (is_exchanging) refresh_halo(thread);
-  const std::int64_t most = has_neighbours ? subdomain_.sweeps_per_exchange() : end - iteration;
+  const std::int64_t most = has_neighbours ? sweeper_.sweeps_per_exchange() : end - iteration;
   const int count = static_cast<int>(std::min(most, end - iteration));
   {
     const SweepScope scope(*this, thread);
-    subdomain_.advance(thread, count);
+    sweeper_.advance(thread, count);
   }
   disturb(thread, count);
   thread.barrier();
@@ -131,7 +131,7 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
 }
 
 bool SyncIteration::is_exchange_due(std::int64_t iteration) const {
-  return iteration / subdomain_.sweeps_per_exchange() % options_.halo_period == 0;
+  return iteration / sweeper_.sweeps_per_exchange() % options_.halo_period == 0;
 }
 
 void SyncIteration::disturb(const TeamThread& thread, int sweep_count) {
@@ -147,14 +147,14 @@ double SyncIteration::collective_sweep_and_check(const TeamThread& thread, doubl
 
 double SyncIteration::collective_residual(const TeamThread& thread, double b_norm) {
   refresh_halo(thread);
-  subdomain_.add_residual(thread, sums_.part(thread.index, squares));
+  sweeper_.add_residual(thread, SweepState::current, sums_.part(thread.index, squares));
   return collective_sum_up(thread, b_norm);
 }
 
 double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm) {
-  if (subdomain_.judges_parts())
-    sums_.part(thread.index, unconverged_parts)
-        .add(static_cast<double>(subdomain_.unconverged_count(thread.index)));
+  if (const TileJudge* const judge = sweeper_.tile_judge())
+    sums_.part(thread.index, unconverged_tiles)
+        .add(static_cast<double>(judge->unconverged_count(thread.index)));
   if (options_.fixed_seconds > 0 && thread.is_primary() &&
       timer_.seconds() >= options_.fixed_seconds)
     sums_.part(thread.index, ranks_out_of_time).add(1);
@@ -168,9 +168,8 @@ double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm)
 
 SolveStatus SyncIteration::status_of(double residual) const {
   if (!std::isfinite(residual)) return SolveStatus::breakdown;
-  const bool is_converged = subdomain_.judges_parts()
-                                ? sums_.result(unconverged_parts) == 0
-                                : residual < options_.tolerance || residual == 0;
+  const bool is_converged = sweeper_.tile_judge() ? sums_.result(unconverged_tiles) == 0
+                                                  : residual < options_.tolerance || residual == 0;
   return is_converged ? SolveStatus::converged : SolveStatus::not_converged;
 }
 
@@ -219,7 +218,7 @@ IterationReport SyncIteration::run(double b_norm) {
   own_squares_ = {};
   const double cpu_before = comm_thread_.cpu_seconds();
   timer_.start();
-  subdomain_.team().run([&](const TeamThread& thread) { iterate(thread, b_norm, report); });
+  sweeper_.team().run([&](const TeamThread& thread) { iterate(thread, b_norm, report); });
   report.seconds = timer_.seconds();
   report.times = timer_.times();
   report.comm_thread_cpu_seconds = comm_thread_.cpu_seconds() - cpu_before;

@@ -16,21 +16,21 @@
 #include "solver/report/solve_report.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/halo_refresh.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "spmv/modes/mode.h"
 
 namespace weft::solver {
 
-/// Sweeps in lock step: all ranks make the same number of sweeps, each from fresh halos, and test
+/// Sweeps synchronously: all ranks make the same number of sweeps, each from fresh halos, and test
 /// the residual every `check_period` sweeps. Iterations and values are the same, to the last bit,
-/// for any number of ranks and threads and in any mode, as far as the subdomain's are.
+/// for any number of ranks and threads and in any mode, as far as the sweeper's are.
 ///
 ///     check at 0 ─► K sweeps ─► check at K ─► K sweeps ─► … until ‖b − A·x‖ < tolerance·‖b‖
 ///
 /// The residual is computed in the pass that makes the first sweep after the check, and costs no
 /// pass of its own; when it is small enough that sweep is left out of the result. Between checks,
 /// and as far as halos are deep, several sweeps are made in one pass through memory
-/// (Subdomain::advance).
+/// (Sweeper::advance).
 /// Source: Bethune et al. 2012, section 3.1.1 (sync).
 class SyncIteration {
  public:
@@ -41,7 +41,7 @@ class SyncIteration {
     comm_thread::TransportChoice transport{};
     /// Of schedules; channels have what they have received one by one.
     HaloWait wait = HaloWait::all;
-    double tolerance = 1e-4;  // not used where the subdomain judges its parts
+    double tolerance = 1e-4;  // not used where tiles are judged
     std::int64_t max_iterations = 1'000'000;
     int check_period = 100;
     /// Above 0: the run ends at the first check after so many seconds, converged or not.
@@ -59,9 +59,9 @@ class SyncIteration {
   /// Throws comm_thread::InputError for options that are out of range, and where channels cannot be
   /// made so (ChannelSet).
   SyncIteration(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-                Subdomain& subdomain, Options options);
+                Sweeper& sweeper, Options options);
 
-  /// Sweeps from the subdomain's current values. `b_norm`: ‖b‖, the same on all ranks; where it is
+  /// Sweeps from the sweeper's current values. `b_norm`: ‖b‖, the same on all ranks; where it is
   /// 0 residuals are absolute. Collective. Thread: the main thread, outside the team. Throws
   /// comm_thread::MpiError.
   IterationReport run(double b_norm);
@@ -92,12 +92,12 @@ class SyncIteration {
             IterationReport& report);
 
   comm_thread::CommThread& comm_thread_;
-  Subdomain& subdomain_;
+  Sweeper& sweeper_;
   Options options_;
   std::unique_ptr<HaloRefresh> halo_;
   // Which sum is what; the first only, where the others are not needed.
   static constexpr int squares = 0;
-  static constexpr int unconverged_parts = 1;
+  static constexpr int unconverged_tiles = 1;
   static constexpr int ranks_out_of_time = 2;
   static constexpr int sum_count = 3;
   comm_thread::ReproducibleSum sums_;

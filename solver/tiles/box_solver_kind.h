@@ -8,7 +8,7 @@
 
 namespace weft::solver {
 
-/// How the systems of subdomains are solved.
+/// How the systems of tiles are solved.
 enum class BoxSolverKind { cholmod, tensor };
 
 /// `cholmod`, `tensor`.

@@ -28,7 +28,7 @@ namespace weft::solver {
 /// no tile has to know another's, so that values of different moments make one consistent sum:
 /// residuals of tiles that disagree about what lies between them by d shift the coarse solution by
 /// d·q·m/4. A·P vanishes but on the outermost points of tiles. Pᵀ·A·P is exact: nodes two apart
-/// have an entry, too. Without it, 48×48 subdomains take 131 iterations instead of 45. Memory:
+/// have an entry, too. Without it, 48×48 tiles take 131 iterations instead of 45. Memory:
 /// 8·(q+1)² values, and the factor.
 class LinearCoarseSpace {
  public:

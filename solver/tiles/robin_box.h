@@ -5,7 +5,7 @@
 
 namespace weft::solver {
 
-/// The matrix that a subdomain solves with: the 2-D Laplacian (diagonal 4, neighbours −1) on
+/// The matrix that a tile solves with: the 2-D Laplacian (diagonal 4, neighbours −1) on
 /// width × height points, less a number on the diagonal along each side.
 ///
 ///     width 3, height 2      4−w−n   4−n   4−e−n         a Kronecker sum: I ⊗ T_x + T_y ⊗ I with

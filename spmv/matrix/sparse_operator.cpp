@@ -33,7 +33,8 @@ SparseOperator::SparseOperator(const comm_thread::Communicator& communicator,
     : communicator_(communicator),
       comm_thread_(comm_thread),
       team_(team),
-      halo_plan_(collective_build_halo_plan(communicator, matrix)),
+      halo_plan_(collective_build_halo_plan(communicator, matrix.partition, matrix.rank,
+                                            matrix.halo_columns)),
       matrix_(std::make_shared<const SplitMatrix>(std::move(matrix), team, format)),
       segments_(row_blocks(*matrix_)) {}
 

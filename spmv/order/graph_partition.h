@@ -7,10 +7,14 @@
 
 namespace weft::spmv {
 
-/// The part, 0 … part_count − 1, that each row is in: parts of about equally many nonzeros with few
-/// neighbours in others. By METIS_PartGraphKway with its default seed; the same for the same graph.
-/// Throws std::runtime_error where METIS fails.
+/// The quantity of which all parts of a graph get about as much.
+enum class PartSize { nonzeros, rows };
+
+/// Cuts the graph of a matrix into parts of about equal size with few neighbours in other parts;
+/// returns the part, 0 … part_count − 1, of each row. The same for the same graph.
+/// Throws comm_thread::InputError where METIS fails.
 /// Source: Karypis, Kumar 1998, "Multilevel k-way partitioning scheme for irregular graphs".
-std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count);
+std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count,
+                                          PartSize size = PartSize::nonzeros);
 
 }  // namespace weft::spmv

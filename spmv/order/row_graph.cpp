@@ -21,6 +21,12 @@ using comm_thread::InputError;
 /// Both directions of every entry must have a 32-bit number.
 constexpr std::int64_t most_nonzeros = std::int64_t{1} << 30;
 
+void check_count(std::int64_t count) {
+  if (count >= most_nonzeros)
+    throw InputError("found " + std::to_string(count) + " rows or nonzeros to order; expected " +
+                     "fewer than " + std::to_string(most_nonzeros));
+}
+
 /// The rows of this rank: of each the number of columns, then the columns.
 std::vector<std::int32_t> own_rows(const DistributedMatrix& matrix) {
   std::vector<std::int32_t> words;
@@ -64,17 +70,19 @@ void remove_repetitions(RowGraph& graph) {
   graph.neighbours.erase(end, graph.neighbours.end());
 }
 
-RowGraph build_graph(std::vector<std::vector<std::int32_t>> parts, GlobalIndex row_count) {
+/// `visit(take)` calls take(row, column) for every entry off the diagonal.
+template <class Visit>
+RowGraph build_graph(GlobalIndex row_count, const Visit& visit) {
   RowGraph graph;
   graph.offsets.assign(static_cast<std::size_t>(row_count) + 1, 0);
-  visit_entries(parts, [&](std::size_t row, std::size_t column) {
+  visit([&](std::size_t row, std::size_t column) {
     ++graph.offsets[row + 1];
     ++graph.offsets[column + 1];
   });
   std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
   graph.neighbours.resize(static_cast<std::size_t>(graph.offsets.back()));
   std::vector<std::int32_t> place(graph.offsets.begin(), graph.offsets.end() - 1);
-  visit_entries(parts, [&](std::size_t row, std::size_t column) {
+  visit([&](std::size_t row, std::size_t column) {
     graph.neighbours[static_cast<std::size_t>(place[row]++)] = static_cast<std::int32_t>(column);
     graph.neighbours[static_cast<std::size_t>(place[column]++)] = static_cast<std::int32_t>(row);
   });
@@ -84,12 +92,22 @@ RowGraph build_graph(std::vector<std::vector<std::int32_t>> parts, GlobalIndex r
 
 }  // namespace
 
+RowGraph own_row_graph(const CrsMatrix& rows) {
+  check_count(std::max<std::int64_t>(rows.nonzero_count(), rows.row_count));
+  return build_graph(rows.row_count, [&](const auto& take) {
+    for (LocalIndex row = 0; row < rows.row_count; ++row)
+      for (auto i = rows.row_offsets[static_cast<std::size_t>(row)];
+           i < rows.row_offsets[static_cast<std::size_t>(row) + 1]; ++i) {
+        const LocalIndex column = rows.columns[static_cast<std::size_t>(i)];
+        if (column < rows.row_count && column != row)
+          take(static_cast<std::size_t>(row), static_cast<std::size_t>(column));
+      }
+  });
+}
+
 RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
                                      const DistributedMatrix& matrix) {
-  const std::int64_t largest = std::max(matrix.global_nonzero_count, matrix.partition.row_count());
-  if (largest >= most_nonzeros)
-    throw InputError("found " + std::to_string(largest) + " rows or nonzeros to order; expected " +
-                     "fewer than " + std::to_string(most_nonzeros));
+  check_count(std::max(matrix.global_nonzero_count, matrix.partition.row_count()));
   std::map<int, Bytes> messages;
   messages[0] = comm_thread::to_bytes(own_rows(matrix));
   auto received = comm_thread::collective_sparse_exchange(communicator, std::move(messages));
@@ -102,7 +120,8 @@ RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicat
         parts.push_back(comm_thread::from_bytes<std::int32_t>(bytes));
         bytes = {};
       }
-      graph = build_graph(std::move(parts), matrix.partition.row_count());
+      graph = build_graph(matrix.partition.row_count(),
+                          [&](const auto& take) { visit_entries(parts, take); });
     } catch (const std::bad_alloc&) {
       throw InputError("ordering the rows needs more memory than rank 0 has");
     }

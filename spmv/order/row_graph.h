@@ -21,6 +21,10 @@ struct RowGraph {
   std::int32_t degree(std::size_t row) const { return offsets[row + 1] - offsets[row]; }
 };
 
+/// The graph between a rank's own rows; columns of other ranks are left out.
+/// Throws comm_thread::InputError where there are 2^30 rows or nonzeros or more.
+RowGraph own_row_graph(const CrsMatrix& rows);
+
 /// The graph of the whole matrix, on rank 0; empty on the others.
 /// Collective. Memory: on rank 0 about 12 bytes per nonzero of all ranks.
 /// Throws comm_thread::InputError, on every rank, where that is more than there is or the matrix

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
-#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/index.h"
+#include "spmv/rows/partition.h"
 
 namespace weft::spmv {
 
@@ -18,9 +21,11 @@ struct HaloPlan {
   std::int64_t halo_count = 0;
 };
 
-/// Learns from the owners of `matrix.halo_columns` who needs what.
+/// Learns from the owners of `columns`, ascending rows of other ranks, who needs what. `rank`: this
+/// one in `partition`.
 /// Collective. Talks to neighbours only, see collective_sparse_exchange.
 HaloPlan collective_build_halo_plan(const comm_thread::Communicator& communicator,
-                                    const DistributedMatrix& matrix);
+                                    const RowPartition& partition, int rank,
+                                    std::span<const GlobalIndex> columns);
 
 }  // namespace weft::spmv

@@ -60,15 +60,16 @@ Json collective_phases_report(const Job& job, const SolveReport& solve) {
 }
 
 Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
-  Json report = {{"kind", solver::name(facts.schwarz->kind())},
-                 {"partition", facts.schwarz->has_graph_partition() ? "metis" : "rows"},
-                 {"subdomains", facts.schwarz->subdomain_count()},
-                 {"overlap", facts.schwarz->overlap()},
-                 {"largest_subdomain", facts.schwarz->largest_subdomain()},
+  const solver::SchwarzOptions& options = facts.schwarz->options();
+  Json report = {{"kind", solver::name(options.kind)},
+                 {"partition",
+                  options.partition == solver::SchwarzOptions::Partition::graph ? "metis" : "rows"},
+                 {"subdomains", facts.schwarz->piece_count()},
+                 {"overlap", options.overlap},
+                 {"largest_subdomain", facts.schwarz->largest_piece()},
                  {"setup_seconds", facts.schwarz_setup_seconds},
                  {"seconds", collective_spread(job, facts.schwarz_seconds)}};
-  if (facts.schwarz->kind() == solver::SchwarzPreconditioner::Kind::optimized)
-    report["shift"] = facts.schwarz->shift();
+  if (options.kind == solver::SchwarzOptions::Kind::optimized) report["shift"] = options.shift;
   return report;
 }
 

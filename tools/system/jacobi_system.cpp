@@ -8,10 +8,10 @@
 #include "comm_thread/mpi/input_error.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
-#include "solver/sweepers/block_subdomain.h"
-#include "solver/sweepers/grid_subdomain.h"
-#include "solver/sweepers/matrix_subdomain.h"
-#include "solver/sweepers/restricted_schwarz.h"
+#include "solver/sweepers/block_sweeper.h"
+#include "solver/sweepers/grid_sweeper.h"
+#include "solver/sweepers/matrix_sweeper.h"
+#include "solver/sweepers/piece_sweeper.h"
 #include "solver/threads/jacobi.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
@@ -108,55 +108,54 @@ JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress
 }
 
 JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& progress) {
-  solver::GridSubdomain subdomain(
+  solver::GridSweeper sweeper(
       job_.comm_thread_world(), job_.team(), {.grid = grid_, .lift = options.lift}, *partition_,
       {.halo_depth = options.halo_depth, .has_time_blocking = options.has_time_blocking});
-  JacobiRun run = iterate(subdomain, subdomain.source_norm(), options, progress);
+  JacobiRun run = iterate(sweeper, sweeper.source_norm(), options, progress);
   run.sweep_method = options.parsed_variant() != JacobiVariant::sync
                          ? "single sweeps, because halos may come after each"
                      : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"
-                                                       : subdomain.sweep_method();
+                                                       : sweeper.sweep_method();
   return run;
 }
 
 JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& progress) {
-  solver::MatrixSubdomain subdomain(
-      *operator_, b_.span(), {.weight = parameters_.weight, .momentum = parameters_.momentum});
-  JacobiRun run = iterate(subdomain, collective_start_residual(job_, subdomain), options, progress);
+  solver::MatrixSweeper sweeper(*operator_, b_.span(),
+                                {.weight = parameters_.weight, .momentum = parameters_.momentum});
+  JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
   run.sweep_method = "matrix as " + operator_->matrix().format_name();
   return run;
 }
 
 JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& progress) {
-  solver::BlockSubdomain subdomain(*operator_, b_.span(),
-                                   {.inner_tolerance = options.inner_tolerance()});
-  JacobiRun run = iterate(subdomain, collective_start_residual(job_, subdomain), options, progress);
+  solver::BlockSweeper sweeper(*operator_, b_.span(),
+                               {.inner_tolerance = options.inner_tolerance()});
+  JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
   run.sweep_method =
       fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
-  run.inner_iterations = subdomain.inner_solves().iterations;
-  run.inner_breakdowns = subdomain.inner_solves().breakdowns;
+  run.inner_iterations = sweeper.inner_solves().iterations;
+  run.inner_breakdowns = sweeper.inner_solves().breakdowns;
   return run;
 }
 
 JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& progress) {
   const auto wanted = options.parsed_schwarz();
-  std::unique_ptr<solver::RestrictedSchwarz> subdomains;
+  std::unique_ptr<solver::PieceSweeper> sweeper;
   try {
-    subdomains = std::make_unique<solver::RestrictedSchwarz>(*operator_, b_.span(), wanted);
+    sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted);
   } catch (const InputError& error) {
     throw InputError(name_ + ": " + error.what());
   }
-  JacobiRun run =
-      iterate(*subdomains, collective_start_residual(job_, *subdomains), options, progress);
+  JacobiRun run = iterate(*sweeper, collective_start_residual(job_, *sweeper), options, progress);
   run.sweep_method = fmt::format("{} subdomains of up to {} rows by CHOLMOD, overlap {}, {}",
-                                 subdomains->subdomain_count(), subdomains->largest_subdomain(),
-                                 wanted.overlap, solver::name(wanted.kind));
-  if (wanted.kind == solver::RestrictedSchwarz::Kind::optimized)
+                                 sweeper->piece_count(), sweeper->largest_piece(), wanted.overlap,
+                                 solver::name(wanted.kind));
+  if (wanted.kind == solver::PieceSweeper::Kind::optimized)
     run.sweep_method += fmt::format(" with shift {:g}", wanted.shift);
   return run;
 }
 
-JacobiRun JacobiSystem::iterate(solver::Subdomain& subdomain, double b_norm,
+JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
                                 const JacobiOptions& options, ProgressLine& progress) {
   const auto show = [&](std::int64_t iteration, double residual) {
     progress.update(iteration, residual);
@@ -164,7 +163,7 @@ JacobiRun JacobiSystem::iterate(solver::Subdomain& subdomain, double b_norm,
   const int rank = job_.world().rank();
   JacobiRun run;
   if (options.parsed_variant() == JacobiVariant::sync) {
-    solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), subdomain,
+    solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), sweeper,
                                     {.mode = *spmv::parse_mode(options.mode),
                                      .transport = comm_thread::transport_choice(options.transport),
                                      .tolerance = options.tolerance,
@@ -176,7 +175,7 @@ JacobiRun JacobiSystem::iterate(solver::Subdomain& subdomain, double b_norm,
     run.report = iteration.run(b_norm);
   } else {
     solver::AsyncIteration iteration(
-        job_.comm_thread_world(), job_.comm_thread(), subdomain,
+        job_.comm_thread_world(), job_.comm_thread(), sweeper,
         {.delivery = options.parsed_variant() == JacobiVariant::racy ? comm_thread::Delivery::racy
                                                                      : comm_thread::Delivery::async,
          .transport = comm_thread::transport_choice(options.transport),

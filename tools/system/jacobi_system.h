@@ -8,7 +8,7 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/report/iteration_report.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "solver/sweepers/jacobi_spectrum.h"
 #include "solver/sweepers/richardson_parameters.h"
 #include "spmv/grid/partition.h"
@@ -59,7 +59,7 @@ class JacobiSystem {
   JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
-  JacobiRun iterate(solver::Subdomain& subdomain, double b_norm, const JacobiOptions& options,
+  JacobiRun iterate(solver::Sweeper& sweeper, double b_norm, const JacobiOptions& options,
                     ProgressLine& progress);
 
   Job& job_;

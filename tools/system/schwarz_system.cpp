@@ -16,10 +16,11 @@
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sync_iteration.h"
+#include "solver/tiles/async_two_level.h"
 #include "solver/tiles/box.h"
 #include "solver/tiles/robin_parameter.h"
-#include "solver/tiles/schwarz_subdomain.h"
-#include "solver/tiles/two_level_schwarz.h"
+#include "solver/tiles/sync_two_level.h"
+#include "solver/tiles/tile_sweeper.h"
 #include "spmv/modes/mode.h"
 #include "tools/system/async_option_checks.h"
 #include "tools/system/start_residual.h"
@@ -160,51 +161,55 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   run.problem = options.problem();
   run.problem.alpha = alpha;
   choose_local_solver(options, run);
-  const double relaxation =
-      options.has_coarse() ? solver::TwoLevelSchwarz::relaxation(options.is_sync()) : 1;
-  std::unique_ptr<solver::SchwarzSubdomain> made;
+  solver::TileSweeper::Options how{.tolerance = options.tolerance,
+                                   .local_solver = run.local_solver};
+  if (options.has_coarse())
+    how.relaxation =
+        options.is_sync() ? solver::SyncTwoLevel::relaxation : solver::AsyncTwoLevel::relaxation;
+  if (!options.is_sync())
+    how.order = options.has_coarse() ? solver::TileSweeper::Order::quarters
+                                     : solver::TileSweeper::Order::most_changed;
+  std::unique_ptr<solver::TileSweeper> made;
   comm_thread::collective_attempt(job_.world(), [&] {
-    made = std::make_unique<solver::SchwarzSubdomain>(
-        job_.team(), run.problem, partition_, job_.world().rank(),
-        solver::SchwarzSubdomain::Options{.tolerance = options.tolerance,
-                                          .local_solver = run.local_solver,
-                                          .takes_newest = !options.is_sync(),
-                                          .relaxation = relaxation});
+    made = std::make_unique<solver::TileSweeper>(job_.team(), run.problem, partition_,
+                                                 job_.world().rank(), how);
   });
-  solver::SchwarzSubdomain& subdomain = *made;
-  run.tile_count = std::ssize(subdomain.tiles());
-  const double before = subdomain.solve_seconds(0);
-  run_on(subdomain, options, progress, run);
-  run.solve_seconds = subdomain.solve_seconds(0) - before;
-  run.solve_count = subdomain.solve_count();
-  run.worst_tile_residual = subdomain.worst_tile_residual();
+  solver::TileSweeper& tiles = *made;
+  run.tile_count = std::ssize(tiles.tiles());
+  const double before = tiles.solve_seconds(0);
+  run_on(tiles, options, progress, run);
+  run.solve_seconds = tiles.solve_seconds(0) - before;
+  run.solve_count = tiles.solve_count();
+  run.worst_tile_residual = tiles.worst_tile_residual();
   return run;
 }
 
-void SchwarzSystem::run_on(solver::SchwarzSubdomain& tiles, const SchwarzOptions& options,
+void SchwarzSystem::run_on(solver::TileSweeper& tiles, const SchwarzOptions& options,
                            ProgressLine& progress, SchwarzRun& run) {
-  if (!options.has_coarse()) {
+  const auto run_both = [&](auto&& both) {
+    run.report = iterate(both, options, progress);
+    run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
+    run.corrections = both.correction_count();
+  };
+  if (!options.has_coarse())
     run.report = iterate(tiles, options, progress);
-    return;
-  }
-  solver::TwoLevelSchwarz both(job_.comm_thread_world(), job_.comm_thread(), tiles,
-                               options.is_sync());
-  run.report = iterate(both, options, progress);
-  run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
-  run.corrections = both.correction_count();
+  else if (options.is_sync())
+    run_both(solver::SyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
+  else
+    run_both(solver::AsyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
 }
 
-solver::IterationReport SchwarzSystem::iterate(solver::Subdomain& subdomain,
+solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
                                                const SchwarzOptions& options,
                                                ProgressLine& progress) {
-  const double b_norm = collective_start_residual(job_, subdomain);
+  const double b_norm = collective_start_residual(job_, sweeper);
   const solver::Disturbance disturbance(parse_faults(options.faults), job_.world().rank());
   const auto show = [&](std::int64_t iteration, double residual) {
     progress.update(iteration, residual);
   };
   if (options.is_sync()) {
     solver::SyncIteration iteration(
-        job_.comm_thread_world(), job_.comm_thread(), subdomain,
+        job_.comm_thread_world(), job_.comm_thread(), sweeper,
         {.mode = *spmv::parse_mode(options.mode),
          .transport = comm_thread::transport_choice(options.transport),
          .wait = options.waits_in_turn() ? solver::HaloWait::each : solver::HaloWait::all,
@@ -216,7 +221,7 @@ solver::IterationReport SchwarzSystem::iterate(solver::Subdomain& subdomain,
     return iteration.run(b_norm);
   }
   solver::AsyncIteration iteration(
-      job_.comm_thread_world(), job_.comm_thread(), subdomain,
+      job_.comm_thread_world(), job_.comm_thread(), sweeper,
       {.transport = comm_thread::transport_choice(options.transport),
        .max_in_flight = options.max_in_flight,
        .contribution_period = 1,  // residuals as last computed cost nothing

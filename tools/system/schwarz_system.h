@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "solver/report/iteration_report.h"
-#include "solver/sweep/subdomain.h"
+#include "solver/sweep/sweeper.h"
 #include "solver/tiles/box_solver_kind.h"
 #include "solver/tiles/box_solver_trial.h"
 #include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
-#include "solver/tiles/schwarz_subdomain.h"
+#include "solver/tiles/tile_sweeper.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/system/schwarz_options.h"
@@ -62,9 +62,9 @@ class SchwarzSystem {
  private:
   SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress);
   void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
-  void run_on(solver::SchwarzSubdomain& tiles, const SchwarzOptions& options,
-              ProgressLine& progress, SchwarzRun& run);
-  solver::IterationReport iterate(solver::Subdomain& subdomain, const SchwarzOptions& options,
+  void run_on(solver::TileSweeper& tiles, const SchwarzOptions& options, ProgressLine& progress,
+              SchwarzRun& run);
+  solver::IterationReport iterate(solver::Sweeper& sweeper, const SchwarzOptions& options,
                                   ProgressLine& progress);
 
   Job& job_;

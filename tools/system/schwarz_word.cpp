@@ -55,7 +55,7 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
     if (key == "overlap")
       options.overlap = static_cast<int>(whole_number(item, value));
     else if (key == "subdomains")
-      options.subdomain_count = whole_number(item, value);
+      options.piece_count = whole_number(item, value);
     else if (item == "kind=symmetric")
       options.kind = SchwarzPreconditioner::Kind::symmetric;
     else if (item == "kind=restricted")

@@ -180,7 +180,7 @@ TEST_CASE("ranks, threads and modes change no bit of GMRES, whatever the precond
           system.op(),
           {.kind = preconditioner == "restricted" ? SchwarzPreconditioner::Kind::restricted
                                                   : SchwarzPreconditioner::Kind::symmetric,
-           .subdomain_count = 5});
+           .piece_count = 5});
       wanted.preconditioner = &inverse;
       return solve(system, b, wanted);
     };

@@ -1,17 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/exact_accumulator.h"
-#include "comm_thread/engine/halo_exchange.h"
-#include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/sweep/subdomain.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/partition.h"
 #include "spmv/sums/block_dot.h"
@@ -63,131 +58,5 @@ inline double square(const Vector& r) {
     sum.add(spmv::block_dot(r.data() + row, r.data() + row, std::min(block, row_count - row)));
   return sum.rounded();
 }
-
-/// Drives a subdomain as simply as possible: exchange, sweep, and so on.
-class LockStep {
- public:
-  enum class Halo { fresh, old };
-  enum class Parts { one, two };
-
-  LockStep(MatrixSystem& system, solver::Subdomain& subdomain)
-      : communicator_(system.communicator().collective_duplicate()),
-        comm_thread_(system.comm_thread()),
-        subdomain_(subdomain),
-        halo_(halo_count(subdomain)),
-        exchange_(communicator_, subdomain.neighbours(), halo_, 0),
-        squares_(communicator_, comm_thread_, subdomain.team().thread_count(), 1) {}
-
-  /// Returns ‖b − A·x‖² of the values before the sweep. Collective.
-  double sweep(Halo halo = Halo::fresh, Parts parts = Parts::one) {
-    return sweep_and(halo, parts, true);
-  }
-
-  /// The same, but the new values are not taken. Collective.
-  double sweep_in_vain() { return sweep_and(Halo::fresh, Parts::one, false); }
-
-  /// ‖b − A·x‖². Collective.
-  double residual_square() {
-    run([&](const comm_thread::TeamThread& thread) {
-      pack(thread, false);
-      exchange(thread);
-      unpack(thread);
-      subdomain_.add_residual(thread, squares_.part(thread.index));
-    });
-    return squares_.result();
-  }
-
-  void record() {
-    subdomain_.team().run(
-        [&](const comm_thread::TeamThread& thread) { subdomain_.record(thread); });
-  }
-
-  /// ‖b − A·x‖² of the recorded x. Collective.
-  double residual_square_of_record() {
-    run([&](const comm_thread::TeamThread& thread) {
-      pack(thread, true);
-      exchange(thread);
-      subdomain_.add_residual_of_record(thread, halo_, squares_.part(thread.index));
-    });
-    return squares_.result();
-  }
-
-  /// Sweeps until ‖b − A·x‖ < tolerance·‖b‖; returns how many it took, at most `limit`. Collective.
-  int sweeps_to(double tolerance, double b_norm, int limit) {
-    for (int count = 0; count < limit; ++count)
-      if (std::sqrt(sweep()) < tolerance * b_norm) return count;
-    return limit;
-  }
-
- private:
-  static std::size_t halo_count(const solver::Subdomain& subdomain) {
-    std::int64_t count = 0;
-    for (const auto& neighbour : subdomain.neighbours()) count += neighbour.receive_count;
-    return static_cast<std::size_t>(count);
-  }
-
-  template <class Work>
-  void run(const Work& work) {
-    subdomain_.team().run([&](const comm_thread::TeamThread& thread) {
-      work(thread);
-      squares_.collective_reduce(thread);
-    });
-  }
-
-  double sweep_and(Halo halo, Parts parts, bool is_taken) {
-    using solver::SweepPart;
-    run([&](const comm_thread::TeamThread& thread) {
-      auto& squares = squares_.part(thread.index);
-      if (halo == Halo::fresh) pack(thread, false);
-      thread.barrier();
-      if (parts == Parts::two) subdomain_.sweep(thread, SweepPart::interior, &squares);
-      if (halo == Halo::fresh) {
-        exchange(thread);
-        unpack(thread);
-      }
-      subdomain_.sweep(thread, parts == Parts::two ? SweepPart::boundary : SweepPart::all,
-                       &squares);
-      thread.barrier();
-      if (is_taken && thread.is_primary()) subdomain_.finish_sweep();
-    });
-    return squares_.result();
-  }
-
-  void pack(const comm_thread::TeamThread& thread, bool is_record) {
-    const auto neighbours = subdomain_.neighbours();
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      const auto out =
-          exchange_.send_buffer().subspan(static_cast<std::size_t>(neighbours[i].send_begin),
-                                          static_cast<std::size_t>(neighbours[i].send_count));
-      if (is_record)
-        subdomain_.pack_record(thread, i, out);
-      else
-        subdomain_.pack(thread, i, out);
-    }
-  }
-
-  void exchange(const comm_thread::TeamThread& thread) {
-    thread.barrier();
-    if (thread.is_primary() && exchange_.has_neighbours()) exchange_.post(comm_thread_).wait();
-    thread.barrier();
-  }
-
-  void unpack(const comm_thread::TeamThread& thread) {
-    const auto neighbours = subdomain_.neighbours();
-    for (std::size_t i = 0; i < neighbours.size(); ++i)
-      subdomain_.unpack(
-          thread, i,
-          std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
-                                   static_cast<std::size_t>(neighbours[i].receive_count)));
-    thread.barrier();
-  }
-
-  comm_thread::Communicator communicator_;
-  comm_thread::CommThread& comm_thread_;
-  solver::Subdomain& subdomain_;
-  Vector halo_;
-  comm_thread::HaloExchange exchange_;
-  comm_thread::ReproducibleSum squares_;
-};
 
 }  // namespace weft::tests

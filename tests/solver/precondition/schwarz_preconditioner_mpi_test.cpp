@@ -66,11 +66,11 @@ std::vector<double> dense_solve(Dense a, std::vector<double> b) {
 std::vector<double> reference(const SchwarzPreconditioner::Options& options,
                               const std::vector<double>& r) {
   const Dense a = dense_matrix();
-  const auto count = static_cast<int>(options.subdomain_count);
-  std::vector<std::set<std::size_t>> subdomains;
+  const auto count = static_cast<int>(options.piece_count);
+  std::vector<std::set<std::size_t>> pieces;
   std::vector<int> sharers(row_count);
   for (int s = 0; s < count; ++s) {
-    std::set<std::size_t>& rows = subdomains.emplace_back();
+    std::set<std::size_t>& rows = pieces.emplace_back();
     for (int i = row_count * s / count; i < row_count * (s + 1) / count; ++i)
       rows.insert(std::size_t(i));
     for (int layer = 0; layer < options.overlap; ++layer)
@@ -86,8 +86,8 @@ std::vector<double> reference(const SchwarzPreconditioner::Options& options,
   };
   std::vector<double> z(row_count);
   for (int s = 0; s < count; ++s) {
-    const std::vector<std::size_t> rows(subdomains[std::size_t(s)].begin(),
-                                        subdomains[std::size_t(s)].end());
+    const std::vector<std::size_t> rows(pieces[std::size_t(s)].begin(),
+                                        pieces[std::size_t(s)].end());
     const bool is_symmetric = options.kind == Kind::symmetric;
     Dense local;
     std::vector<double> b;
@@ -167,12 +167,12 @@ TEST_CASE("the preconditioner is what its definition says, with the same bits on
   System alone(Communicator::self(), 1);
   const std::vector<double> r = some_vector(row_count);
   for (const Kind kind : {Kind::symmetric, Kind::restricted, Kind::optimized})
-    for (const int subdomains : {1, 4, 7})
+    for (const int pieces : {1, 4, 7})
       for (const int overlap : {0, 1, 2}) {
         if (kind == Kind::optimized && overlap == 0) continue;
-        CAPTURE(name(kind), subdomains, overlap);
+        CAPTURE(name(kind), pieces, overlap);
         const SchwarzPreconditioner::Options options{
-            .kind = kind, .subdomain_count = subdomains, .overlap = overlap, .shift = 0.3};
+            .kind = kind, .piece_count = pieces, .overlap = overlap, .shift = 0.3};
         const std::vector<double> expected = reference(options, r);
         const std::vector<double> whole = alone.apply(options, r);
         const std::vector<double> part = together.apply(options, r);
@@ -191,7 +191,7 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
     CAPTURE(variant.name);
     const Kind kind = variant.needs_symmetric_preconditioner ? Kind::symmetric : Kind::restricted;
     const auto solve = [&](System& system, std::vector<double>& x) {
-      SchwarzPreconditioner inverse(system.op(), {.kind = kind, .subdomain_count = 5});
+      SchwarzPreconditioner inverse(system.op(), {.kind = kind, .piece_count = 5});
       KrylovMethod::Options options = to_tight_tolerance();
       options.preconditioner = &inverse;
       const auto method = variant.collective_make(system.op(), options);
@@ -218,18 +218,18 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
 TEST_CASE("optimized with shift 1 has the bits of restricted") {
   System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:9");
   const std::vector<double> r = some_vector(729);
-  CHECK(system.apply({.kind = Kind::optimized, .subdomain_count = 5, .shift = 1}, r) ==
-        system.apply({.kind = Kind::restricted, .subdomain_count = 5}, r));
+  CHECK(system.apply({.kind = Kind::optimized, .piece_count = 5, .shift = 1}, r) ==
+        system.apply({.kind = Kind::restricted, .piece_count = 5}, r));
 }
 
-TEST_CASE("optimized subdomains take GMRES fewer iterations, with the same bits on any ranks") {
-  for (const auto& [problem, subdomains] :
+TEST_CASE("optimized pieces take GMRES fewer iterations, with the same bits on any ranks") {
+  for (const auto& [problem, pieces] :
        {std::pair{std::string("poisson2d:40x40"), 8}, {std::string("poisson3d:24"), 3}}) {
     CAPTURE(problem);
     System together(Communicator::collective_world(), tests::thread_count(), problem);
     System alone(Communicator::self(), 1, problem);
     const auto solve = [&](System& system, Kind kind, std::vector<double>& x) {
-      SchwarzPreconditioner inverse(system.op(), {.kind = kind, .subdomain_count = subdomains});
+      SchwarzPreconditioner inverse(system.op(), {.kind = kind, .piece_count = pieces});
       KrylovMethod::Options options = to_tight_tolerance();
       options.preconditioner = &inverse;
       const auto method = find_krylov_method("gmres")->collective_make(system.op(), options);
@@ -250,7 +250,7 @@ TEST_CASE("optimized subdomains take GMRES fewer iterations, with the same bits 
   }
 }
 
-TEST_CASE("matrices of optimized subdomains stay positive definite") {
+TEST_CASE("matrices of optimized pieces stay positive definite") {
   for (const std::string problem :
        {"poisson2d:17x23", "poisson3d:9", "poisson3d27:8", "anisotropic3d:8,1,0.1,0.01",
         "irregular:2000,nnzr=9,bandwidth=40,seed=4"})
@@ -258,7 +258,7 @@ TEST_CASE("matrices of optimized subdomains stay positive definite") {
       CAPTURE(problem, shift);
       System system(Communicator::collective_world(), tests::thread_count(), problem);
       CHECK_NOTHROW(SchwarzPreconditioner(
-          system.op(), {.kind = Kind::optimized, .subdomain_count = 6, .shift = shift}));
+          system.op(), {.kind = Kind::optimized, .piece_count = 6, .shift = shift}));
     }
 }
 
@@ -267,9 +267,9 @@ TEST_CASE("parts of the graph cover every row and precondition as well as consec
   const auto iterations = [&](SchwarzPreconditioner::Partition partition) {
     SchwarzPreconditioner inverse(
         system.op(),
-        {.kind = Kind::symmetric, .subdomain_count = 8, .partition = partition, .overlap = 1});
-    CHECK(inverse.subdomain_count() >= 7);
-    CHECK(inverse.subdomain_count() <= 9);
+        {.kind = Kind::symmetric, .piece_count = 8, .partition = partition, .overlap = 1});
+    CHECK(inverse.piece_count() >= 7);
+    CHECK(inverse.piece_count() <= 9);
     KrylovMethod::Options options = to_tight_tolerance();
     options.preconditioner = &inverse;
     const auto method = find_krylov_method("cg")->collective_make(system.op(), options);
@@ -285,7 +285,7 @@ TEST_CASE("parts of the graph cover every row and precondition as well as consec
 TEST_CASE("what makes no preconditioner is refused on every rank") {
   System system(Communicator::collective_world());
   using Options = SchwarzPreconditioner::Options;
-  CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{.subdomain_count = 31}),
+  CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{.piece_count = 31}),
                   comm_thread::InputError);
   CHECK_THROWS_AS(SchwarzPreconditioner(system.op(), Options{.overlap = -1}),
                   comm_thread::InputError);

@@ -11,7 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
-#include "tests/solver/sweep/chain_subdomain.h"
+#include "tests/solver/sweep/chain_sweeper.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
 #include "tests/support/transport_names.h"
@@ -26,7 +26,7 @@ using comm_thread::Delivery;
 using comm_thread::DetectorKind;
 using comm_thread::ThreadLevel;
 using tests::Chain;
-using tests::ChainSubdomain;
+using tests::ChainSweeper;
 
 constexpr double tolerance = 1e-6;
 constexpr Chain quick{.coupling = 0.125};  // converges in about ten sweeps
@@ -53,24 +53,24 @@ class System {
       : world_(Communicator::collective_world()),
         team_(tests::thread_count(), comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = level}),
-        subdomain_(world_, team_, chain),
+        sweeper_(world_, team_, chain),
         b_norm_(tests::norm_of_b(chain)) {}
 
   const Communicator& world() const { return world_; }
-  const ChainSubdomain& subdomain() const { return subdomain_; }
-  std::uint64_t neighbour_count() const { return subdomain_.neighbours().size(); }
+  const ChainSweeper& sweeper() const { return sweeper_; }
+  std::uint64_t neighbour_count() const { return sweeper_.neighbours().size(); }
 
   AsyncIteration make(const AsyncIteration::Options& options) {
-    return AsyncIteration(world_, comm_thread_, subdomain_, options);
+    return AsyncIteration(world_, comm_thread_, sweeper_, options);
   }
 
   double b_norm() const { return b_norm_; }
 
   /// One run, and what must hold after every one.
   IterationReport run(const AsyncIteration::Options& options) {
-    const std::int64_t swept = subdomain_.finished_count();
+    const std::int64_t swept = sweeper_.finished_count();
     const IterationReport report = make(options).run(b_norm_);
-    CHECK(subdomain_.finished_count() - swept == report.iterations);
+    CHECK(sweeper_.finished_count() - swept == report.iterations);
     check_residual(report);
     check_detection(report);
     check_counts(report, options.halo_period);
@@ -81,7 +81,7 @@ class System {
   /// The lock-step iteration, which is tested by itself, finds the same residual.
   void check_residual(const IterationReport& report) {
     const double true_residual =
-        SyncIteration(world_, comm_thread_, subdomain_, {.max_iterations = 0})
+        SyncIteration(world_, comm_thread_, sweeper_, {.max_iterations = 0})
             .run(b_norm_)
             .relative_residual;
     if (std::isfinite(true_residual)) CHECK(report.relative_residual == true_residual);
@@ -119,13 +119,13 @@ class System {
   Communicator world_;
   ComputeTeam team_;
   CommThread comm_thread_;
-  ChainSubdomain subdomain_;
+  ChainSweeper sweeper_;
   double b_norm_;
 };
 
 void check_solution(const System& system, const Chain& chain) {
   const auto reference = tests::sweep_serially(chain, 1e-13, 10000, 10).values;
-  const auto& values = system.subdomain().values();
+  const auto& values = system.sweeper().values();
   const auto own =
       comm_thread::share_of(chain.point_count, system.world().rank(), system.world().size());
   double worst = 0;
@@ -247,7 +247,7 @@ TEST_CASE("one rank alone sweeps as a serial loop does") {
     const IterationReport report = system.run({.detector = detector, .tolerance = tolerance});
     const auto reference = tests::sweep_serially(quick, 0, report.iterations, 1);
     CHECK(report.relative_residual == reference.residuals.back());
-    CHECK(std::ranges::equal(system.subdomain().values(), reference.values));
+    CHECK(std::ranges::equal(system.sweeper().values(), reference.values));
     CHECK(report.detection->failed_verification_count == 0);
   }
 }
@@ -259,7 +259,7 @@ TEST_CASE("an iteration can run again, and goes on from where it was") {
   const IterationReport second = iteration.run(system.b_norm());
   CHECK(first.status == SolveStatus::converged);
   CHECK(second.status == SolveStatus::converged);
-  CHECK(system.subdomain().finished_count() == first.iterations + second.iterations);
+  CHECK(system.sweeper().finished_count() == first.iterations + second.iterations);
   CHECK(second.history.front().residual <= tolerance);
   check_solution(system, quick);
 }

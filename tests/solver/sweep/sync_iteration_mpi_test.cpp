@@ -9,7 +9,7 @@
 #include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/input_error.h"
 #include "solver/sweep/sync_iteration.h"
-#include "tests/solver/sweep/chain_subdomain.h"
+#include "tests/solver/sweep/chain_sweeper.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
 #include "tests/support/transport_names.h"
@@ -24,7 +24,7 @@ using comm_thread::ThreadLevel;
 using spmv::Mode;
 using tests::Chain;
 using tests::ChainReference;
-using tests::ChainSubdomain;
+using tests::ChainSweeper;
 
 /// A chain on the ranks and threads of this run.
 class System {
@@ -34,19 +34,19 @@ class System {
       : world_(Communicator::collective_world()),
         team_(tests::thread_count(), comm_thread::WaitPolicy::yield),
         comm_thread_({.thread_level = level}),
-        subdomain_(world_, team_, chain, depth),
+        sweeper_(world_, team_, chain, depth),
         b_norm_(tests::norm_of_b(chain)) {}
 
   IterationReport run(const SyncIteration::Options& options) {
-    return SyncIteration(world_, comm_thread_, subdomain_, options).run(b_norm_);
+    return SyncIteration(world_, comm_thread_, sweeper_, options).run(b_norm_);
   }
 
   const Communicator& world() const { return world_; }
-  const ChainSubdomain& subdomain() const { return subdomain_; }
+  const ChainSweeper& sweeper() const { return sweeper_; }
 
   /// True if this rank's values equal those of the whole chain to the last bit.
   bool has_values_of(const ChainReference& reference) const {
-    const auto values = subdomain_.values();
+    const auto values = sweeper_.values();
     const auto own =
         comm_thread::share_of(std::ssize(reference.values), world_.rank(), world_.size());
     return std::equal(values.begin(), values.end(), reference.values.begin() + own.begin,
@@ -57,14 +57,14 @@ class System {
   Communicator world_;
   ComputeTeam team_;
   CommThread comm_thread_;
-  ChainSubdomain subdomain_;
+  ChainSweeper sweeper_;
   double b_norm_;
 };
 
 void check_against(const ChainReference& reference, const System& system,
                    const IterationReport& report) {
   CHECK(report.iterations == reference.iterations);
-  CHECK(system.subdomain().finished_count() == reference.iterations);
+  CHECK(system.sweeper().finished_count() == reference.iterations);
   CHECK(system.has_values_of(reference));
   CHECK(report.relative_residual == reference.residuals.back());
   std::vector<double> residuals;
@@ -175,22 +175,22 @@ TEST_CASE("halos are exchanged exactly as often as said") {
       std::int64_t exchanges = 1;  // before the last residual
       for (int sweep = 0; sweep < 25; ++sweep)
         exchanges += sweep % 10 == 0 || sweep % halo_period == 0;
-      const std::int64_t neighbours = std::ssize(system.subdomain().neighbours());
-      CHECK(system.subdomain().pack_count() == neighbours * exchanges);
-      CHECK(system.subdomain().advance_count() == (neighbours == 0 ? 3 : 0));
+      const std::int64_t neighbours = std::ssize(system.sweeper().neighbours());
+      CHECK(system.sweeper().pack_count() == neighbours * exchanges);
+      CHECK(system.sweeper().advance_count() == (neighbours == 0 ? 3 : 0));
       // While a halo travels, all but the last, the interior is swept.
       const bool overlaps = mode != Mode::vector && neighbours > 0;
-      CHECK(system.subdomain().interior_count() == (overlaps ? exchanges - 1 : 0));
+      CHECK(system.sweeper().interior_count() == (overlaps ? exchanges - 1 : 0));
     }
 }
 
 TEST_CASE("deep halos are exchanged once for several sweeps") {
   System system(Chain{}, 3);
   system.run({.tolerance = 1e-12, .max_iterations = 21, .check_period = 9});
-  const std::int64_t neighbours = std::ssize(system.subdomain().neighbours());
+  const std::int64_t neighbours = std::ssize(system.sweeper().neighbours());
   // Checks before sweeps 0, 9, 18 and at the end; between them 8 = 3 + 3 + 2, again, and 2 sweeps.
-  CHECK(system.subdomain().pack_count() == neighbours * (4 + 3 + 3 + 1));
-  CHECK(system.subdomain().advance_count() == (neighbours == 0 ? 3 : 7));
+  CHECK(system.sweeper().pack_count() == neighbours * (4 + 3 + 3 + 1));
+  CHECK(system.sweeper().advance_count() == (neighbours == 0 ? 3 : 7));
 }
 
 TEST_CASE("with old halos an iteration converges, too") {

@@ -8,7 +8,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/sweep/sync_iteration.h"
-#include "solver/sweepers/grid_subdomain.h"
+#include "solver/sweepers/grid_sweeper.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/grid/partition.h"
 #include "spmv/modes/mode.h"
@@ -46,24 +46,24 @@ struct SerialJacobi {
 
 /// Iterates in `mode` and compares with the serial loop.
 void check(const Communicator& world, const DiffusionProblem& problem, const SerialJacobi& expected,
-           const GridSubdomain::Options& options, Mode mode, int check_period) {
+           const GridSweeper::Options& options, Mode mode, int check_period) {
   CAPTURE(problem.grid.x, options.halo_depth, spmv::name(mode), check_period);
   const comm_thread::ComputeTeam team(tests::thread_count(), comm_thread::WaitPolicy::yield);
   comm_thread::CommThread comm_thread({.thread_level = tests::session().thread_level()});
-  GridSubdomain subdomain(world, team, problem, spmv::GridPartition(problem.grid, world.size()),
-                          options);
+  GridSweeper sweeper(world, team, problem, spmv::GridPartition(problem.grid, world.size()),
+                      options);
   const IterationReport report =
-      SyncIteration(world, comm_thread, subdomain,
+      SyncIteration(world, comm_thread, sweeper,
                     {.mode = mode, .tolerance = tolerance, .check_period = check_period})
-          .run(subdomain.source_norm());
+          .run(sweeper.source_norm());
   CHECK(report.status == SolveStatus::converged);
   CHECK(report.relative_residual < tolerance);
   CHECK(report.iterations == expected.iterations);
   std::int64_t wrong_count = 0;
-  for (const spmv::GridBox& point : tests::points(subdomain.layout().own())) {
+  for (const spmv::GridBox& point : tests::points(sweeper.layout().own())) {
     const auto [x, y, z] = point.begin;
     wrong_count +=
-        subdomain.values()[subdomain.layout().index(x, y, z)] != expected.grid.value(x, y, z);
+        sweeper.values()[sweeper.layout().index(x, y, z)] != expected.grid.value(x, y, z);
   }
   CHECK(wrong_count == 0);
 }

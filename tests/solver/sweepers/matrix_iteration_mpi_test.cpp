@@ -7,9 +7,9 @@
 #include "comm_thread/mpi/communicator.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
-#include "solver/sweepers/block_subdomain.h"
+#include "solver/sweepers/block_sweeper.h"
 #include "solver/sweepers/jacobi_spectrum.h"
-#include "solver/sweepers/matrix_subdomain.h"
+#include "solver/sweepers/matrix_sweeper.h"
 #include "solver/sweepers/richardson_parameters.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
@@ -31,25 +31,25 @@ class Poisson {
         system_(world_, tests::reference_matrix(Problem::parse("poisson2d:20"))),
         b_(system_.part_of(Vector(400, 1.0))) {}
 
-  MatrixSubdomain jacobi(MatrixSubdomain::Options options = {}) {
-    return MatrixSubdomain(system_.op(), b_, options);
+  MatrixSweeper jacobi(MatrixSweeper::Options options = {}) {
+    return MatrixSweeper(system_.op(), b_, options);
   }
-  BlockSubdomain blocks() { return BlockSubdomain(system_.op(), b_, {}); }
+  BlockSweeper blocks() { return BlockSweeper(system_.op(), b_, {}); }
   double radius() { return collective_estimate_jacobi_spectrum(system_.op()).estimate; }
 
-  IterationReport run_sync(Subdomain& subdomain, spmv::Mode mode = spmv::Mode::task) {
+  IterationReport run_sync(Sweeper& sweeper, spmv::Mode mode = spmv::Mode::task) {
     SyncIteration::Options options;
     options.mode = mode;
     options.check_period = 10;
     options.max_iterations = 2000;
-    return SyncIteration(world_, system_.comm_thread(), subdomain, options).run(b_norm);
+    return SyncIteration(world_, system_.comm_thread(), sweeper, options).run(b_norm);
   }
 
-  IterationReport run_async(Subdomain& subdomain, DetectorKind detector) {
+  IterationReport run_async(Sweeper& sweeper, DetectorKind detector) {
     AsyncIteration::Options options;
     options.detector = detector;
     options.max_iterations = 200'000;
-    return AsyncIteration(world_, system_.comm_thread(), subdomain, options).run(b_norm);
+    return AsyncIteration(world_, system_.comm_thread(), sweeper, options).run(b_norm);
   }
 
  private:
@@ -90,10 +90,9 @@ TEST_CASE("asynchronously, Jacobi, a little momentum and blocks reach the true t
     auto jacobi = poisson.jacobi();
     auto richardson = poisson.jacobi({1.3, 0.3});
     auto blocks = poisson.blocks();
-    for (Subdomain* subdomain :
-         {static_cast<Subdomain*>(&jacobi), static_cast<Subdomain*>(&richardson),
-          static_cast<Subdomain*>(&blocks)}) {
-      const IterationReport report = poisson.run_async(*subdomain, detector);
+    for (Sweeper* sweeper : {static_cast<Sweeper*>(&jacobi), static_cast<Sweeper*>(&richardson),
+                             static_cast<Sweeper*>(&blocks)}) {
+      const IterationReport report = poisson.run_async(*sweeper, detector);
       CHECK(report.status == SolveStatus::converged);
       CHECK(report.relative_residual < 1e-4);
     }

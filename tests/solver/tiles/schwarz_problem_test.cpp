@@ -12,7 +12,7 @@ namespace {
 
 SchwarzProblem with(const std::string& b) { return {2, 3, 1, 0.1, spmv::RightHandSide::parse(b)}; }
 
-TEST_CASE("right-hand sides are those of poisson2d, whatever the subdomains") {
+TEST_CASE("right-hand sides are those of poisson2d, whatever the tiles") {
   CHECK(with("ones").source(2, 5) == 1);
   CHECK(with("boundary-one").source(0, 0) == 2);
   CHECK(with("boundary-one").source(5, 3) == 1);

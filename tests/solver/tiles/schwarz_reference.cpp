@@ -16,7 +16,7 @@ SchwarzReference::SchwarzReference(const solver::SchwarzProblem& problem)
   const int m = problem.points_per_side;
   for (int j = 0; j < q; ++j)
     for (int i = 0; i < q; ++i) {
-      Subdomain part;
+      Tile part;
       part.x_own = i * m;
       part.y_own = j * m;
       part.west = i > 0;
@@ -58,7 +58,7 @@ double SchwarzReference::residual(int x, int y) const {
          value(x, y + 1);
 }
 
-std::vector<std::vector<double>> SchwarzReference::factored_matrix(const Subdomain& part) const {
+std::vector<std::vector<double>> SchwarzReference::factored_matrix(const Tile& part) const {
   const double beta = 1 / (1 + problem_.alpha);
   const int width = part.x_end - part.x_begin;
   const int height = part.y_end - part.y_begin;
@@ -85,7 +85,7 @@ std::vector<std::vector<double>> SchwarzReference::factored_matrix(const Subdoma
   return a;
 }
 
-std::vector<double> SchwarzReference::solve(const Subdomain& part,
+std::vector<double> SchwarzReference::solve(const Tile& part,
                                             const std::vector<double>& seen) const {
   const double beta = 1 / (1 + problem_.alpha);
   std::vector<double> y;
@@ -114,7 +114,7 @@ std::vector<double> SchwarzReference::solve(const Subdomain& part,
   return y;
 }
 
-void SchwarzReference::keep_own(const Subdomain& part, const std::vector<double>& solution,
+void SchwarzReference::keep_own(const Tile& part, const std::vector<double>& solution,
                                 std::vector<double>& values) const {
   const int m = problem_.points_per_side;
   for (int y = part.y_own; y < part.y_own + m; ++y)
@@ -123,7 +123,7 @@ void SchwarzReference::keep_own(const Subdomain& part, const std::vector<double>
           (y - part.y_begin) * (part.x_end - part.x_begin) + x - part.x_begin)];
 }
 
-double SchwarzReference::news_of(const Subdomain& part, const std::vector<double>& change) const {
+double SchwarzReference::edge_change(const Tile& part, const std::vector<double>& change) const {
   const double beta = 1 / (1 + problem_.alpha);
   const int m = problem_.points_per_side;
   const auto edge = [&](bool is_there, int x, int y, int x_outwards, int y_outwards) {
@@ -145,16 +145,16 @@ double SchwarzReference::news_of(const Subdomain& part, const std::vector<double
 }
 
 int SchwarzReference::sweep_in_turn(bool is_forward) {
-  const double enough = 0.6 * std::ranges::max_element(parts_, {}, &Subdomain::news)->news;
+  const double enough = 0.6 * std::ranges::max_element(parts_, {}, &Tile::change)->change;
   int solved = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Subdomain& part = parts_[is_forward ? i : parts_.size() - 1 - i];
-    if (part.news == 0 || part.news < enough) continue;
+    Tile& part = parts_[is_forward ? i : parts_.size() - 1 - i];
+    if (part.change == 0 || part.change < enough) continue;
     std::vector<double> change = x_;
     keep_own(part, solve(part, x_), x_);
     for (std::size_t k = 0; k < change.size(); ++k) change[k] = x_[k] - change[k];
-    for (Subdomain& other : parts_) other.news += news_of(other, change);
-    part.news = 0;
+    for (Tile& other : parts_) other.change += edge_change(other, change);
+    part.change = 0;
     ++solved;
   }
   return solved;
@@ -167,7 +167,7 @@ void SchwarzReference::sweep() {
 
 void SchwarzReference::sweep_without_exchange(const solver::TilePartition& partition) {
   std::vector<double> next(x_.size());
-  for (const Subdomain& part : parts_) {
+  for (const Tile& part : parts_) {
     const int rank = partition.rank_of(tile_at(part.x_own, part.y_own));
     std::vector<double> seen = x_;
     for (int y = 0; y < side_; ++y)
@@ -183,7 +183,7 @@ void SchwarzReference::sweep_without_exchange(const solver::TilePartition& parti
 int SchwarzReference::unconverged_count(double tolerance) const {
   int count = 0;
   const int m = problem_.points_per_side;
-  for (const Subdomain& part : parts_) {
+  for (const Tile& part : parts_) {
     double r_square = 0;
     double b_square = 0;
     for (int y = part.y_own; y < part.y_own + m; ++y)

@@ -21,7 +21,7 @@ HaloPlan plan_of(const Communicator& communicator, const tests::ReferenceMatrix&
       communicator, team, reference,
       RowPartition::by_rows(std::ssize(reference), communicator.size()));
   halo_columns = matrix.halo_columns;
-  return collective_build_halo_plan(communicator, matrix);
+  return collective_build_halo_plan(communicator, matrix.partition, matrix.rank, halo_columns);
 }
 
 bool contains(const tests::ReferenceMatrix& reference, const RowPartition& partition, int rank,

@@ -1,0 +1,217 @@
+#include "solver/precondition/overlapping_pieces.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "solver/precondition/interface_shift.h"
+#include "spmv/order/graph_partition.h"
+#include "spmv/order/row_graph.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::InputError;
+using spmv::GlobalIndex;
+using Kind = SchwarzOptions::Kind;
+using Partition = SchwarzOptions::Partition;
+using Use = OverlappingPieces::Use;
+
+constexpr int most_overlap = 64;
+
+void check(const SchwarzOptions& options, std::int64_t most) {
+  if (options.overlap < 0 || options.overlap > most_overlap)
+    throw InputError(
+        fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap, most_overlap));
+  if (options.kind == Kind::optimized) {
+    if (options.overlap == 0)
+      throw InputError(
+          "schwarz: found kind=optimized with overlap=0; expected an overlap of 1 or more, because "
+          "what a row at the edge finds is wrong");
+    if (!(options.shift > 0 && options.shift <= 1))
+      throw InputError(
+          fmt::format("schwarz: found shift={}; expected above 0 to 1", options.shift));
+  }
+  if (options.piece_count < 0 || options.piece_count > most)
+    throw InputError(
+        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows",
+                    options.piece_count, most));
+}
+
+std::int64_t checked_count(const SchwarzOptions& options, GlobalIndex row_count, int rank_count,
+                           Use use) {
+  if (use == Use::sweep && options.kind == Kind::symmetric)
+    throw InputError("schwarz: found kind=symmetric; expected kind=restricted or kind=optimized");
+  check(options, std::max<std::int64_t>(row_count, 1));
+  const std::int64_t least = use == Use::sweep ? rank_count : 1;
+  if (options.piece_count == 0) return std::max(least, row_count / SchwarzOptions::automatic_rows);
+  if (options.piece_count < least)
+    throw InputError(
+        fmt::format("schwarz: found subdomains={} on {} ranks; expected one or more for each rank",
+                    options.piece_count, rank_count));
+  return options.piece_count;
+}
+
+/// The first row of piece `i`.
+GlobalIndex piece_begin(GlobalIndex row_count, std::int64_t i, std::int64_t count) {
+  return row_count * i / count;
+}
+
+/// The rows of the cores of each rank, which have the same number of pieces, up to one.
+spmv::RowPartition partition_by_pieces(GlobalIndex row_count, std::int64_t count, int ranks) {
+  std::vector<GlobalIndex> sizes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const comm_thread::Share own = comm_thread::share_of(count, rank, ranks);
+    sizes.push_back(piece_begin(row_count, own.end, count) -
+                    piece_begin(row_count, own.begin, count));
+  }
+  return spmv::RowPartition::by_sizes(sizes);
+}
+
+std::size_t index_of(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
+}
+
+}  // namespace
+
+const char* name(Kind kind) {
+  switch (kind) {
+    case Kind::symmetric:
+      return "symmetric";
+    case Kind::restricted:
+      return "restricted";
+    case Kind::optimized:
+      break;
+  }
+  return "optimized";
+}
+
+OverlappingPieces::OverlappingPieces(const spmv::SparseOperator& op, const SchwarzOptions& options,
+                                     Use use)
+    : options_(options),
+      communicator_(op.communicator().collective_duplicate()),
+      team_(op.team()),
+      count_(checked_count(options, op.global_row_count(), communicator_.size(), use)),
+      partition_(use == Use::sweep && options.partition == Partition::rows
+                     ? partition_by_pieces(op.global_row_count(), count_, communicator_.size())
+                     : op.matrix().matrix().partition) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  std::vector<OverlappingRows> cut =
+      options.partition == Partition::graph ? collective_cut_graph(matrix) : cut_rows();
+  std::vector<WholeRows> whole;
+  std::vector<LowerTriangle> matrices = collective_import_rows(
+      communicator_, matrix, options.overlap, cut, use == Use::sweep ? &whole : nullptr);
+  if (options.kind == Kind::optimized)
+    for (std::size_t i = 0; i < cut.size(); ++i)
+      shift_interface(cut[i], options.shift, matrices[i]);
+  collective_plan_halo(std::move(cut), whole);
+  collective_factor(matrices);
+}
+
+std::vector<OverlappingRows> OverlappingPieces::cut_rows() const {
+  const GlobalIndex rows = partition_.row_count();
+  std::vector<OverlappingRows> cut;
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const GlobalIndex begin = piece_begin(rows, i, count_);
+    const GlobalIndex end = piece_begin(rows, i + 1, count_);
+    if (begin == end || partition_.owner((begin + end) / 2) != communicator_.rank()) continue;
+    OverlappingRows& piece = cut.emplace_back();
+    piece.number = static_cast<int>(i);
+    piece.core.resize(static_cast<std::size_t>(end - begin));
+    std::iota(piece.core.begin(), piece.core.end(), begin);
+  }
+  return cut;
+}
+
+std::vector<OverlappingRows> OverlappingPieces::collective_cut_graph(
+    const spmv::DistributedMatrix& matrix) {
+  const GlobalIndex rows = std::max<GlobalIndex>(matrix.partition.row_count(), 1);
+  const std::int64_t share = (count_ * matrix.rows.row_count + rows / 2) / rows;
+  const std::int64_t count =
+      std::min<std::int64_t>(std::max<std::int64_t>(share, 1), matrix.rows.row_count);
+  const std::int64_t first = communicator_.exclusive_prefix_sum(count);
+  std::vector<OverlappingRows> cut(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    cut[static_cast<std::size_t>(i)].number = static_cast<int>(first + i);
+  comm_thread::collective_attempt(communicator_, [&] {
+    spmv::RowGraph graph = spmv::own_row_graph(matrix.rows);
+    const auto piece_of_row =
+        spmv::partition_graph(graph, static_cast<int>(count), spmv::PartSize::rows);
+    for (std::size_t row = 0; row < piece_of_row.size(); ++row)
+      cut[static_cast<std::size_t>(piece_of_row[row])].core.push_back(
+          matrix.first_row() + static_cast<GlobalIndex>(row));
+  });
+  std::erase_if(cut, [](const OverlappingRows& piece) { return piece.core.empty(); });
+  count_ = communicator_.sum(std::ssize(cut));
+  return cut;
+}
+
+/// Learns which entries of vectors come from whom, and describes pieces by places in vectors.
+void OverlappingPieces::collective_plan_halo(std::vector<OverlappingRows> cut,
+                                             const std::vector<WholeRows>& whole) {
+  const GlobalIndex first = first_row();
+  const auto is_own = [&](GlobalIndex row) {
+    return row >= first && row < first + static_cast<GlobalIndex>(row_count());
+  };
+  const auto read_by = [&](std::size_t i) -> const std::vector<GlobalIndex>& {
+    return whole.empty() ? cut[i].rows : whole[i].columns;
+  };
+  std::vector<GlobalIndex> halo_rows;
+  for (std::size_t i = 0; i < cut.size(); ++i)
+    std::ranges::remove_copy_if(read_by(i), std::back_inserter(halo_rows), is_own);
+  std::ranges::sort(halo_rows);
+  halo_rows.erase(std::unique(halo_rows.begin(), halo_rows.end()), halo_rows.end());
+  plan_ =
+      spmv::collective_build_halo_plan(communicator_, partition_, communicator_.rank(), halo_rows);
+  const auto places_of = [&](const std::vector<GlobalIndex>& rows) {
+    std::vector<std::int32_t> places;
+    for (const GlobalIndex row : rows) {
+      const std::size_t place = is_own(row) ? static_cast<std::size_t>(row - first)
+                                            : row_count() + index_of(halo_rows, row);
+      places.push_back(static_cast<std::int32_t>(place));
+    }
+    return places;
+  };
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    Piece& piece = pieces_.emplace_back();
+    piece.number = cut[i].number;
+    piece.begin = piece_row_count_;
+    piece.places = places_of(cut[i].rows);
+    piece.needs_halo = !std::ranges::all_of(read_by(i), is_own);
+    for (const GlobalIndex row : cut[i].core) piece.core.push_back(index_of(cut[i].rows, row));
+    if (!whole.empty()) {
+      piece.row_begin = whole[i].row_begin;
+      piece.columns = places_of(whole[i].columns);
+      piece.values = whole[i].values;
+    }
+    piece.rows = std::move(cut[i].rows);
+    piece.right_hand_side.resize(piece.rows.size());
+    piece_row_count_ += piece.rows.size();
+  }
+}
+
+void OverlappingPieces::collective_factor(const std::vector<LowerTriangle>& matrices) {
+  comm_thread::collective_attempt(communicator_, [&] {
+    team_.run([&](const comm_thread::TeamThread& thread) {
+      for_each_of(thread, [&](std::size_t i) {
+        Piece& piece = pieces_[i];
+        piece.factor = std::make_unique<CholmodFactor>(
+            matrices[i], 1,
+            fmt::format("schwarz: a subdomain of {} rows: found a matrix that is not positive "
+                        "definite to working precision; expected a positive definite matrix",
+                        piece.rows.size()));
+        piece.factor->solve(0, piece.right_hand_side);  // allocates
+      });
+    });
+  });
+  std::int64_t rows = 0;
+  for (const Piece& piece : pieces_) rows = std::max(rows, std::ssize(piece.rows));
+  largest_ = communicator_.max(rows);
+}
+
+}  // namespace weft::solver
