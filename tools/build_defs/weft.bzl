@@ -1,6 +1,7 @@
 """The rules of this repository: libraries, serial tests and tests with several ranks."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("//tools/build_defs:rooms.bzl", "rooms_above")
 
 def _header_source_impl(ctx):
@@ -13,6 +14,82 @@ _header_source = rule(
     implementation = _header_source_impl,
     attrs = {"header": attr.label(allow_single_file = True, mandatory = True)},
 )
+
+def _precompiled_header_impl(ctx):
+    toolchain = find_cpp_toolchain(ctx)
+    features = cc_common.configure_features(ctx = ctx, cc_toolchain = toolchain)
+    variables = cc_common.create_compile_variables(
+        feature_configuration = features,
+        cc_toolchain = toolchain,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts,
+    )
+    action = "c++-compile"
+    options = cc_common.get_memory_inefficient_command_line(
+        feature_configuration = features,
+        action_name = action,
+        variables = variables,
+    )
+    text = ctx.actions.declare_file(ctx.label.name + ".h")
+    ctx.actions.write(text, "".join(["#include <{}>\n".format(header) for header in ctx.attr.headers]))
+    compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+
+    includes = []
+    for header in ctx.attr.headers:
+        includes += ["-include", header]
+
+    # The main file has the same name in every sandbox, because Clang looks for it again; it is empty.
+    ctx.actions.run(
+        executable = cc_common.get_tool_for_action(feature_configuration = features, action_name = action),
+        arguments = options + ["-x", "c++-header"] + includes + ["-c", "/usr/include/stdc-predef.h", "-o", compiled.path],
+        env = cc_common.get_environment_variables(
+            feature_configuration = features,
+            action_name = action,
+            variables = variables,
+        ),
+        inputs = toolchain.all_files,
+        outputs = [compiled],
+        mnemonic = "CppPrecompile",
+    )
+    return [DefaultInfo(files = depset([text, compiled]))]
+
+_precompiled_header = rule(
+    implementation = _precompiled_header_impl,
+    attrs = {
+        "headers": attr.string_list(mandatory = True),
+        "copts": attr.string_list(),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
+
+def early_headers(name, headers, copts):
+    """Headers of the system, compiled once for all sources that depend on it and have its options.
+
+    Args:
+      name: of a library in tools/build_defs.
+      headers: a source that needs them includes them all the same.
+      copts: as the sources have them.
+    """
+    _precompiled_header(name = name + "_header", headers = headers, copts = copts)
+    cc_library(
+        name = name,
+        textual_hdrs = [name + "_header"],
+        visibility = ["//visibility:public"],
+    )
+
+def _early(name):
+    return ["-include", "$(BINDIR)/tools/build_defs/{}_header.h".format(name)]
+
+_SANITIZER = "//tools/build_defs:with_sanitizer"
+
+# Tests compile in a third of the time so, and none is where time is spent.
+TEST_COPTS = select({
+    _SANITIZER: ["-O0"],
+    "//conditions:default": ["-O1", "-g0"],
+})
+_TEST_COPTS = TEST_COPTS + _early("catch2")
+_TEST_DEPS = ["//tools/build_defs:catch2"]
 
 def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], tags = [], testonly = False, **kwargs):
     """A cc_library; a header without a source of its name is also compiled alone, twice in one file.
@@ -36,11 +113,22 @@ def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], t
     visibility = kwargs.pop("visibility", ["//tests:__subpackages__"])
     if public:
         visibility = visibility + rooms_above(native.package_name())
+    early = "json" if native.package_name().startswith("tools") else "standard"
     cc_library(
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        deps = deps,
+        # Or //... compiles every source a second time, for a shared library that nothing uses.
+        linkstatic = True,
+        # Under the sanitizers only: elsewhere a source compiles with what it includes itself.
+        copts = select({
+            _SANITIZER: _early(early),
+            "//conditions:default": [],
+        }),
+        deps = deps + select({
+            _SANITIZER: ["//tools/build_defs:" + early],
+            "//conditions:default": [],
+        }),
         tags = tags,
         testonly = testonly,
         visibility = visibility,
@@ -67,15 +155,16 @@ def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], t
             deps = [name],
         )
 
-def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", **kwargs):
-    """A serial Catch2 test."""
+def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", copts = None, **kwargs):
+    """A serial Catch2 test; `copts` where it takes long and is to be optimized in every way."""
     cc_test(
         name = name,
         size = size,
         srcs = srcs or [name + ".cpp"],
+        copts = copts or _TEST_COPTS,
         linkstatic = True,
         tags = ["serial"] + tags,
-        deps = deps + ["//tests/support:known_leaks", "//tools/third_party:catch2_main"],
+        deps = deps + _TEST_DEPS + ["//tests/support:known_leaks", "//tools/third_party:catch2_main"],
         **kwargs
     )
 
@@ -99,8 +188,9 @@ def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = 
         name = program,
         testonly = True,
         srcs = srcs or [name + ".cpp"],
+        copts = _TEST_COPTS,
         linkstatic = True,
-        deps = depset(deps + ["//tests/support:mpi_main"]).to_list(),
+        deps = depset(deps + _TEST_DEPS + ["//tests/support:mpi_main"]).to_list(),
     )
     runs = []
     sanitized = 3 if 3 in ranks else ranks[-1]
@@ -138,10 +228,11 @@ def weft_system_test(name, srcs = None, deps = [], tags = [], data = [], **kwarg
         size = "medium",
         srcs = srcs or [name + ".cpp"],
         data = ["//tools:weft"] + data,
+        copts = _TEST_COPTS,
         linkstatic = True,
         # The runs share all cores: two of these tests at a time would only disturb each other.
         tags = ["system", "cpu:2"] + tags,
-        deps = deps + [
+        deps = deps + _TEST_DEPS + [
             "//tests/system:json_report",
             "//tests/system:program_run",
             "//tools/third_party:catch2_main",

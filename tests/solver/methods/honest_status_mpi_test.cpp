@@ -116,7 +116,7 @@ std::unique_ptr<Preconditioner> collective_make(const std::string& name, MatrixS
   if (name == "jacobi") return std::make_unique<DiagonalPreconditioner>(system.op());
   if (name == "schwarz")
     return std::make_unique<SchwarzPreconditioner>(
-        system.op(), SchwarzPreconditioner::Options{.subdomain_count = 4});
+        system.op(), SchwarzPreconditioner::Options{.piece_count = 4});
   return nullptr;
 }
 
