@@ -7,8 +7,8 @@
 
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/precondition/preconditioner.h"
 #include "solver/precondition/overlapping_pieces.h"
+#include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver {

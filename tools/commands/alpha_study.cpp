@@ -39,7 +39,8 @@ void check(const StudyOptions& options) {
           fmt::format("--values: found {}; expected numbers above 0", value));
   if (options.values.empty() && (options.tiles_per_side == 1 || options.overlap == 0))
     throw comm_thread::InputError(
-        "study alpha: found one subdomain, or no overlap, where theory knows no alpha; expected "
+        "study alpha: found one subdomain, or no overlap, for which theory gives no alpha; "
+        "expected "
         "--values");
 }
 
@@ -119,8 +120,8 @@ void add_alpha_study(CLI::App& study, const comm_thread::MpiSession& session, in
   add_schwarz_options(command, *options);
   command
       .add_option("--values", options->values,
-                  "what to try, separated by commas; default: from a quarter to four times\n"
-                  "what theory says")
+                  "values to try, separated by commas; default: from a quarter to four times\n"
+                  "the theoretical value")
       ->delimiter(',')
       ->type_name("ALPHA,...");
   command.add_option("--repetitions", options->repetitions, "runs of each; the median is shown")

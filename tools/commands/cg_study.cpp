@@ -173,7 +173,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
 void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<StudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
-      "cg", "the variants of conjugate gradients in every mode, in turn");
+      "cg", "compare the variants of conjugate gradients in every mode");
   command.add_option("problems", options->problems, "one or more, named as in weft solve")
       ->required()
       ->type_name("PROBLEM...");
@@ -186,17 +186,19 @@ void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& sessio
         ->capture_default_str();
   };
   add_list("--modes", options->modes, spmv::mode_names(),
-           "how halos travel: vector waits, overlap computes first, overlap-test tests now\n"
-           "and then, task has the communication thread do it");
+           "halo exchange: vector waits, overlap computes first, overlap-test tests at\n"
+           "intervals, task uses the communication thread");
   add_list("--methods", options->methods,
-           {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"}, "which variants");
+           {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
+           "variants of conjugate gradients, separated by commas");
   command
-      .add_option("--operator", options->operator_kind,
-                  "matrix, or stencil: no matrix, for grid problems, cut in three directions")
+      .add_option(
+          "--operator", options->operator_kind,
+          "matrix, or stencil: no stored matrix; grid problems only, cut in three directions")
       ->check(CLI::IsMember({"matrix", "stencil"}))
       ->type_name("matrix|stencil")
       ->capture_default_str();
-  command.add_option("--iterations", options->iterations, "of each run")
+  command.add_option("--iterations", options->iterations, "iterations of each run")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")

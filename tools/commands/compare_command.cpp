@@ -192,19 +192,20 @@ void add_compare_command(CLI::App& program, const comm_thread::MpiSession& sessi
                          int& exit_code) {
   const auto options = std::make_shared<CompareOptions>();
   CLI::App& command =
-      *program.add_subcommand("compare", "the modes against each other and against the model");
+      *program.add_subcommand("compare", "compare the modes with each other and with the model");
   command.add_option("problems", options->problems, "one or more, named as in weft solve")
       ->required()
       ->type_name("PROBLEM...");
-  command.add_option("--modes", options->modes, "which modes, separated by commas")
+  command.add_option("--modes", options->modes, "modes, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(spmv::mode_names()))
       ->type_name("MODE,...")
       ->capture_default_str();
   command
-      .add_option("--operator", options->operator_kind,
-                  "matrix, or stencil: no matrix, for grid problems, cut in three directions")
+      .add_option(
+          "--operator", options->operator_kind,
+          "matrix, or stencil: no stored matrix; grid problems only, cut in three directions")
       ->check(CLI::IsMember({"matrix", "stencil"}))
       ->type_name("matrix|stencil")
       ->capture_default_str();

@@ -59,7 +59,7 @@ void add_generate_command(CLI::App& program, const comm_thread::MpiSession& sess
   const auto options = std::make_shared<GenerateOptions>();
   CLI::App& command = *program.add_subcommand("generate", "write a matrix as Matrix Market");
   add_problem_options(command, *options);
-  command.add_option("file", options->path, "what to write: FILE.mtx or FILE.mtx.gz")
+  command.add_option("file", options->path, "file to write: FILE.mtx or FILE.mtx.gz")
       ->required()
       ->type_name("FILE");
   add_job_options(command, *options);

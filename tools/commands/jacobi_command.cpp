@@ -77,13 +77,13 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
 void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<JacobiOptions>();
   CLI::App& command =
-      *program.add_subcommand("jacobi", "sweep: Jacobi in lock step, async or racy");
+      *program.add_subcommand("jacobi", "sweep: synchronous, asynchronous or racy Jacobi");
   add_jacobi_options(command, *options);
   add_job_options(command, *options);
   add_trace_option(command, *options);
   command.footer(
       "Examples:\n"
-      "  weft jacobi --grid 100                                   in lock step, one process\n"
+      "  weft jacobi --grid 100                                   synchronous, one process\n"
       "  mpiexec.mpich -n 4 weft jacobi --grid 50x50x200 --variant async\n"
       "  mpiexec.mpich -n 2 weft jacobi --grid 100 --variant racy --inject slow:1:2\n"
       "  weft jacobi --grid 100 --variant racy --transport openmp --threads 4\n"

@@ -332,17 +332,16 @@ void add_progress_command(CLI::App& program, const comm_thread::MpiSession& sess
                           int& exit_code) {
   const auto options = std::make_shared<ProgressOptions>();
   CLI::App& command =
-      *program.add_subcommand("progress", "find out which messages move while the ranks compute");
+      *program.add_subcommand("progress", "test which messages progress while the ranks compute");
   command.add_option("--sizes", options->sizes, "bytes that each rank sends, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("BYTES,...")
       ->capture_default_str();
-  command.add_option("--max-bytes", options->max_bytes, "leave out larger sizes")
-      ->type_name("BYTES");
+  command.add_option("--max-bytes", options->max_bytes, "skip larger sizes")->type_name("BYTES");
   command
       .add_option("--repetitions", options->repetitions,
-                  "samples of each time; default: what fits into a second, from 3 to 15")
+                  "samples of each time; default: as many as fit into a second, from 3 to 15")
       ->check(CLI::Range(1, 1000000));
   command
       .add_option("--merge", options->merge_path,

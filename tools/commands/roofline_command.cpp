@@ -150,13 +150,13 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
   command.get_option("problem")->required(false)->capture_default_str();
   command
       .add_option("--require", options->required,
-                  "fail (exit code 4) where a kernel whose data is in memory is below this\n"
-                  "fraction of its model; also what is `ok` then, otherwise 0.9")
+                  "fail (exit code 4) if a kernel whose data is in memory is below this\n"
+                  "fraction of its model; also the limit of `ok`, otherwise 0.9")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("FRACTION");
   command
       .add_option("--kernels", options->kernels,
-                  "only kernels whose names begin so, separated by commas")
+                  "only kernels whose names begin with one of these, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
@@ -164,10 +164,9 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command
-      .add_option(
-          "--array-size", options->array_mebibytes,
-          "MiB of each of the three arrays of a node that bandwidth is measured on;\n0: eight "
-          "times the last-level caches, at least 512")
+      .add_option("--array-size", options->array_mebibytes,
+                  "MiB of each of a node's three arrays for measuring bandwidth;\n0: eight "
+                  "times the last-level caches, at least 512")
       ->check(CLI::Range(0, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();

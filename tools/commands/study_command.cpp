@@ -39,11 +39,11 @@ struct StudyOptions : JacobiOptions {
 const std::vector<Parameter>& parameters() {
   static const std::vector<Parameter> known{
       {"in-flight",
-       "how many messages may be under way to a neighbour (R)",
+       "largest number of messages in flight to a neighbour (R)",
        {1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
        [](JacobiOptions& options, int value) { options.max_in_flight = value; }},
       {"halo-period",
-       "after how many sweeps halos are exchanged (N)",
+       "number of sweeps between two halo exchanges (N)",
        {1, 2, 4, 8, 16, 32, 64, 128},
        [](JacobiOptions& options, int value) { options.halo_period = std::to_string(value); }}};
   return known;
@@ -127,7 +127,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
 
 void add_study_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
   CLI::App& command =
-      *program.add_subcommand("study", "the same solve with one parameter changed, as a table");
+      *program.add_subcommand("study", "repeat a solve with different values of one parameter");
   command.require_subcommand(1);
   command.footer(
       "Examples:\n"
@@ -142,7 +142,7 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);
     add_jacobi_options(one, *options);
-    one.add_option("--values", options->values, "what to try, separated by commas")
+    one.add_option("--values", options->values, "values to try, separated by commas")
         ->delimiter(',')
         ->type_name("COUNT,...");
     one.add_option("--repetitions", options->repetitions, "runs of each; the median is shown")

@@ -69,7 +69,7 @@ void add_what_options(CLI::App& command, JacobiOptions& options) {
       ->type_name("RHS");
   command
       .add_option("--lift", options.lift,
-                  "of a grid: add so much to all boundary values and start from it, so that\n"
+                  "of a grid: add this to all boundary values and start from it, so that\n"
                   "no value is exactly 0")
       ->capture_default_str();
 }
@@ -77,44 +77,45 @@ void add_what_options(CLI::App& command, JacobiOptions& options) {
 void add_method_options(CLI::App& command, JacobiOptions& options) {
   command
       .add_option("--variant", options.variant,
-                  "sync: in lock step; async: never wait, newest whole halo; racy: never\n"
-                  "wait, newest elements")
+                  "sync: synchronous; async: asynchronous, newest whole halo; racy:\n"
+                  "asynchronous, newest elements")
       ->check(CLI::IsMember({"sync", "async", "racy"}))
       ->type_name("sync|async|racy")
       ->capture_default_str();
   command
       .add_option("--transport", options.transport,
-                  "what halos ride on: two-sided,\n"
+                  "transport of the halos: two-sided,\n"
                   "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
                   "shmem[:put|put-overlap] (build with --config=oshmem); or openmp: threads\n"
-                  "of one rank, each with planes of its own")
+                  "of one rank, each with its own planes")
       ->check(fault_of_transport)
       ->type_name("TRANSPORT")
       ->capture_default_str();
-  command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
+  command.add_option("--mode", options.mode, "halo exchange of sync, as in weft solve")
       ->check(CLI::IsMember({"vector", "overlap", "task"}))
       ->type_name("vector|overlap|task")
       ->capture_default_str();
   command
-      .add_option("--in-flight", options.max_in_flight, "most messages under way to a neighbour")
+      .add_option("--in-flight", options.max_in_flight,
+                  "largest number of messages in flight to a neighbour")
       ->check(CLI::Range(1, 512))
       ->type_name("R")
       ->capture_default_str();
   command
       .add_option("--halo-period", options.halo_period,
-                  "exchange halos every so many sweeps; auto: as seldom as messages cost\n"
-                  "5 % of sweeping; default: 1 in lock step, auto otherwise")
+                  "sweeps between two halo exchanges; auto: messages cost 5 % of sweeping;\n"
+                  "default: 1 with sync, else auto")
       ->type_name("N|auto");
   command
       .add_option("--check-period", options.check_period,
-                  "sweeps between two looks at the residual; default: 100 in lock step,\n"
-                  "25 otherwise")
+                  "sweeps between two checks of the residual; default: 100 with sync,\n"
+                  "else 25")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("K");
   command
       .add_option("--detector", options.detector,
-                  "how ranks that do not wait find out that all are done; always followed\n"
-                  "by a verification")
+                  "termination detection of asynchronous ranks; always followed by a\n"
+                  "verification")
       ->check(fault_of_detector)
       ->type_name("flags|residual|all-reduce|snapshot")
       ->capture_default_str();
@@ -122,10 +123,11 @@ void add_method_options(CLI::App& command, JacobiOptions& options) {
 
 void add_numerical_options(CLI::App& command, JacobiOptions& options) {
   command
-      .add_option("--tolerance", options.tolerance, "end when ||b - A x|| is below it times ||b||")
+      .add_option("--tolerance", options.tolerance,
+                  "end when ||b - A x|| is below this times ||b||")
       ->check(fault_of_positive)
       ->capture_default_str();
-  command.add_option("--max-iterations", options.max_iterations, "end after so many sweeps")
+  command.add_option("--max-iterations", options.max_iterations, "end after this many sweeps")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
       ->type_name("COUNT")
       ->capture_default_str();
@@ -135,19 +137,19 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
   command
       .add_option("--momentum", options.momentum,
                   "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
-                  "it and the weight from the spectrum")
+                  "both from the spectrum")
       ->check(fault_of_momentum)
       ->type_name("MOMENTUM|auto")
       ->capture_default_str();
   command
       .add_option("--inner", options.inner,
-                  "of a matrix: what each sweep solves; cg:TOL: multisplitting, every rank its\n"
+                  "of a matrix: inner solver; cg:TOL: multisplitting, every rank solves its\n"
                   "own block by conjugate gradients to TOL; schwarz[:overlap=G,subdomains=S,\n"
                   "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
                   "of the preconditioner of weft solve")
       ->type_name("cg:TOL|schwarz[:...]");
   command.add_flag("--strict", options.is_strict,
-                   "of a matrix: refuse it where asynchronous convergence is not certain");
+                   "of a matrix: refuse it unless asynchronous convergence is certain");
 }
 
 }  // namespace
@@ -213,9 +215,9 @@ void JacobiOptions::check() const {
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
   need(!is_sync || is_threaded() || transport == "two-sided" || mode != "overlap",
        "--mode: found overlap with --transport " + transport +
-           ", which the communication thread carries; expected vector or task");
+           ", which needs the communication thread; expected vector or task");
   need(!is_sync || halo_period != "auto",
-       "--halo-period: found 'auto' in lock step; expected a number, or --variant async");
+       "--halo-period: found 'auto' with --variant sync; expected a number, or --variant async");
   need(is_grid() || lift == 0, "--lift: found with a matrix; expected --grid");
   need(is_grid() || halo_depth == 1, "--halo-depth: found with a matrix; expected --grid");
   need(is_sync || halo_depth == 1,
@@ -238,16 +240,16 @@ void add_jacobi_options(CLI::App& command, JacobiOptions& options) {
   add_numerical_options(command, options);
   command
       .add_option("--halo-depth", options.halo_depth,
-                  "of a grid, in lock step: halos so many points deep, one exchange for as\n"
-                  "many sweeps, which are then made in one pass through memory")
+                  "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
+                  "sweeps, made in one pass through memory")
       ->check(CLI::Range(1, 64))
       ->type_name("S")
       ->capture_default_str();
   command.add_flag("!--no-time-blocks", options.has_time_blocking,
-                   "of a grid: make every sweep in a pass of its own");
+                   "of a grid: make every sweep in a separate pass");
   command
       .add_option("--inject", options.faults,
-                  "let the run suffer: slow:RANK:FACTOR, jitter:FRACTION or\n"
+                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION or\n"
                   "stall:RANK:SECONDS; may be given several times")
       ->type_name("FAULT");
 }

@@ -51,13 +51,13 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
       ->required()
       ->check(CLI::Range(1, 8192))
       ->type_name("Q");
-  command.add_option("--points", options.points_per_side, "of M x M points each")
+  command.add_option("--points", options.points_per_side, "points of each subdomain: M x M")
       ->required()
       ->check(CLI::Range(1, 8192))
       ->type_name("M");
   command
       .add_option("--overlap", options.overlap,
-                  "points by which a subdomain grows on sides where there is another")
+                  "points by which a subdomain grows on sides with a neighbour")
       ->check(CLI::Range(0, 8191))
       ->type_name("G")
       ->capture_default_str();
@@ -72,33 +72,34 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
 void add_asynchronous_options(CLI::App& command, SchwarzOptions& options) {
   command
       .add_option("--transport", options.transport,
-                  "what messages ride on: two-sided,\n"
+                  "transport of the messages: two-sided,\n"
                   "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
                   "shmem[:put|put-overlap] (build with --config=oshmem)")
       ->check(fault_of_channel_transport)
       ->type_name("TRANSPORT")
       ->capture_default_str();
   command
-      .add_option("--in-flight", options.max_in_flight, "most messages under way to a neighbour")
+      .add_option("--in-flight", options.max_in_flight,
+                  "largest number of messages in flight to a neighbour")
       ->check(CLI::Range(1, 512))
       ->type_name("R")
       ->capture_default_str();
   command
       .add_option("--detector", options.detector,
-                  "how ranks that do not wait find out that all are done; always followed\n"
-                  "by a verification")
+                  "termination detection of asynchronous ranks; always followed by a\n"
+                  "verification")
       ->check(fault_of_detector)
       ->type_name("flags|residual|all-reduce|snapshot")
       ->capture_default_str();
   command
       .add_option("--seconds", options.fixed_seconds,
-                  "end after so long and not before, converged or not; 0: when converged")
+                  "run for exactly this time, converged or not; 0: until converged")
       ->check(CLI::NonNegativeNumber)
       ->type_name("S")
       ->capture_default_str();
   command
       .add_option("--inject", options.faults,
-                  "let the run suffer: slow:RANK:FACTOR, jitter:FRACTION or\n"
+                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION or\n"
                   "stall:RANK:SECONDS; may be given several times")
       ->type_name("FAULT");
 }
@@ -113,7 +114,7 @@ void SchwarzOptions::check() const {
                      " with one subdomain or one point per side; expected 2 or more of both");
   if (is_sync() && transport != "two-sided" && mode == "overlap")
     throw InputError("--mode: found overlap with --transport " + transport +
-                     ", which the communication thread carries; expected vector or task");
+                     ", which needs the communication thread; expected vector or task");
   if (waits_in_turn() && (!is_sync() || transport != "two-sided"))
     throw InputError("--wait: found wait with --variant " + variant + ", --transport " + transport +
                      "; expected it with sync over two-sided only");
@@ -143,26 +144,26 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
   add_problem_options(command, options);
   command
       .add_option("--variant", options.variant,
-                  "sync: in lock step; async: never wait, newest values that have come")
+                  "sync: synchronous; async: asynchronous, newest received values")
       ->check(CLI::IsMember({"sync", "async"}))
       ->type_name("sync|async")
       ->capture_default_str();
   add_asynchronous_options(command, options);
-  command.add_option("--mode", options.mode, "how halos travel in lock step, as in weft solve")
+  command.add_option("--mode", options.mode, "halo exchange of sync, as in weft solve")
       ->check(CLI::IsMember({"vector", "overlap", "task"}))
       ->type_name("vector|overlap|task")
       ->capture_default_str();
   command
       .add_option("--wait", options.wait,
-                  "in lock step: waitall, for the halos of all neighbours, or wait, for one\n"
-                  "after the other, copying what has come meanwhile")
+                  "with sync: waitall, for the halos of all neighbours, or wait, for one\n"
+                  "after the other, copying received halos meanwhile")
       ->check(CLI::IsMember({"wait", "waitall"}))
       ->type_name("wait|waitall")
       ->capture_default_str();
   command
       .add_option("--local-solver", options.local_solver,
-                  "how subdomains are solved: cholmod, a sparse factorization; tensor, fast\n"
-                  "diagonalisation; auto: what is quicker in a trial")
+                  "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
+                  "diagonalisation; auto: the quicker one in a trial")
       ->check(CLI::IsMember({"auto", "cholmod", "tensor"}))
       ->type_name("auto|cholmod|tensor")
       ->capture_default_str();
@@ -175,10 +176,10 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
       ->capture_default_str();
   command
       .add_option("--tolerance", options.tolerance,
-                  "end when ||b - A x|| is below it times ||b|| on every subdomain")
+                  "end when ||b - A x|| is below this times ||b|| on every subdomain")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--max-iterations", options.max_iterations, "end after so many iterations")
+  command.add_option("--max-iterations", options.max_iterations, "end after this many iterations")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
       ->type_name("COUNT")
       ->capture_default_str();

@@ -106,11 +106,12 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option("--rhs", options.right_hand_side,
                   "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
                   "Matrix Market array file; default: boundary-one for grids, ones for\n"
-                  "files, random:1 for the others")
+                  "files, random:1 otherwise")
       ->type_name("RHS");
   command
-      .add_option("--operator", options.operator_kind,
-                  "matrix, or stencil: no matrix, for grid problems, cut in three directions")
+      .add_option(
+          "--operator", options.operator_kind,
+          "matrix, or stencil: no stored matrix; grid problems only, cut in three directions")
       ->check(CLI::IsMember({"matrix", "stencil"}))
       ->type_name("matrix|stencil")
       ->capture_default_str();
@@ -131,25 +132,25 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->capture_default_str();
   command
       .add_option("--restart", options.restart,
-                  "gmres: iterations before it begins again from what it has; it keeps as many\n"
-                  "vectors; default: 30")
+                  "gmres: iterations before a restart, and number of vectors kept; default: 30")
       ->check(CLI::Range(1, 1000))
       ->type_name("M");
   command
       .add_option("--mode", options.mode,
-                  "how the halo travels: vector (first), overlap (MPI, meanwhile), overlap-test\n"
-                  "(MPI, tested now and then meanwhile) or task (the communication thread,\n"
-                  "meanwhile); the result is the same to the last bit; auto: what a model of a\n"
-                  "product predicts to be quickest")
+                  "halo exchange: vector (before the product), overlap (MPI, during it),\n"
+                  "overlap-test (MPI, tested at intervals during it) or task (communication\n"
+                  "thread, during it); results are the same to the last bit; auto: the quickest\n"
+                  "by a model of the product")
       ->check(CLI::IsMember({"vector", "overlap", "overlap-test", "task", "auto"}))
       ->type_name("vector|overlap|overlap-test|task|auto")
       ->capture_default_str();
   command
       .add_option("--tolerance", options.stop.tolerance,
-                  "stop when the residual norm has fallen by this factor")
+                  "end when the residual norm has fallen by this factor")
       ->check(fault_of_tolerance)
       ->capture_default_str();
-  command.add_option("--max-iterations", options.stop.max_iterations, "stop after so many")
+  command
+      .add_option("--max-iterations", options.stop.max_iterations, "end after this many iterations")
       ->check(fault_of_iterations)
       ->capture_default_str();
   add_format_option(command, options);
