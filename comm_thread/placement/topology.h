@@ -19,6 +19,12 @@ struct PuLocation {
   unsigned smt_index = 0;
 };
 
+/// One data cache.
+struct Cache {
+  std::size_t bytes = 0;
+  int sharing_pus = 1;  // hardware threads that have it in common
+};
+
 /// The processors of a machine: this one, or one described in words for planning and tests.
 ///
 /// Sets of PUs are ascending vectors of operating system indexes everywhere.
@@ -26,7 +32,7 @@ struct PuLocation {
 class Topology {
  public:
   /// The machine this process runs on, PUs forbidden to this process included, so that all ranks of
-  /// a node see the same machine. Takes milliseconds: no devices, no caches, no thread is moved.
+  /// a node see the same machine. Takes milliseconds: no devices, no thread is moved.
   /// Throws std::runtime_error when the machine cannot be read.
   static Topology from_this_machine();
 
@@ -54,6 +60,11 @@ class Topology {
   /// here, whatever the operating system calls them.
   std::span<const PuLocation> pus() const;
   std::optional<PuLocation> find_pu(unsigned os_index) const;
+
+  /// The data cache of `level` (1, 2, 3) of a PU; none where there is none or nothing is known.
+  std::optional<Cache> cache_of(unsigned os_index, int level) const;
+  /// The last of them, which memory kernels have to exceed. 1 MiB where nothing is known.
+  Cache last_cache_of(unsigned os_index) const;
 
   /// PUs this process may use as far as hwloc can tell (cgroup). See permitted_pus_of_this_process.
   std::vector<unsigned> allowed_pus() const;
