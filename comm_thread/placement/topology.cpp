@@ -50,7 +50,6 @@ TopologyHandle make_handle() {
 /// Returns 0 on success. DONT_CHANGE_BINDING: hwloc would otherwise visit every core to read it.
 int load(hwloc_topology_t topology) {
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_flags(
       topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
                     HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
@@ -180,6 +179,21 @@ const std::string& Topology::cpu_model() const { return implementation_->cpu_mod
 std::optional<PuLocation> Topology::find_pu(unsigned os_index) const {
   const auto found = std::ranges::find(pus(), os_index, &PuLocation::os_index);
   return found == pus().end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<Cache> Topology::cache_of(unsigned os_index, int level) const {
+  hwloc_topology_t topology = implementation_->handle.get();
+  const hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(topology, os_index);
+  const auto type = static_cast<hwloc_obj_type_t>(HWLOC_OBJ_L1CACHE + level - 1);
+  const hwloc_obj_t cache = pu ? hwloc_get_ancestor_obj_by_type(topology, type, pu) : nullptr;
+  if (!cache || cache->attr->cache.size == 0) return std::nullopt;
+  return Cache{cache->attr->cache.size, hwloc_bitmap_weight(cache->cpuset)};
+}
+
+Cache Topology::last_cache_of(unsigned os_index) const {
+  for (const int level : {3, 2, 1})
+    if (const auto cache = cache_of(os_index, level)) return *cache;
+  return {std::size_t{1} << 20, 1};
 }
 
 std::vector<unsigned> Topology::allowed_pus() const {

@@ -19,6 +19,12 @@ struct PuLocation {
   unsigned smt_index = 0;
 };
 
+/// One data cache.
+struct Cache {
+  std::size_t bytes = 0;
+  int sharing_pus = 1;  // hardware threads that have it in common
+};
+
 /// Processors of this machine, or of one described in text for planning and tests.
 ///
 /// Sets of PUs are always ascending vectors of operating system indexes.
@@ -26,8 +32,8 @@ struct PuLocation {
 class Topology {
  public:
   /// Reads the machine this process runs on, including PUs forbidden to this process, so that all
-  /// ranks of a node see the same machine. Takes milliseconds: it reads no devices or caches and
-  /// moves no thread.
+  /// ranks of a node see the same machine. Takes milliseconds: it reads no devices and moves
+  /// no thread.
   /// Throws std::runtime_error if the machine cannot be read.
   static Topology from_this_machine();
 
@@ -55,6 +61,11 @@ class Topology {
   /// adjacent, whatever their operating system indexes.
   std::span<const PuLocation> pus() const;
   std::optional<PuLocation> find_pu(unsigned os_index) const;
+
+  /// The data cache of `level` (1, 2, 3) of a PU; none where there is none or nothing is known.
+  std::optional<Cache> cache_of(unsigned os_index, int level) const;
+  /// The last of them, which memory kernels have to exceed. 1 MiB where nothing is known.
+  Cache last_cache_of(unsigned os_index) const;
 
   /// PUs this process may use as far as hwloc can tell (cgroup). See permitted_pus_of_this_process.
   std::vector<unsigned> allowed_pus() const;

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "perfmodel/cache_sizes.h"
 #include "tools/job/counters.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -72,9 +71,10 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
   const auto problem = spmv::Problem::parse(options.problem);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
+  const auto& topology = job.topology();
   const unsigned pu = job.placement().compute_pus.front();
-  const auto l2 = perfmodel::cache_of(pu, 2).value_or(perfmodel::last_cache_of(pu));
-  const auto last = perfmodel::last_cache_of(pu);
+  const auto l2 = topology.cache_of(pu, 2).value_or(topology.last_cache_of(pu));
+  const auto last = topology.last_cache_of(pu);
   const double l2_bytes = static_cast<double>(l2.bytes) / l2.sharing_pus;
   const double last_bytes =
       static_cast<double>(last.bytes) /

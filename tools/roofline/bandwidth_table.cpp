@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "perfmodel/cache_sizes.h"
 #include "tools/job/statistics.h"
 #include "tools/roofline/likwid_bench.h"
 
@@ -142,7 +141,7 @@ Json collective_bandwidth_of_domains(const Job& job, StreamBench& bench) {
 Json collective_bandwidth_of_caches(const Job& job, StreamBench& bench) {
   Json list = Json::array();
   for (const int level : {1, 2, 3}) {
-    const auto cache = perfmodel::cache_of(job.placement().compute_pus.front(), level);
+    const auto cache = job.topology().cache_of(job.placement().compute_pus.front(), level);
     const auto bytes_per_thread = job.world().min(static_cast<std::int64_t>(
         cache ? cache->bytes / static_cast<std::size_t>(cache->sharing_pus) : 0));
     if (bytes_per_thread == 0) continue;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "perfmodel/cache_sizes.h"
 #include "tools/job/stopwatch.h"
 
 namespace weft::tools {
@@ -32,11 +31,11 @@ std::vector<unsigned> domains_of(const Job& job) {
 double cache_bytes_of(const Job& job) {
   double own = 0;
   for (const unsigned pu : job.placement().compute_pus) {
-    const auto cache = perfmodel::last_cache_of(pu);
+    const auto cache = job.topology().last_cache_of(pu);
     own += static_cast<double>(cache.bytes) / cache.sharing_pus;
   }
   const double all_threads = static_cast<double>(job.placement().compute_pus.size());
-  const auto cache = perfmodel::last_cache_of(job.placement().compute_pus.front());
+  const auto cache = job.topology().last_cache_of(job.placement().compute_pus.front());
   // One thread alone has all of its cache.
   return std::max(own * job.ranks_on_node(),
                   static_cast<double>(cache.bytes) *

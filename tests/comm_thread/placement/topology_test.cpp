@@ -48,6 +48,19 @@ TEST_CASE("PUs are ordered by core even where the operating system numbers hyper
   CHECK(hardware_threads == std::vector<unsigned>{0, 1, 0, 1});
 }
 
+TEST_CASE("a PU knows its data caches and how many share each") {
+  const Topology machine = Topology::from_synthetic(
+      "pack:2 l3:1(size=8388608) l2:4(size=1048576) l1i:1(size=65536) core:1 pu:2");
+  const auto l2 = machine.cache_of(9, 2).value();
+  CHECK(l2.bytes == 1 << 20);
+  CHECK(l2.sharing_pus == 2);
+  CHECK(machine.last_cache_of(9).bytes == 8 << 20);
+  CHECK(machine.last_cache_of(9).sharing_pus == 8);
+  CHECK_FALSE(machine.cache_of(9, 1).has_value());
+  CHECK_FALSE(machine.cache_of(16, 2).has_value());
+  CHECK(Topology::from_synthetic("core:2 pu:1").last_cache_of(0).sharing_pus == 1);
+}
+
 TEST_CASE("a package may hold several NUMA domains") {
   const Topology machine = Topology::from_synthetic("pack:2 numa:4 core:16 pu:1");
   CHECK(machine.numa_domain_count() == 8);
