@@ -118,7 +118,6 @@ def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], t
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        # Or //... compiles every source a second time, for a shared library that nothing uses.
         linkstatic = True,
         # Under the sanitizers only: elsewhere a source compiles with what it includes itself.
         copts = select({
