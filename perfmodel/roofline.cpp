@@ -11,7 +11,7 @@ namespace weft::perfmodel {
 namespace {
 
 /// Data up to this multiple of the cache size partly stays in cache between runs.
-constexpr double caches_that_memory_data_fills = 2;
+constexpr double least_caches_of_data = 2;
 constexpr double disturbed_spread = 0.1;
 
 }  // namespace
@@ -58,7 +58,7 @@ Prediction Roofs::predict(const Traffic& in_memory, const Traffic& in_cache) con
 }
 
 Verdict judge(const Evidence& e, double tolerance) {
-  if (e.data_bytes < caches_that_memory_data_fills * e.cache_bytes)
+  if (e.data_bytes < least_caches_of_data * e.cache_bytes)
     return {Judgement::in_cache, fmt::format("{:.3g} MB, the caches hold {:.3g}",
                                              e.data_bytes * 1e-6, e.cache_bytes * 1e-6)};
   if (e.fraction >= tolerance) return {Judgement::ok, {}};

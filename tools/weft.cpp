@@ -21,6 +21,7 @@
 #include "tools/commands/spmv_command.h"
 #include "tools/commands/study_command.h"
 #include "tools/commands/topology_command.h"
+#include "tools/job/exit_codes.h"
 
 namespace {
 
@@ -28,8 +29,6 @@ using weft::comm_thread::Communicator;
 using weft::comm_thread::InputError;
 using weft::comm_thread::MpiSession;
 using weft::comm_thread::ThreadLevel;
-
-constexpr int exit_code_bad_input = 2;
 
 /// WEFT_THREAD_LEVEL=serialized|funneled asks MPI for less, to try what weft does then; nothing
 /// where the variable holds something else.
@@ -90,10 +89,10 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return is_root ? program.exit(error) : 0;
     if (is_root) fmt::print(stderr, "weft: {}\n", fault_of_arguments(program, error));
-    return exit_code_bad_input;
+    return weft::tools::exit_code_bad_input;
   } catch (const InputError& error) {
     if (is_root) fmt::print(stderr, "weft: {}\n", error.what());
-    return exit_code_bad_input;
+    return weft::tools::exit_code_bad_input;
   }
   return exit_code;
 }

@@ -82,7 +82,7 @@ bool Channel::can_receive() const {
     comm_thread_.progress_services_here();
     service_.rethrow_error();
   }
-  return reader_.has_news();
+  return reader_.has_arrived();
 }
 
 bool Channel::progress() {

@@ -102,8 +102,8 @@ Landing::Reader::Reader(std::byte* memory, Delivery delivery, std::size_t elemen
   if (delivery == Delivery::racy) copy_.resize(element_count);
 }
 
-bool Landing::Reader::has_news() const {
-  if (delivery_ == Delivery::async) return control(memory_).messages.has_news();
+bool Landing::Reader::has_arrived() const {
+  if (delivery_ == Delivery::async) return control(memory_).messages.has_fresh();
   return control(memory_).number.load(std::memory_order_relaxed) != last_number_;
 }
 

@@ -75,7 +75,7 @@ class Landing::Reader {
   Reader(std::byte* memory, Delivery delivery, std::size_t element_count);
 
   /// True if a message has arrived since the last `take`.
-  bool has_news() const;
+  bool has_arrived() const;
 
   /// *async*: the newest message, unchanged until the next `take`; if none has arrived since the
   /// last call, the same message with `arrived_count` 0. *racy*: a copy of the current elements.

@@ -26,12 +26,12 @@ class TripleSwap {
   }
 
   /// True if a slot was published since the last `take`. Thread: the reader.
-  bool has_news() const { return (middle_.load(std::memory_order_relaxed) & fresh) != 0; }
+  bool has_fresh() const { return (middle_.load(std::memory_order_relaxed) & fresh) != 0; }
 
   /// Exchanges `front` for the newest published slot; returns `front` if there is none. Thread: the
   /// reader.
   std::uint32_t take(std::uint32_t front) {
-    return has_news() ? middle_.exchange(front, std::memory_order_acq_rel) & slot_mask : front;
+    return has_fresh() ? middle_.exchange(front, std::memory_order_acq_rel) & slot_mask : front;
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "comm_thread/mpi/patient_calls.h"
 #include "comm_thread/waiting/sleep.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -37,10 +38,6 @@ constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 constexpr std::chrono::microseconds pause_to_begin{10};
 /// Waiting rounds between two reads of the clock.
 constexpr std::uint64_t rounds_per_clock = 1024;
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -250,7 +247,7 @@ template <class Awaited>
 void CommThread::wait_a_little(const Awaited& awaited, std::uint64_t round) {
   relax(options_.wait, round);
   if (!options_.on_stall || round % rounds_per_clock != 0) return;
-  const double now = now_seconds();
+  const double now = perfmodel::seconds_now();
   if (round == 0) {
     wait_began_ = now;
     next_stall_report_ = options_.stall_seconds;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 
 namespace weft::comm_thread {
@@ -9,5 +10,8 @@ class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Throws InputError, which names `what`, where `found` is less than `least`.
+void expect_at_least(const char* what, std::int64_t found, std::int64_t least);
 
 }  // namespace weft::comm_thread

@@ -74,7 +74,8 @@ bool ContinuousReduction::is_round_complete() {
 
 /// True between two rounds.
 bool ContinuousReduction::rests() const {
-  return options_.has_news && !options_.has_news() && std::chrono::steady_clock::now() < rest_end_;
+  return options_.has_changed && !options_.has_changed() &&
+         std::chrono::steady_clock::now() < rest_end_;
 }
 
 bool ContinuousReduction::progress() {

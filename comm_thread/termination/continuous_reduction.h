@@ -25,7 +25,7 @@ namespace weft::comm_thread {
 ///     rank 0     | up ↑↓ | up ↑↓ | up ↑↓ | up ↑↓             | still | up ↑↓ |
 ///     rank 1     | up ↑ ↓| up ↑ ↓| …          the same results in the same rounds
 ///
-/// If `has_news` returns false, a rank delays its next round until it returns true, or for
+/// If `has_changed` returns false, a rank delays its next round until it returns true, or for
 /// `longest_rest`: rounds without new contributions cost the sweeping core as much as others.
 /// Measured on two nodes of one core each, over TCP, with residuals of every 10th sweep of 0.18 ms:
 /// without rest the communication thread took 0.65 s of a run of 1.1 s.
@@ -64,7 +64,7 @@ class ContinuousReduction final : public Service {
     std::function<void(std::span<double>)> take{};
     /// Returns true if this rank's contribution has changed since its last one. Called on the
     /// communication thread. If empty, rounds follow each other at once.
-    std::function<bool()> has_news{};
+    std::function<bool()> has_changed{};
   };
 
   static constexpr std::chrono::milliseconds longest_rest{2};

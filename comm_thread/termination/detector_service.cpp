@@ -1,6 +1,6 @@
 #include "comm_thread/termination/detector_service.h"
 
-#include <chrono>
+#include "perfmodel/stopwatch.h"
 
 namespace weft::comm_thread {
 
@@ -9,8 +9,7 @@ bool DetectorService::progress() {
   const bool moved = detector_->progress(signal);
   const SweepOrder order = detector_->order();
   if (order != published_) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    orders_.write({order, std::chrono::duration<double>(now).count()});
+    orders_.write({order, perfmodel::seconds_now()});
     published_ = order;
   }
   if (signal.has_ended && !is_drained() && detector_->is_drained())

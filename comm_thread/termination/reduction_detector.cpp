@@ -21,7 +21,7 @@ ReductionDetector::ReductionDetector(const Communicator& communicator, CommThrea
                         protocol_.fill_contribution(signal_, values);
                         std::ranges::copy(values, taken_.begin());
                       },
-                  .has_news =
+                  .has_changed =
                       [this] {
                         protocol_.fill_contribution(signal_, offered_);
                         return !std::ranges::equal(offered_, taken_);

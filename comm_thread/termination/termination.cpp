@@ -1,13 +1,13 @@
 #include "comm_thread/termination/termination.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <string>
 
 #include "comm_thread/engine/all_reduce.h"
 #include "comm_thread/termination/flag_detector.h"
 #include "comm_thread/termination/reduction_detector.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -15,10 +15,6 @@ namespace {
 constexpr int snapshot_tag = 0;
 constexpr int report_tag = 1;
 constexpr std::size_t grid_size = 1024;
-
-double clock_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::size_t halo_size(std::span<const HaloNeighbour> neighbours) {
   std::int64_t size = 0;
@@ -43,7 +39,7 @@ Termination::Termination(const Communicator& communicator, CommThread& comm_thre
   comm_thread_.add_service(service_);
   is_registered_ = true;
   communicator_.barrier();
-  began_ = clock_seconds();
+  began_ = perfmodel::seconds_now();
 }
 
 Termination::~Termination() {
@@ -87,7 +83,7 @@ std::unique_ptr<Detector> Termination::collective_make_detector(const Options& o
       is_library ? ContinuousReduction::Engine::library : ContinuousReduction::Engine::tree);
 }
 
-double Termination::seconds_now() const { return clock_seconds() - began_; }
+double Termination::seconds_now() const { return perfmodel::seconds_now() - began_; }
 
 SweepAction Termination::after_sweep(const SweepState& state) {
   history_.record(seconds_now(), state.contribution, state.iteration);

@@ -32,7 +32,7 @@ class CholmodFactor {
   std::span<const double> solve(int thread, std::span<double> right_hand_side);
 
  private:
-  /// What one thread solves with.
+  /// Workspace of one thread's solves.
   struct alignas(64) Workspace {
     Workspace() { cholmod_start(&common); }
     ~Workspace();

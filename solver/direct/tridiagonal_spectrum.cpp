@@ -8,7 +8,7 @@
 namespace weft::solver {
 namespace {
 
-/// Where the block that begins at `begin` ends: at the first off-diagonal entry that is as good as
+/// End of the block that begins at `begin`: at the first off-diagonal entry that is as good as
 /// 0.
 std::size_t block_end(const std::vector<double>& d, const std::vector<double>& e,
                       std::size_t begin) {

@@ -36,7 +36,7 @@ class Gmres final : public KrylovMethod {
   double vector_bytes() const override;
 
  private:
-  /// What each thread computes for itself, all of them the same.
+  /// Values that each thread computes for itself, all of them the same.
   struct alignas(64) ThreadState {
     explicit ThreadState(std::size_t restart);
 

@@ -1,13 +1,13 @@
 #include "solver/krylov/method.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "perfmodel/stopwatch.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 
@@ -187,15 +187,14 @@ SolveReport KrylovMethod::solve(std::span<const double> b) {
   timer_ = {};
   SolveReport report;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
-  const auto begin = std::chrono::steady_clock::now();
+  const perfmodel::Stopwatch watch;
   operator_.team().run([&](const TeamThread& thread) {
     double first_norm = -1;
     SolveReport state = collective_solve(thread, b, first_norm);
     collective_verify(thread, b, first_norm, state);
     if (thread.is_primary()) report = std::move(state);
   });
-  report.solve_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.solve_seconds = watch.seconds();
   report.comm_thread_cpu_seconds = operator_.comm_thread().cpu_seconds() - cpu_before;
   report.phases = timer_.times();
   return report;

@@ -14,9 +14,7 @@ using spmv::BinnedSum;
 using spmv::CloseSum;
 
 OneReductionCg::OneReductionCg(spmv::LinearOperator& op, Options options)
-    : ReducedCg(op, std::move(options)),
-      norm_(op.collective_norm()),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
+    : ReducedCg(op, std::move(options), 3),  // r·r, r·u, u·w
       u_(collective_make_operand()) {
   for (Array* const array : {&w_, &p_, &s_}) *array = make_array();
   if (general()) r_ = make_array();

@@ -29,8 +29,6 @@ class OneReductionCg final : public ReducedCg {
                           const Step& step) override;
   void add_sums(const comm_thread::TeamThread& thread, double r_square);
 
-  double norm_;  // upper bound of ‖A‖
-  comm_thread::ReproducibleSum sums_;  // r·r, r·u, u·w
   std::unique_ptr<spmv::Operand> u_;
   Array r_;  // of a general preconditioner
   Array w_;

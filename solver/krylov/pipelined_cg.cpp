@@ -14,9 +14,7 @@ using spmv::BinnedSum;
 using spmv::CloseSum;
 
 PipelinedCg::PipelinedCg(spmv::LinearOperator& op, Options options)
-    : ReducedCg(op, std::move(options)),
-      norm_(op.collective_norm()),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
+    : ReducedCg(op, std::move(options), 3),  // r·r, r·u, w·u
       m_(collective_make_operand()) {
   for (Array* const array : {&u_, &n_, &p_, &s_, &z_}) *array = make_array();
   if (!is_identity()) w_ = make_array();

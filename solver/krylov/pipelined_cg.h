@@ -31,8 +31,6 @@ class PipelinedCg final : public ReducedCg {
   void add_sums(const comm_thread::TeamThread& thread, double r_square);
   double* w() { return is_identity() ? m_->values() : w_.data(); }
 
-  double norm_;  // upper bound of ‖A‖
-  comm_thread::ReproducibleSum sums_;  // r·r, r·u, w·u
   std::unique_ptr<spmv::Operand> m_;
   Array u_;
   Array w_;  // empty with the identity: m itself

@@ -14,9 +14,7 @@ using perfmodel::PhaseScope;
 using spmv::BinnedSum;
 
 PredictRecomputeCg::PredictRecomputeCg(spmv::LinearOperator& op, Options options)
-    : ReducedCg(op, std::move(options)),
-      norm_(op.collective_norm()),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 5),
+    : ReducedCg(op, std::move(options), 5),  // r·r, r·u, p·s, r·t, s·t
       u_(collective_make_operand()),
       t_(collective_make_operand()) {
   for (Array* const array : {&w_, &a_, &p_}) *array = make_array();

@@ -34,8 +34,6 @@ class PredictRecomputeCg final : public ReducedCg {
   void collective_general_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
                                double r_square, double p_square);
 
-  double norm_;  // upper bound of ‖A‖
-  comm_thread::ReproducibleSum sums_;  // r·r, r·u, p·s, r·t, s·t
   std::unique_ptr<spmv::Operand> u_;
   std::unique_ptr<spmv::Operand> t_;
   Array w_;

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
+
+ReducedCg::ReducedCg(spmv::LinearOperator& op, Options options, int sum_count)
+    : KrylovMethod(op, std::move(options)),
+      norm_(op.collective_norm()),
+      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), sum_count) {}
 
 ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double gamma,
                                      double delta) {

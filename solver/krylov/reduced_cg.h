@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
 
 namespace weft::solver {
@@ -13,10 +14,10 @@ namespace weft::solver {
 /// the report says so. All steps are in terms of u = M·r; with the identity or a diagonal D⁻¹, u is
 /// stored in place of r = D·u.
 class ReducedCg : public KrylovMethod {
- public:
-  using KrylovMethod::KrylovMethod;
-
  protected:
+  /// Collective. A reduction is of `sum_count` sums.
+  ReducedCg(spmv::LinearOperator& op, Options options, int sum_count);
+
   /// Scalars that are known between two steps; every thread has the same.
   struct State {
     bool has_direction = false;  // false at the start and after beginning again
@@ -44,6 +45,9 @@ class ReducedCg : public KrylovMethod {
 
   /// β and α from γ = r·u and δ = u·A·u. Source: Chronopoulos and Gear 1989.
   static Step step_from(const State& state, double r_square, double gamma, double delta);
+
+  double norm_;  // upper bound of ‖A‖
+  comm_thread::ReproducibleSum sums_;
 };
 
 }  // namespace weft::solver

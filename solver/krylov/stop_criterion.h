@@ -4,7 +4,7 @@
 
 namespace weft::solver {
 
-/// When an iteration ends: ‖r_k‖ < tolerance·‖r_0‖, or after `max_iterations`.
+/// End of an iteration: ‖r_k‖ < tolerance·‖r_0‖, or after `max_iterations`.
 struct StopCriterion {
   double tolerance = 1e-8;
   std::int64_t max_iterations = 10000;

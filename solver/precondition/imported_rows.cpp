@@ -85,7 +85,7 @@ bool has(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
   return std::ranges::binary_search(rows, row);
 }
 
-/// Which core every row at the edge of a piece belongs to, and every row outside that it is
+/// The core that every row at the edge of a piece belongs to, and every row outside that it is
 /// coupled to. Every row is in one core; its owner tells, after the rank of the core told him.
 std::unordered_map<GlobalIndex, int> collective_find_cores(
     const comm_thread::Communicator& communicator, const DistributedMatrix& matrix,

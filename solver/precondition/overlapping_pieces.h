@@ -87,7 +87,7 @@ class OverlappingPieces {
     return static_cast<std::size_t>(partition_.size(communicator_.rank()));
   }
   const spmv::RowPartition& partition() const { return partition_; }
-  /// Which entries of vectors come from whom.
+  /// Origin of the entries of vectors.
   const spmv::HaloPlan& plan() const { return plan_; }
 
   std::span<Piece> pieces() { return pieces_; }

@@ -1,7 +1,6 @@
 #include "solver/precondition/schwarz_preconditioner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <span>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "comm_thread/mpi/sparse_exchange.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::solver {
 namespace {
@@ -19,10 +19,6 @@ using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 
 constexpr int power_iterations = 4;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// One result of one piece, of a row of the receiver.
 struct ResultKey {
@@ -56,7 +52,7 @@ SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, con
   norm_ = pieces_.communicator().max(largest);
 }
 
-/// Which results go to whom, and which of them make up a row.
+/// Receivers of the results, and the results that make up a row.
 void SchwarzPreconditioner::collective_plan_results() {
   const comm_thread::Communicator& communicator = pieces_.communicator();
   using Term = std::tuple<GlobalIndex, std::int64_t, std::size_t>;  // row, piece, place
@@ -159,7 +155,7 @@ void SchwarzPreconditioner::solve(const TeamThread& thread, const double* r, boo
 }
 
 void SchwarzPreconditioner::apply(const TeamThread& thread, const double* r, double* z) {
-  const double begin = thread.is_primary() ? seconds_now() : 0;
+  const double begin = thread.is_primary() ? perfmodel::seconds_now() : 0;
   const std::vector<spmv::LocalIndex>& send_list = pieces_.plan().send_list;
   const auto [sent_begin, sent_end] = share(send_list.size(), thread);
   for (std::size_t i = sent_begin; i < sent_end; ++i)
@@ -188,7 +184,7 @@ void SchwarzPreconditioner::apply(const TeamThread& thread, const double* r, dou
       z[row] = sum;
     }
   thread.barrier();
-  if (thread.is_primary()) seconds_ += seconds_now() - begin;
+  if (thread.is_primary()) seconds_ += perfmodel::seconds_now() - begin;
 }
 
 }  // namespace weft::solver

@@ -11,9 +11,9 @@
 
 namespace weft::solver {
 
-/// Where the primary thread of this rank spent its time, in seconds.
+/// Time of this rank's primary thread by kind of work, in seconds.
 struct IterationTimes {
-  double sweep = 0;  // work on the subdomain
+  double sweep = 0;  // work on the rank's rows
   double pack = 0;  // copying to and from message buffers
   double wait = 0;  // for halos
   double reduction = 0;  // global residuals, termination detection
@@ -30,8 +30,8 @@ inline const char* name(double IterationTimes::* part) {
   return part == &IterationTimes::reduction ? "reduction" : "injected";
 }
 
-/// How often each value occurred. Values beyond ±256 are rounded towards 0 to 8 binary digits, so
-/// that there are never more than some thousand.
+/// Number of occurrences of each value. Values beyond ±256 are rounded towards 0 to 8 binary
+/// digits, so that there are never more than some thousand.
 using Histogram = std::map<std::int64_t, std::uint64_t>;
 
 /// The residual ‖b − A·x‖/‖b‖ as known at some moment of a run.
@@ -40,7 +40,7 @@ struct HistoryPoint {
   double residual = 0;
 };
 
-/// What a stationary iteration did. Status, residual, history and detection are the same on every
+/// Outcome of a stationary iteration. Status, residual, history and detection are the same on every
 /// rank, the rest is that of this rank.
 struct IterationReport {
   SolveStatus status = SolveStatus::not_converged;

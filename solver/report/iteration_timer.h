@@ -20,7 +20,7 @@ class IterationTimer {
     begin_ = last_ = Clock::now();
   }
 
-  /// Where the laps of a recorded timeline begin. Thread: every thread of the team.
+  /// Start of a recorded timeline's laps. Thread: every thread of the team.
   void start_recording() const {
     if (auto* const trace = perfmodel::ThreadTrace::of_this_thread())
       trace->start_laps(perfmodel::ThreadTrace::now());

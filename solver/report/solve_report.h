@@ -7,11 +7,11 @@
 
 namespace weft::solver {
 
-/// How a solve ended. Not converged and breakdown are results, not errors.
+/// End of a solve. Not converged and breakdown are results, not errors.
 enum class SolveStatus { converged, not_converged, breakdown };
 const char* name(SolveStatus status);
 
-/// What a solve did, on this rank; the same numbers on every rank except the times.
+/// Outcome of a solve on this rank; the same numbers on every rank except the times.
 struct SolveReport {
   SolveStatus status = SolveStatus::not_converged;
   std::string explanation;  // of a breakdown: what was found

@@ -10,7 +10,7 @@
 
 namespace weft::solver {
 
-/// What the threads of a ThreadedJacobi did, together and each.
+/// Outcome of a ThreadedJacobi, of all threads and of each.
 struct ThreadedReport {
   /// Of the process: the iterations are those of the thread that made most, the times those of
   /// thread 0, what was exchanged is that of all threads. A message is a plane.
@@ -19,7 +19,7 @@ struct ThreadedReport {
   std::vector<IterationTimes> times;  // [threads]
 };
 
-/// What a thread contributed to the residual, and when it stopped sweeping.
+/// A thread's contribution to the residual, and the time at which it stopped sweeping.
 struct ThreadHistory {
   comm_thread::ContributionHistory squares;  // its part of ‖b − A·x‖²; seconds of the run
   double stopped_seconds = 0;  // the last time
@@ -31,8 +31,8 @@ struct ThreadHistory {
 std::vector<HistoryPoint> residual_history(std::span<const ThreadHistory> threads,
                                            double end_seconds, double end_residual, double b_norm);
 
-/// When the threads stopped, when they could have, and the sweeps between. `threshold`: of the sum
-/// of the squares.
+/// Times at which the threads stopped and could have stopped, and the sweeps between. `threshold`:
+/// of the sum of the squares.
 comm_thread::DetectionReport detection_report(std::span<const ThreadHistory> threads,
                                               double threshold);
 

@@ -29,14 +29,10 @@ using comm_thread::SweepAction;
 using comm_thread::TeamThread;
 
 AsyncIteration::Options checked(AsyncIteration::Options options) {
-  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
-    if (found < least)
-      throw comm_thread::InputError(
-          fmt::format("{}: found {}; expected at least {}", what, found, least));
-  };
-  check("halo period", options.halo_period, AsyncIteration::automatic_halo_period);
-  check("contribution period", options.contribution_period, 1);
-  check("most iterations", options.max_iterations, 0);
+  comm_thread::expect_at_least("halo period", options.halo_period,
+                               AsyncIteration::automatic_halo_period);
+  comm_thread::expect_at_least("contribution period", options.contribution_period, 1);
+  comm_thread::expect_at_least("most iterations", options.max_iterations, 0);
   if (!(options.fixed_seconds >= 0))
     throw comm_thread::InputError(
         fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
@@ -47,7 +43,7 @@ double square(double x) { return x * x; }
 
 }  // namespace
 
-/// What one run needs and knows. The primary thread writes it, while the others wait in a barrier
+/// State of one run. The primary thread writes it, while the others wait in a barrier
 /// or where they do not look.
 class AsyncIteration::Run {
  public:
@@ -209,7 +205,7 @@ void AsyncIteration::Run::let_others_run() {
   comm_thread::relax(policy, fruitless_count_);
 }
 
-/// What the sweep and the exchange before it cost, for the choice of the halo period. A
+/// Costs of the sweep and of the exchange before it, for the choice of the halo period. A
 /// communication thread that shares the core takes its time from the sweeps.
 void AsyncIteration::Run::measure() {
   if (options_.halo_period != automatic_halo_period) return;
@@ -218,10 +214,10 @@ void AsyncIteration::Run::measure() {
   const comm_thread::CommThread& comm_thread = whole_.comm_thread_;
   const bool shares_core = comm_thread.wait_policy() == comm_thread::WaitPolicy::yield;
   const double cpu_seen = std::exchange(cpu_seen_, comm_thread.cpu_seconds());
-  const double carrying_seconds = shares_core ? cpu_seen_ - cpu_seen : 0;
+  const double comm_thread_seconds = shares_core ? cpu_seen_ - cpu_seen : 0;
   period_choice_.add(
       {.sweep_seconds = now.sweep - times_before_.sweep + now.injected - times_before_.injected,
-       .copy_seconds = now.pack - times_before_.pack + carrying_seconds,
+       .copy_seconds = now.pack - times_before_.pack + comm_thread_seconds,
        .sent_count = traffic.sent_count,
        .skipped_count = traffic.skipped_count,
        .unpacked_count = traffic.unpacked_count});

@@ -33,7 +33,7 @@ class ChannelHalo {
     int max_in_flight = 1;
   };
 
-  /// What was copied last.
+  /// Generation that was copied last.
   struct Traffic {
     std::uint64_t sent_count = 0;
     std::uint64_t skipped_count = 0;  // not sent, because the channel was full

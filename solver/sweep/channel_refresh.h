@@ -15,8 +15,8 @@
 
 namespace weft::solver {
 
-/// Refreshes halos over channels, so that lock step rides on one-sided messages, shared memory and
-/// OpenSHMEM too.
+/// Refreshes halos over channels, so that synchronous sweeps ride on one-sided messages, shared
+/// memory and OpenSHMEM too.
 ///
 /// A channel hands over its newest message, and a neighbour may be one exchange ahead; so there are
 /// two channels to each neighbour, for even and for odd exchanges. Nobody is two ahead: exchange

@@ -33,7 +33,7 @@ std::vector<std::string_view> split(std::string_view text) {
   return words;
 }
 
-/// Whether all of `text` is a number.
+/// True if all of `text` is a number.
 template <class Number>
 bool read(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

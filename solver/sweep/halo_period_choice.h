@@ -26,7 +26,7 @@ class HaloPeriodChoice {
   static constexpr int window = 50;  // sweeps
   static constexpr double most_copying_fraction = 0.05;
 
-  /// What one sweep was like, and the copying around it; or the sums of several.
+  /// Costs of one sweep and of the copying around it, or the sums over several sweeps.
   struct Sweep {
     double sweep_seconds = 0;
     double copy_seconds = 0;  // of packing, unpacking and whatever else they cost the core

@@ -6,9 +6,9 @@
 
 namespace weft::solver {
 
-/// How a rank waits for the halos of several neighbours: for all of them before it copies any, or
-/// for each in turn, copying what has come while others are on their way.
-/// Source: Yamazaki et al. 2019, section 3 (MPI_Waitall and MPI_Wait).
+/// A rank's way to wait for the halos of several neighbours: for all of them before it copies any,
+/// or for each in turn, copying what has come while others are on their way. Source: Yamazaki et
+/// al. 2019, section 3 (MPI_Waitall and MPI_Wait).
 enum class HaloWait { all, each };
 
 /// Refreshes the halo of a sweeper with the current values of its neighbours, who do the same.

@@ -21,14 +21,9 @@ using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
 SyncIteration::Options checked(SyncIteration::Options options) {
-  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
-    if (found < least)
-      throw comm_thread::InputError(
-          fmt::format("{}: found {}; expected at least {}", what, found, least));
-  };
-  check("check period", options.check_period, 1);
-  check("halo period", options.halo_period, 1);
-  check("most iterations", options.max_iterations, 0);
+  comm_thread::expect_at_least("check period", options.check_period, 1);
+  comm_thread::expect_at_least("halo period", options.halo_period, 1);
+  comm_thread::expect_at_least("most iterations", options.max_iterations, 0);
   if (!(options.fixed_seconds >= 0))
     throw comm_thread::InputError(
         fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
@@ -189,7 +184,7 @@ void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, doubl
   if (options_.on_check) options_.on_check(iteration, residual);
 }
 
-/// What every thread computes alike; only the primary thread writes to `report`.
+/// Computed alike by every thread; only the primary thread writes to `report`.
 void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationReport& report) {
   timer_.start_recording();
   std::int64_t iteration = 0;

@@ -36,7 +36,7 @@ class SyncIteration {
  public:
   struct Options {
     spmv::Mode mode = spmv::Mode::task;
-    /// What halos travel on: schedules where it is `two_sided`, else channels, which the
+    /// Transport of the halos: schedules where it is `two_sided`, else channels, which the
     /// communication thread carries in every mode.
     comm_thread::TransportChoice transport{};
     /// Of schedules; channels have what they have received one by one.
@@ -82,11 +82,11 @@ class SyncIteration {
   /// The relative residual of the current values; by the way makes the new ones, unfinished.
   double collective_sweep_and_check(const comm_thread::TeamThread& thread, double b_norm);
   double collective_residual(const comm_thread::TeamThread& thread, double b_norm);
-  /// What all threads of all ranks have found.
+  /// Residual from the contributions of all threads of all ranks.
   double collective_sum_up(const comm_thread::TeamThread& thread, double b_norm);
-  /// How the iteration stands with this residual, the last one summed up.
+  /// Status of the iteration at this residual, the last one summed up.
   SolveStatus status_of(double residual) const;
-  /// Whether to end, at the residual summed up last.
+  /// True if the iteration ends at the residual summed up last.
   bool is_over(double residual) const;
   void note(const comm_thread::TeamThread& thread, std::int64_t iteration, double residual,
             IterationReport& report);
@@ -95,7 +95,7 @@ class SyncIteration {
   Sweeper& sweeper_;
   Options options_;
   std::unique_ptr<HaloRefresh> halo_;
-  // Which sum is what; the first only, where the others are not needed.
+  // Indices of the sums; only the first exists where the others are not needed.
   static constexpr int squares = 0;
   static constexpr int unconverged_tiles = 1;
   static constexpr int ranks_out_of_time = 2;

@@ -33,7 +33,7 @@ class BlockSweeper final : public VectorSweeper {
     std::int64_t inner_max_iterations = 1000;
   };
 
-  /// What the inner solves of this rank did.
+  /// Counts and times of this rank's inner solves.
   struct InnerSolves {
     std::int64_t solves = 0;
     std::int64_t iterations = 0;

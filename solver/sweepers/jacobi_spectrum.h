@@ -4,7 +4,7 @@
 
 namespace weft::solver {
 
-/// What bounds of ρ(|M|) say about asynchronous Jacobi.
+/// Verdict on asynchronous Jacobi from bounds of ρ(|M|).
 enum class AsyncGuarantee { guaranteed, not_guaranteed, unknown };
 const char* name(AsyncGuarantee guarantee);
 

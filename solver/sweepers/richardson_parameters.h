@@ -13,8 +13,8 @@ struct RichardsonParameters {
 ///
 ///     β = (ρ / (1 + √(1 − ρ²)))², ω = 1 + β; the error falls by √β a sweep, with Jacobi by ρ
 ///
-/// In lock step the iteration converges for every `rho` in [0, 1), as long as Jacobi does; one that
-/// is too small or too large only makes it slower. Asynchronously it is certain only while
+/// Synchronously, the iteration converges for every `rho` in [0, 1), as long as Jacobi does; one
+/// that is too small or too large only makes it slower. Asynchronously it is certain only while
 /// ω·ρ(|M|) + β < 1, that is β < (1 − ρ)/(1 + ρ), much less than the optimum: where old halos make
 /// it diverge, take a smaller β.
 /// Throws std::invalid_argument outside 0 <= rho < 1.

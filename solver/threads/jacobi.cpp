@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <deque>
@@ -13,6 +12,7 @@
 #include "comm_thread/channels/landing.h"
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
 #include "solver/report/relative_residual.h"
 #include "solver/sweep/team_sum.h"
 #include "solver/threads/plane_boundaries.h"
@@ -26,14 +26,9 @@ using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 
 ThreadedJacobi::Options checked(ThreadedJacobi::Options options) {
-  const auto check = [](const char* what, std::int64_t found, std::int64_t least) {
-    if (found < least)
-      throw comm_thread::InputError(
-          fmt::format("{}: found {}; expected at least {}", what, found, least));
-  };
-  check("check period", options.check_period, 1);
-  check("contribution period", options.contribution_period, 1);
-  check("most iterations", options.max_iterations, 0);
+  comm_thread::expect_at_least("check period", options.check_period, 1);
+  comm_thread::expect_at_least("contribution period", options.contribution_period, 1);
+  comm_thread::expect_at_least("most iterations", options.max_iterations, 0);
   return options;
 }
 
@@ -54,7 +49,7 @@ double source_norm(const spmv::DiffusionProblem& problem) {
 
 }  // namespace
 
-/// What one run needs and knows. Threads share what is atomic and what a class below guards; the
+/// State of one run. Threads share what is atomic and what a class below guards; the
 /// rest is written by the primary thread between two barriers.
 class ThreadedJacobi::Run {
  public:
@@ -84,28 +79,26 @@ class ThreadedJacobi::Run {
 
   PlaneWorker& worker(const TeamThread& thread) { return workers_[of(thread.index)]; }
   static std::size_t of(int thread) { return static_cast<std::size_t>(thread); }
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds() const { return watch_.seconds(); }
 
   ThreadedJacobi& whole_;
   const Options& options_;
   const double b_norm_;
   const double threshold_;  // of the sum of the squares of b − A·x
-  PlaneBoundaries boundaries_;  // none in lock step
+  PlaneBoundaries boundaries_;  // none in a synchronous run
   std::deque<PlaneWorker> workers_;  // [threads]
   std::vector<ThreadHistory> histories_;  // [threads], each its thread's
   TeamSum true_squares_;
   RunningSquare running_square_;
   alignas(64) std::atomic<bool> is_suspected_{false};
 
-  alignas(64) std::chrono::steady_clock::time_point begin_;
+  alignas(64) perfmodel::Stopwatch watch_;
   bool has_ended_ = false;
   std::uint64_t fired_count_ = 0;  // times that sweeping ended in a verification
   SolveStatus status_ = SolveStatus::not_converged;
   double residual_ = 0;  // the last true one
   double end_seconds_ = 0;
-  std::vector<HistoryPoint> checks_;  // in lock step
+  std::vector<HistoryPoint> checks_;  // of a synchronous run
 };
 
 ThreadedJacobi::Run::Run(ThreadedJacobi& jacobi)
@@ -145,7 +138,7 @@ void ThreadedJacobi::Run::iterate(const TeamThread& thread) {
 void ThreadedJacobi::Run::set_up(const TeamThread& thread) {
   worker(thread).set_up();
   thread.barrier();
-  if (thread.is_primary()) begin_ = std::chrono::steady_clock::now();
+  if (thread.is_primary()) watch_ = {};
   thread.barrier();
   worker(thread).start_clock();
 }

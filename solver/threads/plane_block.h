@@ -13,7 +13,7 @@
 
 namespace weft::solver {
 
-/// Which way along z: towards the planes that come before, or those that come after.
+/// Direction along z: towards the planes that come before, or those that come after.
 enum class Side { below, above };
 
 /// Whole planes of the diffusion grid that belong to one thread, in two arrays that take turns.

@@ -18,7 +18,7 @@ class PlaneBoundaries {
   PlaneBoundaries(comm_thread::Delivery delivery, int thread_count, std::size_t row_length,
                   std::size_t row_count);
 
-  /// What `thread` gives and takes: below, above.
+  /// Boundary planes that `thread` gives and takes: below, above.
   std::array<PlaneWorker::Link, 2> links_of(int thread);
 
  private:

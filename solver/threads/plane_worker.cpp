@@ -43,7 +43,7 @@ void PlaneWorker::take(Side side) {
   const std::int64_t sweep = block_.take(side, *from.incoming);
   const std::int64_t published_count = sweep - std::exchange(from.newest, sweep);
   if (published_count > 0) {
-    has_news_ = true;
+    has_new_planes_ = true;
     traffic_.received_count += static_cast<std::uint64_t>(published_count);
     count(traffic_.batches, published_count);
   }
@@ -99,7 +99,7 @@ void PlaneWorker::finish_sweep() {
 
 void PlaneWorker::give_way() {
   const bool has_neighbour = link(Side::below).incoming || link(Side::above).incoming;
-  const bool is_fruitful = std::exchange(has_news_, false) || !has_neighbour;
+  const bool is_fruitful = std::exchange(has_new_planes_, false) || !has_neighbour;
   fruitless_count_ = is_fruitful ? 0 : fruitless_count_ + 1;
   if (is_fruitful) return;
   comm_thread::relax(comm_thread::WaitPolicy::yield, fruitless_count_);

@@ -26,14 +26,15 @@ namespace weft::solver {
 /// Thread: its own; others while that one does not use it and a barrier lies between.
 class alignas(64) PlaneWorker {
  public:
-  /// The planes across one side of the block; none at the ends of the grid and in lock step.
+  /// The planes across one side of the block; none at the ends of the grid and in a synchronous
+  /// run.
   struct Link {
     SharedPlane* outgoing = nullptr;
     SharedPlane* incoming = nullptr;
     std::int64_t newest = 0;  // the neighbour's sweep that was taken last
   };
 
-  /// What was exchanged; as in IterationReport.
+  /// Counts of exchanges, as in IterationReport.
   struct Traffic {
     Histogram staleness;
     Histogram batches;
@@ -86,7 +87,7 @@ class alignas(64) PlaneWorker {
   std::array<Link, 2> links_;
   Disturbance disturbance_;
   std::int64_t sweep_count_ = 0;
-  bool has_news_ = false;  // since the last `give_way`
+  bool has_new_planes_ = false;  // since the last `give_way`
   std::uint64_t fruitless_count_ = 0;  // sweeps in a row without
   Traffic traffic_;
   IterationTimes times_;

@@ -24,7 +24,7 @@ namespace weft::solver {
 ///     shares comm. thread            │            └─── all-reduce ──────►│          │       │ └──
 ///     …
 ///
-/// What is summed, Pᵀ·b − (A·P)ᵀ·x, is made of whatever values each rank has. A rank begins the
+/// The sum, Pᵀ·b − (A·P)ᵀ·x, is made of whatever values each rank has. A rank begins the
 /// next sum when it has added the last correction and has made as many sweeps since as it made
 /// meanwhile, for they smooth what the correction leaves. Neighbours add a correction at different
 /// times, so messages say how many the sender had added (its generation): the receiver adds the

@@ -7,7 +7,7 @@
 
 namespace weft::solver {
 
-/// What a tile solves on: its own points and, on sides where there is another tile, the overlap.
+/// Domain of a tile's solve: its own points and, on sides where there is another tile, the overlap.
 ///
 ///     points 3, overlap 1, another tile above and on the right:   o o o o     o overlap
 ///                                                                 x x x o     x own
@@ -24,16 +24,16 @@ struct TileBox {
   static TileBox of_tile(int tiles_per_side, int points_per_side, int overlap, int column, int row);
 
   RobinBox matrix(double beta) const;
-  /// Where r = b − A·x differs from 0 if every tile's values satisfy its equations at the points
-  /// whose neighbours are its own, too.
+  /// Points at which r = b − A·x differs from 0 if every tile's values satisfy its equations at the
+  /// points whose neighbours are its own, too.
   BoxFrame frame(int overlap) const;
-  /// Where the solution has to be known for that of others and for the next r: own points as deep
-  /// as others need them, at least 2, and the overlap.
+  /// Points at which the solution has to be known for that of others and for the next r: own points
+  /// as deep as others need them, at least 2, and the overlap.
   BoxFrame edges(int overlap) const;
   /// Own points outside of `frame`; empty where there is none.
   TileArea inside(const BoxFrame& frame, int points_per_side) const;
   BoxFrame whole() const { return BoxFrame::whole(matrix(0)); }
-  /// Where point (x, y) of the tile is in an array over the box.
+  /// Index of the tile's point (x, y) in an array over the box.
   std::size_t place(int x, int y) const {
     return static_cast<std::size_t>(y - area.y_begin) * static_cast<std::size_t>(area.width()) +
            static_cast<std::size_t>(x - area.x_begin);
@@ -45,8 +45,8 @@ struct TileBox {
   BoxFrame layers(int count) const;
 };
 
-/// What the tile has to solve for: r = b − A·x on `frame`, from the current values there and around
-/// it; elsewhere r stays as it is. Returns the sum of its squares on the tile's own points.
+/// Right-hand side of the tile's solve: r = b − A·x on `frame`, from the current values there and
+/// around it; elsewhere r stays as it is. Returns the sum of its squares on the tile's own points.
 ///
 /// The tile's system is (A_p)·y = b + (on each side where there is another tile, the neighbour's x
 /// one point further out − beta·x at the point itself). With y = x + d that is A_p·d = r: beta

@@ -18,7 +18,7 @@ class BoxSolver {
   virtual std::span<const double> solve(int thread, std::span<double> right_hand_side,
                                         const BoxFrame& given, const BoxFrame& wanted) = 0;
 
-  /// Whether it takes much less time if no more is wanted.
+  /// True if it takes much less time when no more is wanted.
   virtual bool gains_by(const BoxFrame& wanted) const = 0;
 };
 

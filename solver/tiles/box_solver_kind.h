@@ -8,7 +8,7 @@
 
 namespace weft::solver {
 
-/// How the systems of tiles are solved.
+/// Solver of the tiles' systems.
 enum class BoxSolverKind { cholmod, tensor };
 
 /// `cholmod`, `tensor`.

@@ -1,11 +1,11 @@
 #include "solver/tiles/box_solver_trial.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::solver {
 namespace {
@@ -14,14 +14,13 @@ constexpr int samples = 7;
 
 double seconds_of_solve(BoxSolverKind kind, const RobinBox& box, const BoxFrame& given,
                         const BoxFrame& wanted) {
-  using Clock = std::chrono::steady_clock;
   const auto solver = make_box_solver(kind, box, 1);
   double least = std::numeric_limits<double>::infinity();
   for (int sample = 0; sample < samples; ++sample) {
     std::vector<double> right_hand_side(box.point_count(), 1.0);
-    const auto begin = Clock::now();
+    const perfmodel::Stopwatch watch;
     solver->solve(0, right_hand_side, given, wanted);
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - begin).count());
+    least = std::min(least, watch.seconds());
   }
   return least;
 }

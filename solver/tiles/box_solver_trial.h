@@ -6,7 +6,7 @@
 
 namespace weft::solver {
 
-/// How long one solve takes with each kind of solver: the best of some, mean of the ranks.
+/// Time of one solve with each kind of solver: the best of some, mean of the ranks.
 struct BoxSolverTrial {
   double cholmod_seconds = 0;
   double tensor_seconds = 0;

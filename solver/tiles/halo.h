@@ -10,7 +10,7 @@
 
 namespace weft::solver {
 
-/// Which ghost points of a rank's tiles come from which other tile, and where they are in messages.
+/// Origin of the ghost points of a rank's tiles, and their places in messages.
 ///
 /// A message holds the strips that the receiver needs, by its tiles' numbers and then by side, so
 /// that both ends agree without a word.
@@ -39,7 +39,7 @@ class TileHalo {
            std::span<const int> slots);
 
   std::span<const comm_thread::HaloNeighbour> neighbours() const { return neighbours_; }
-  /// What goes to and comes from a neighbour.
+  /// Messages to and from a neighbour.
   const Message& message(std::size_t neighbour) const { return messages_[neighbour]; }
   /// The strips of `slot` that are on this rank.
   std::span<const LocalStrip> local_strips(int slot) const;
@@ -51,7 +51,7 @@ class TileHalo {
   std::vector<std::size_t> local_begin_;  // [slots + 1]
 };
 
-/// Whether all tiles around `tile` belong to the rank that it belongs to.
+/// True if all tiles around `tile` belong to the rank that it belongs to.
 bool is_surrounded(const TilePartition& partition, int tile);
 
 }  // namespace weft::solver

@@ -23,14 +23,14 @@ namespace weft::solver {
 ///                               e e e e e e     Solutions are linear in what they are solved for:
 ///                               e e e e e e     one solve for the sum gives what i has missed.
 ///
-/// What is solved for is 0 outside of the tile's frame. A solve counts from the end of its sweep
+/// The solution is 0 outside of the tile's frame. A solve counts from the end of its sweep
 /// on; one in a sweep that never ended is forgotten. Memory: 2 values for each point of a frame.
 /// Thread: one at a time for each tile.
 class TileInside {
  public:
   TileInside(const SchwarzProblem& problem, const TileLayout& layout, std::size_t tile_count);
 
-  /// What is in `slot`. Once for each slot.
+  /// Takes the values in `slot`. Once for each slot.
   void set_tile(std::size_t slot, int tile, const TileBox& box);
   const TileArea& area(std::size_t slot) const { return slots_[slot].area; }
 

@@ -16,7 +16,7 @@ struct TileArea {
   std::size_t point_count() const {
     return static_cast<std::size_t>(width()) * static_cast<std::size_t>(height());
   }
-  /// What `inside`, a part of this area, leaves of it: below, above, on the left, on the right.
+  /// The rest of this area around `inside`, a part of it: below, above, on the left, on the right.
   std::array<TileArea, 4> around(const TileArea& inside) const {
     return {{{x_begin, x_end, y_begin, inside.y_begin},
              {x_begin, x_end, inside.y_end, y_end},
@@ -40,7 +40,7 @@ struct TileSide {
   int x = 0, y = 0;
 };
 
-/// Where the own points of a tile and the ghost points around them lie in memory: rows along x, own
+/// Layout in memory of a tile's own points and the ghost points around them: rows along x, own
 /// points beginning at a multiple of 64 bytes.
 ///
 ///     points 2, depth 1     g g g g

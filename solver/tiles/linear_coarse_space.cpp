@@ -21,7 +21,7 @@ void check(int tiles_per_side, int points_per_side) {
         "a coarse space for subdomains of 1 point per side: expected 2 points or more");
 }
 
-/// What a pair of functions of one variable contributes: ∫a'b' and ∫ab, so to speak.
+/// Contribution of a pair of functions of one variable: the discrete ∫a'b' and ∫ab.
 struct Products {
   double stiffness = 0;
   double mass = 0;

@@ -89,7 +89,7 @@ class LinearCoarseSpace {
   double second_difference(int node, int x) const {
     return 2 * function(node, x) - function(node, x - 1) - function(node, x + 1);
   }
-  /// How much of the value at grid line x comes from the node on its right.
+  /// Weight of the node on the right in the value at grid line x.
   double right_weight(int x) const { return right_weight_[static_cast<std::size_t>(x)]; }
 
   int tiles_per_side_;

@@ -10,7 +10,7 @@
 namespace weft::solver {
 namespace {
 
-/// Where part `index` of `count` things cut into `parts` begins.
+/// First of the things in part `index`, of `count` things cut into `parts`.
 int cut(std::int64_t count, std::int64_t index, std::int64_t parts) {
   return static_cast<int>(count * index / parts);
 }

@@ -4,7 +4,7 @@
 
 namespace weft::solver {
 
-/// Which of q×q tiles (numbered row by row) belong to which rank.
+/// Owners of q×q tiles, numbered row by row.
 ///
 ///     q = 3, 3 ranks    0 0 0     q = 4, 4 ranks    0 0 1 1     q = 3, 4 ranks    0 0 0
 ///     by rows           1 1 1     in boxes          0 0 1 1     in order          1 1 2

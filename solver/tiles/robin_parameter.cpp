@@ -42,7 +42,7 @@ double strip_convergence_factor(const SchwarzProblem& problem, double frequency)
   const int width = m + 2 * overlap;
   const auto from_left = [&](int j) { return std::exp(-decay * j); };
   const auto from_right = [&](int j) { return std::exp(-decay * (width - 1 - j)); };
-  // What the conditions say of them: x one point outside − beta·x on the outermost point.
+  // The conditions as one number each: x one point outside − beta·x on the outermost point.
   const double near = from_left(-1) - beta * from_left(0);
   const double far = from_right(-1) - beta * from_right(0);
   const double determinant = near * near - far * far;

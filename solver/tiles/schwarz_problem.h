@@ -28,7 +28,7 @@ struct SchwarzProblem {
   double alpha = std::numeric_limits<double>::infinity();
   spmv::RightHandSide right_hand_side{};
 
-  /// What the condition takes from the diagonal: 1/(1+alpha).
+  /// Amount that the condition takes from the diagonal: 1/(1+alpha).
   double beta() const { return 1 / (1 + alpha); }
   spmv::GlobalIndex grid_side() const {
     return spmv::GlobalIndex{tiles_per_side} * points_per_side;

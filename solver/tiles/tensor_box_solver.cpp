@@ -14,7 +14,7 @@ namespace {
 using perfmodel::Lane8;
 using perfmodel::lanes;
 
-/// Which columns of A are not 0: [0, left) and [right, end).
+/// Columns of A that are not 0: [0, left) and [right, end).
 struct Columns {
   std::size_t left, right, end;
 };
@@ -177,7 +177,7 @@ void TensorBoxSolver::transform(const double* right_hand_side, const BoxFrame& g
   });
 }
 
-/// How many vectors the ends of a row are.
+/// Number of vectors that the ends of a row fill.
 std::size_t TensorBoxSolver::end_count(const BoxFrame& wanted) const {
   const auto columns = static_cast<std::size_t>(std::max(wanted.west, wanted.east));
   return (columns + end_columns - 1) / end_columns;

@@ -1,10 +1,10 @@
 #include "solver/tiles/tile_sweeper.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 
+#include "perfmodel/stopwatch.h"
 #include "solver/report/relative_residual.h"
 
 namespace weft::solver {
@@ -25,10 +25,6 @@ constexpr std::size_t relaxed_sweeps = 4;
 /// ranks: 426 iterations in 12.7 s with 4, 426 in 10.6 s with 8, 425 in 9.8 s with 16, because the
 /// residual is 1 % smaller; 426 in 9.4 s with 32, 425 in 8.4 s with one in 1000.
 constexpr std::int64_t solves_per_whole = 8;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 const SchwarzProblem& checked(const SchwarzProblem& problem) {
   check(problem);
@@ -196,7 +192,7 @@ std::span<double> TileSweeper::form_residual(ThreadState& state, std::size_t slo
   return residual;
 }
 
-/// Where the residual of a tile is formed: once it has been solved, what it and its neighbours
+/// Place and time of a tile's residual: once it has been solved, what it and its neighbours
 /// disagree about is all that is left.
 BoxFrame TileSweeper::frame_of(const Tile& tile) const {
   return tile.solve_count == 0 ? tile.box.whole() : tile.box.frame(problem_.overlap);
@@ -204,9 +200,9 @@ BoxFrame TileSweeper::frame_of(const Tile& tile) const {
 
 std::span<const double> TileSweeper::solve(int thread, const Tile& tile, std::span<double> residual,
                                            const BoxFrame& given, const BoxFrame& wanted) {
-  const double begin = seconds_now();
+  const double begin = perfmodel::seconds_now();
   const std::span<const double> solution = tile.solver->solve(thread, residual, given, wanted);
-  threads_[static_cast<std::size_t>(thread)].solve_seconds += seconds_now() - begin;
+  threads_[static_cast<std::size_t>(thread)].solve_seconds += perfmodel::seconds_now() - begin;
   return solution;
 }
 

@@ -88,14 +88,14 @@ class TileSweeper final : public Sweeper, public TileJudge {
   }
   /// Brings the values inside of this thread's tiles up to date. Thread: every thread of the team.
   void complete(const comm_thread::TeamThread& thread);
-  /// How many different matrices the tiles of this rank have.
+  /// Number of different matrices of this rank's tiles.
   int solver_count() const;
 
   /// Time that `thread` has spent in solvers so far. Thread: that one, or outside the team.
   double solve_seconds(int thread) const {
     return threads_[static_cast<std::size_t>(thread)].solve_seconds;
   }
-  /// How often tiles of this rank have been solved in sweeps. Thread: outside the team.
+  /// Number of solves of this rank's tiles in sweeps. Thread: outside the team.
   std::int64_t solve_count() const;
   /// The largest ‖b − A·x‖/‖b‖ of a tile of this rank, as last computed. Thread: any, with a team
   /// barrier after the residuals.
@@ -146,7 +146,7 @@ class TileSweeper final : public Sweeper, public TileJudge {
     return state == SweepState::current ? Values::current : Values::recorded;
   }
 
-  /// What a thread has for itself: its slots, [begin, surrounded) need other ranks, and
+  /// One thread's own data: its slots, [begin, surrounded) need other ranks, and
   /// [surrounded, end) do not.
   struct alignas(64) ThreadState {
     std::size_t begin = 0, surrounded = 0, end = 0;

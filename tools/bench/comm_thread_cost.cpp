@@ -24,10 +24,10 @@
 #include "comm_thread/placement/topology.h"
 #include "perfmodel/bandwidth_kernels.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/stopwatch.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 #include "tools/measure/calibrated_work.h"
 
 namespace {
@@ -40,10 +40,10 @@ using weft::comm_thread::ThreadLevel;
 using weft::comm_thread::Topology;
 using weft::comm_thread::WaitPolicy;
 using weft::perfmodel::HugePageBuffer;
+using weft::perfmodel::Stopwatch;
 using weft::tools::CalibratedWork;
 using weft::tools::Json;
 using weft::tools::Statistics;
-using weft::tools::Stopwatch;
 using weft::tools::summarise;
 
 /// Long enough for the thread to find nothing to do and park.

@@ -17,11 +17,11 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/bandwidth_kernels.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/stopwatch.h"
 #include "spmv/grid/average_sweep.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/time_blocking.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 
 namespace {
 
@@ -90,7 +90,7 @@ struct Bench {
 
   /// Bytes per second of loads.
   double load_bandwidth() {
-    const weft::tools::Stopwatch watch;
+    const weft::perfmodel::Stopwatch watch;
     team.run([&](const TeamThread& thread) {
       const auto mine =
           share_of(static_cast<std::int64_t>(arrays[0].size()), thread.index, thread.count);
@@ -136,7 +136,7 @@ int main(int count, char** arguments) {
   for (int sample = 0; sample < sample_count; ++sample)
     for (std::size_t way = 0; way < ways.size(); ++way) {
       loads.push_back(bench.load_bandwidth());
-      const weft::tools::Stopwatch watch;
+      const weft::perfmodel::Stopwatch watch;
       ways[way].second();
       rates[way].push_back(static_cast<double>(n * n * n) * sweeps / watch.seconds());
     }

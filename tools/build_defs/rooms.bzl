@@ -47,7 +47,7 @@ ROOMS = {
         "tools/roofline": ["job", "measure"],
         "tools/bench": ["job", "measure"],
         "tools/commands": ["job", "measure", "system", "reporting", "roofline"],
-        "tools": ["commands"],
+        "tools": ["job", "commands"],
     },
 }
 

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/measure/median_run.h"
 #include "tools/reporting/schwarz_report.h"
 #include "tools/system/schwarz_options.h"
@@ -74,7 +74,7 @@ void print_study(const Json& report) {
 }
 
 int study_alpha(const comm_thread::MpiSession& session, const StudyOptions& options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   check(options);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
@@ -16,7 +17,6 @@
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/system_options.h"
 #include "tools/measure/communication_cost.h"
 #include "tools/measure/unfused_cg.h"
@@ -146,7 +146,7 @@ void print_study(const Json& report) {
 }
 
 int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   std::vector<spmv::Problem> problems;
   for (const std::string& problem : options.problems)
     problems.push_back(spmv::Problem::parse(problem));

@@ -9,14 +9,15 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/mode_model.h"
+#include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tools/commands/solve_system.h"
+#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/system_options.h"
 #include "tools/measure/mode_costs.h"
 #include "tools/measure/mode_race.h"
@@ -28,8 +29,6 @@ namespace {
 
 using perfmodel::Phase;
 using spmv::Mode;
-
-constexpr int exit_code_bits_differ = 1;
 
 struct CompareOptions : SystemOptions {
   std::vector<std::string> problems;
@@ -162,7 +161,7 @@ void print_summary(const Json& report, bool bits_are_equal) {
 }
 
 int compare(const comm_thread::MpiSession& session, const CompareOptions& options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   if (options.is_matrix_free() && options.format != "auto")
     throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
   std::vector<spmv::Problem> problems;

@@ -19,10 +19,10 @@
 #include "comm_thread/probe/overlap_result.h"
 #include "comm_thread/probe/progress_probe.h"
 #include "comm_thread/probe/progress_verdict.h"
+#include "perfmodel/stopwatch.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/system_options.h"
 #include "tools/measure/progress_measurement.h"
 
@@ -298,7 +298,7 @@ void print_summary(const Json& report) {
 }
 
 int measure(const comm_thread::MpiSession& session, const ProgressOptions& options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   const std::vector<std::size_t> sizes = sizes_asked_for(options);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   if (job.world().size() < 2)

@@ -10,10 +10,11 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
+#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/system_options.h"
 #include "tools/roofline/bandwidth_table.h"
 #include "tools/roofline/grid_kernels.h"
@@ -28,7 +29,6 @@ namespace weft::tools {
 namespace {
 
 constexpr int exit_code_counters_fail = 1;
-constexpr int exit_code_below_requirement = 4;
 constexpr double default_tolerance = 0.9;
 
 struct RooflineOptions : SystemOptions {
@@ -67,7 +67,7 @@ Json all_loops(const std::vector<double>& elements_per_second) {
 }
 
 int measure(const comm_thread::MpiSession& session, const RooflineOptions& options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);

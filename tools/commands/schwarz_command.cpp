@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
+#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/timeline.h"
 #include "tools/reporting/schwarz_report.h"
 #include "tools/system/schwarz_options.h"
@@ -17,8 +18,6 @@
 
 namespace weft::tools {
 namespace {
-
-constexpr int exit_code_not_converged = 3;
 
 void print_summary(const Json& report, const SchwarzOptions& options) {
   const Json& problem = report["problem"];
@@ -35,7 +34,7 @@ void print_summary(const Json& report, const SchwarzOptions& options) {
 }
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   options.check();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
@@ -14,10 +15,10 @@
 #include "spmv/modes/mode.h"
 #include "tools/commands/solve_system.h"
 #include "tools/job/counters.h"
+#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
 #include "tools/reporting/solve_summary.h"
@@ -32,7 +33,6 @@ using solver::KrylovMethod;
 using solver::SolveReport;
 using solver::SolveStatus;
 
-constexpr int exit_code_not_converged = 3;
 constexpr std::int64_t trial_iterations = 10;
 
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
@@ -40,7 +40,7 @@ std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSyst
                                                                        const SolveOptions& options,
                                                                        const spmv::Problem& problem,
                                                                        SolveFacts& facts) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   try {
     if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
     const auto wanted = options.parsed_schwarz();
@@ -90,7 +90,7 @@ Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMetho
 }
 
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   options.check();
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);

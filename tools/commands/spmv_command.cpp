@@ -8,13 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
 #include "tools/job/counters.h"
+#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 #include "tools/job/system_options.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_race.h"
@@ -26,7 +27,6 @@ namespace {
 
 using spmv::Mode;
 
-constexpr int exit_code_bits_differ = 1;
 constexpr double small_problem_bytes = 256e6;
 
 struct SpmvOptions : SystemOptions {
@@ -121,7 +121,7 @@ void print_summary(const Json& report) {
 }
 
 int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   remove_repetitions(options.modes);
   const auto problem = spmv::Problem::parse(options.problem);
   Job job = collective_start_job(session, options.threads, options.strict_placement);

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
 #include "tools/commands/alpha_study.h"
 #include "tools/commands/cg_study.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
-#include "tools/job/stopwatch.h"
 #include "tools/measure/median_run.h"
 #include "tools/reporting/jacobi_report.h"
 #include "tools/system/jacobi_options.h"
@@ -89,7 +89,7 @@ void print_study(const Json& report) {
 
 int study(const comm_thread::MpiSession& session, const StudyOptions& options,
           const Parameter& parameter) {
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   check(options, parameter);
   const std::vector<int>& values = options.values.empty() ? parameter.values : options.values;
   Job job = collective_start_job(session, options.threads, options.strict_placement);

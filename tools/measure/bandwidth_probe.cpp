@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "perfmodel/bandwidth_kernels.h"
-#include "tools/job/stopwatch.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -31,7 +31,7 @@ double BandwidthProbe::collective_load_bytes_per_second() {
     const auto share =
         comm_thread::share_of(static_cast<std::int64_t>(array_.size()), thread.index, thread.count);
     thread.barrier();
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     sums_[static_cast<std::size_t>(thread.index)] =
         perfmodel::load_probe(array_.data() + share.begin, share.end - share.begin);
     thread.barrier();

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <limits>
 
-#include "tools/job/stopwatch.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::tools {
 
 CalibratedWork::CalibratedWork() : seconds_per_step_(std::numeric_limits<double>::max()) {
   constexpr std::int64_t steps = 200'000;
   for (int sample = 0; sample < 9; ++sample) {
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     run(steps);
     seconds_per_step_ = std::min(seconds_per_step_, watch.seconds() / static_cast<double>(steps));
   }

@@ -5,8 +5,8 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/stopwatch.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -18,7 +18,7 @@ double collective_median(const Job& job, const Work& work) {
   std::vector<double> seconds;
   for (int i = 0; i < sample_count + 1; ++i) {
     job.world().barrier();
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     work();
     if (i > 0) seconds.push_back(watch.seconds());  // the first warms up
   }

@@ -9,9 +9,9 @@
 #include "comm_thread/probe/progress_probe.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
+#include "perfmodel/stopwatch.h"
 #include "spmv/modes/local_rows.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -25,18 +25,19 @@ constexpr double handover_seconds = 3e-6;  // measured by comm_thread_cost, on a
 
 /// Median over the samples of the slowest rank's time; the first sample is a warm-up.
 /// `work` returns its duration, from the watch started for it.
-double collective_median(const Job& job, const std::function<double(const Stopwatch&)>& work) {
+double collective_median(const Job& job,
+                         const std::function<double(const perfmodel::Stopwatch&)>& work) {
   std::vector<double> seconds;
   for (int i = 0; i <= sample_count; ++i) {
     job.world().barrier();
-    const double slowest = job.world().max(work(Stopwatch()));
+    const double slowest = job.world().max(work(perfmodel::Stopwatch()));
     if (i > 0) seconds.push_back(slowest);
   }
   return summarise(seconds).median;
 }
 
 double collective_median(const Job& job, const std::function<void()>& work) {
-  return collective_median(job, [&](const Stopwatch& watch) {
+  return collective_median(job, [&](const perfmodel::Stopwatch& watch) {
     work();
     return watch.seconds();
   });
@@ -102,7 +103,7 @@ MeasuredModeCosts collective_measure_mode_costs(Job& job, spmv::LinearOperator& 
     if (has_neighbours) x->exchange().post(op.comm_thread()).wait();
   });
   if (job.placement().comm_core != comm_thread::CommCore::own_core) {
-    const double beside_halo = collective_median(job, [&](const Stopwatch& watch) {
+    const double beside_halo = collective_median(job, [&](const perfmodel::Stopwatch& watch) {
       std::optional<comm_thread::Pending> halo;
       if (has_neighbours) halo = x->exchange().post(op.comm_thread());
       multiply(spmv::RowSet::interior);

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "perfmodel/stopwatch.h"
 #include "spmv/problems/random_numbers.h"
-#include "tools/job/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -67,7 +67,7 @@ double ModeRace::collective_time(std::size_t mode, bool is_counted) {
   job_.world().barrier();
   job_.team().run([&](const TeamThread& thread) {
     thread.barrier();
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     timer.start(thread.index);
     op_.apply(thread, modes_[mode], *x_, y_.data(), timer, {});
     thread.barrier();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "perfmodel/stopwatch.h"
 #include "tools/job/statistics.h"
-#include "tools/job/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -34,7 +34,7 @@ double ProgressMeasurement::collective_time(ProgressProbe& probe, ProgressMethod
   job_.team().run([&](const comm_thread::TeamThread& thread) {
     const bool communicates = round.communicates && thread.is_primary();
     thread.barrier();
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     for (int i = 0; i < count; ++i) {
       if (communicates) probe.start(method);
       CalibratedWork::run(round.steps);

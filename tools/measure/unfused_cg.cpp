@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "perfmodel/phase_times.h"
-#include "tools/job/stopwatch.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::tools {
 
@@ -62,7 +62,7 @@ double UnfusedCg::collective_seconds_per_iteration(std::span<const double> b,
     });
     const double first = collective_dot(thread, r, r);
     double square = first;
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     for (std::int64_t k = 0; k < iterations; ++k) {
       op_.apply(thread, spmv::Mode::vector, *p_, q, timer, {});
       thread.barrier();

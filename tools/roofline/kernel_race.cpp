@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "perfmodel/marked_region.h"
-#include "tools/job/stopwatch.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -75,7 +75,7 @@ KernelRace::Sample KernelRace::collective_sample(const RooflineKernel& kernel, c
   job_.team().run([&](const TeamThread& thread) {
     thread.barrier();
     const perfmodel::MarkedRegion region(kernel.name.c_str());
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     kernel.run(thread);
     seconds[static_cast<std::size_t>(thread.index)] = watch.seconds();
   });
@@ -96,7 +96,7 @@ double KernelRace::collective_core_seconds(const RooflineKernel& kernel) {
     std::vector<double> seconds(static_cast<std::size_t>(job_.team().thread_count()));
     job_.team().run([&](const TeamThread& thread) {
       thread.barrier();
-      const Stopwatch watch;
+      const perfmodel::Stopwatch watch;
       const double times = kernel.run_in_cache(thread);
       if (times > 0) seconds[static_cast<std::size_t>(thread.index)] = watch.seconds() / times;
     });

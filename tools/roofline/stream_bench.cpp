@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tools/job/stopwatch.h"
+#include "perfmodel/stopwatch.h"
 
 namespace weft::tools {
 namespace {
@@ -117,7 +117,7 @@ double StreamBench::collective_seconds(const std::function<void(const TeamThread
   job_.world().barrier();
   job_.team().run([&](const TeamThread& thread) {
     thread.barrier();
-    const Stopwatch watch;
+    const perfmodel::Stopwatch watch;
     work(thread);
     thread.barrier();
     if (thread.is_primary()) seconds = watch.seconds();

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
 #include "spmv/order/reordering.h"
-#include "tools/job/stopwatch.h"
 #include "tools/system/linear_system.h"
 
 namespace weft::tools {
@@ -41,7 +41,7 @@ OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv::Problem
   if (!choice.has_cuthill_mckee && !choice.has_graph_partition)
     return {std::move(given), std::nullopt, nullptr};
 
-  const Stopwatch watch;
+  const perfmodel::Stopwatch watch;
   auto order = collective_find_order(job, problem, given, choice);
   auto matrix = collective_reorder(job.world(), job.team(), given, order);
   Json report{{"order", options.order},

@@ -32,8 +32,8 @@ constexpr double search_factor = 3;  // how far from its beginning the search go
 constexpr int search_steps = 8;
 constexpr int tiles_between_nodes = 2;
 
-/// Problem for which alpha is optimized. With a coarse space, subdomains only have to reduce errors
-/// too short for it, as if the grid were two of them wide. Of 24×24 subdomains of 64×64 points,
+/// Problem for which alpha is optimized. With a coarse space, tiles only have to reduce errors
+/// too short for it, as if the grid were two of them wide. Of 24×24 tiles of 64×64 points,
 /// alpha 0.03, 0.045 and 0.08 take 33, 27 and 22 iterations; of 32×32 points, 40, 33 and 25.
 solver::SchwarzProblem slowest_problem(solver::SchwarzProblem problem,
                                        const SchwarzOptions& options) {
@@ -108,7 +108,7 @@ std::string SchwarzSystem::decomposition() const {
                                   : "in order";
 }
 
-/// By the matrix of most subdomains: one in the middle, as far as there is one.
+/// By the matrix of most tiles: one in the middle, as far as there is one.
 void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRun& run) {
   if (options.local_solver == "auto") {
     const int middle = run.problem.tiles_per_side / 2;
@@ -137,17 +137,17 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
   if (options.has_alpha()) return options.problem().alpha;
   const double by_theory = solver::optimized_alpha(slowest_problem(problem_, options));
   if (options.alpha == "auto" || std::isinf(by_theory)) return by_theory;
-  SchwarzOptions in_lock_step = options;
-  in_lock_step.variant = "sync";
-  in_lock_step.fixed_seconds = 0;
-  in_lock_step.faults.clear();
+  SchwarzOptions synchronous = options;
+  synchronous.variant = "sync";
+  synchronous.fixed_seconds = 0;
+  synchronous.faults.clear();
   double fewest = std::numeric_limits<double>::infinity();
   const auto try_alpha = [&](double alpha) {
     // Runs that have not converged after half as many iterations again are extrapolated.
     if (std::isfinite(fewest))
-      in_lock_step.max_iterations =
+      synchronous.max_iterations =
           std::min(options.max_iterations, static_cast<std::int64_t>(1.5 * fewest) + 1);
-    const SchwarzRun run = run_with(in_lock_step, alpha, progress);
+    const SchwarzRun run = run_with(synchronous, alpha, progress);
     trials.push_back({alpha, iterations_to(options.tolerance, run.report)});
     fewest = std::min(fewest, trials.back().iterations);
     return trials.back().iterations;

@@ -31,15 +31,15 @@ struct SchwarzRun {
   solver::BoxSolverKind local_solver = solver::BoxSolverKind::cholmod;  // as used
   std::optional<solver::BoxSolverTrial> trial;  // where it was chosen
   std::vector<AlphaTrial> alpha_trials;  // of a search
-  double solve_seconds = 0;  // of the primary thread, in the solvers of subdomains
-  double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a subdomain
+  double solve_seconds = 0;  // of the primary thread, in the solvers of tiles
+  double worst_tile_residual = 0;  // the largest ‖b − A·x‖/‖b‖ of a tile
   std::int64_t tile_count = 0;
-  std::int64_t solve_count = 0;  // of all subdomains
+  std::int64_t solve_count = 0;  // of all tiles
   std::int64_t coarse_unknowns = 0;  // 0: one level
   std::int64_t corrections = 0;  // that this rank has added
 };
 
-/// The 2-D Poisson problem in subdomains on the ranks of a job, solved repeatedly, always from the
+/// The 2-D Poisson problem in tiles on the ranks of a job, solved repeatedly, always from the
 /// start.
 ///
 /// All members are collective. Throws comm_thread::InputError on every rank.

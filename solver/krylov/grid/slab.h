@@ -6,7 +6,7 @@
 
 namespace weft::solver {
 
-/// What one thread of a team does of a rank's points: whole planes, which it goes through in one
+/// One thread's share of a rank's points: whole planes, which it goes through in one
 /// pass while others do the same beside it. What others read next to it comes before that.
 struct GridSlab {
   spmv::GridBox own;

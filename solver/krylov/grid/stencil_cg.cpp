@@ -32,9 +32,8 @@ GridBox further_in(const GridBox& own, const GridBox& inner) {
 }  // namespace
 
 StencilCg::StencilCg(spmv::StencilOperator& op, Options options)
-    : ReducedCg(op, std::move(options)),
+    : ReducedCg(op, std::move(options), 2),  // r·r, r·A·r
       grid_(op),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2),
       r_(collective_make_operand()),
       slabs_(cut_into_slabs(op.inner(), op.inner(), op.team().thread_count())),
       surface_(spmv::shell(op.layout().own(), op.inner())),

@@ -17,7 +17,8 @@ namespace weft::solver {
 /// iteration; four vectors with b. Nothing but p·A·p is carried by a recurrence, and that has a
 /// guard.
 ///
-/// What other ranks wait for comes first, so that r travels beside the pass as the mode wants it:
+/// The points that other ranks wait for come first, so that r travels beside the pass as the mode
+/// wants it:
 ///
 ///     own points of a rank with a neighbour on its left
 ///       s e o o o o o     s  surface: p, x, r before the pass, because the neighbour reads r;
@@ -64,7 +65,6 @@ class StencilCg final : public ReducedCg {
   }
 
   spmv::StencilOperator& grid_;
-  comm_thread::ReproducibleSum sums_;  // r·r, r·A·r
   std::unique_ptr<spmv::Operand> r_;
   Array p_;
   std::vector<GridSlab> slabs_;  // of the points o and e

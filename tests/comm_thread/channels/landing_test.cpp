@@ -25,7 +25,7 @@ TEST_CASE("before the first message a reader gets zeros and no news") {
   for (const Delivery delivery : {Delivery::async, Delivery::racy}) {
     Field field(delivery, 3);
     Landing::Reader reader(field.memory, delivery, 3);
-    CHECK_FALSE(reader.has_news());
+    CHECK_FALSE(reader.has_arrived());
     const Received received = reader.take();
     CHECK(received.number == 0);
     CHECK(received.values.size() == 3);
@@ -42,14 +42,14 @@ TEST_CASE("the reader gets the newest of several messages and how many there wer
       std::ranges::fill(writer.buffer(), static_cast<double>(number));
       writer.land(number, 100 + number);
     }
-    CHECK(reader.has_news());
+    CHECK(reader.has_arrived());
     const Received received = reader.take();
     CHECK(received.number == 5);
     CHECK(received.iteration == 105);
     CHECK(received.arrived_count == 5);
     CHECK(received.values[0] == 5);
     CHECK(received.values[1] == 5);
-    CHECK_FALSE(reader.has_news());
+    CHECK_FALSE(reader.has_arrived());
     CHECK(reader.take().arrived_count == 0);
     CHECK(reader.take().values[1] == 5);
   }

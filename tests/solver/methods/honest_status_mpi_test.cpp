@@ -89,7 +89,7 @@ double true_residual(const ReferenceMatrix& a, const Vector& b, const Vector& x)
   return static_cast<double>(std::sqrt(residual / whole));
 }
 
-/// What rounding in the product that checks the residual may add: ε·(|A|·|x| + |b|)/‖b‖.
+/// Bound of the rounding in the product that checks the residual: ε·(|A|·|x| + |b|)/‖b‖.
 double rounding_of_check(const ReferenceMatrix& a, const Vector& b, const Vector& x) {
   double sum = 0;
   double whole = 0;

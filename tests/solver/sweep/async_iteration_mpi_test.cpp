@@ -78,7 +78,7 @@ class System {
   }
 
  private:
-  /// The lock-step iteration, which is tested by itself, finds the same residual.
+  /// The synchronous iteration, which is tested by itself, finds the same residual.
   void check_residual(const IterationReport& report) {
     const double true_residual =
         SyncIteration(world_, comm_thread_, sweeper_, {.max_iterations = 0})

@@ -68,7 +68,7 @@ class System {
   tests::SweeperDriver driver_;
 };
 
-/// What every rank should find: squares as the serial loop has them, summed up in any order.
+/// Expected result of every rank: squares as the serial loop has them, summed up in any order.
 double expected_square(const ReferenceDiffusion& reference, const GridSweeper& sweeper) {
   const double norm = sweeper.source_norm();
   return tests::binned_sum(reference.residual_squares(), norm * norm);

@@ -60,7 +60,7 @@ class Poisson {
   Vector b_;
 };
 
-TEST_CASE("in lock step, Jacobi and Richardson take as many sweeps on any ranks, in any mode") {
+TEST_CASE("synchronous Jacobi and Richardson take as many sweeps on any ranks, in any mode") {
   Poisson poisson;
   const RichardsonParameters fastest = richardson_parameters(poisson.radius());
   for (const spmv::Mode mode : {spmv::Mode::vector, spmv::Mode::overlap, spmv::Mode::task}) {
@@ -75,7 +75,7 @@ TEST_CASE("in lock step, Jacobi and Richardson take as many sweeps on any ranks,
   }
 }
 
-TEST_CASE("in lock step, few sweeps over blocks suffice") {
+TEST_CASE("few synchronous sweeps over blocks suffice") {
   Poisson poisson;
   auto blocks = poisson.blocks();
   const IterationReport report = poisson.run_sync(blocks);

@@ -97,7 +97,7 @@ TEST_CASE("sweeps do what the preconditioner does, to the last bit on any ranks"
       }
 }
 
-TEST_CASE("in lock step and without waiting the true residual falls below the tolerance") {
+TEST_CASE("synchronously and asynchronously the true residual falls below the tolerance") {
   const ReferenceMatrix a = tests::reference_matrix(Problem::parse("poisson2d:24x24"));
   const Vector b(a.size(), 1.0);
   const auto world = Communicator::collective_world();

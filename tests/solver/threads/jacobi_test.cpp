@@ -144,7 +144,7 @@ ThreadedReport check_run(const ComputeTeam& team, const DiffusionProblem& proble
   return report;
 }
 
-TEST_CASE("in lock step any number of threads does what one loop does, to the last bit") {
+TEST_CASE("synchronously any number of threads does what one loop does, to the last bit") {
   const int thread_count = GENERATE(1, 2, 3, 8);
   const GlobalIndex plane_count = GENERATE(8, 11, 24);
   const double lift = GENERATE(0.0, 1.0);
@@ -166,7 +166,7 @@ TEST_CASE("in lock step any number of threads does what one loop does, to the la
   CHECK(report.whole.relative_residual == Approx(reference.relative_residual()));
 }
 
-TEST_CASE("in lock step a run ends at the most iterations, wherever checks are") {
+TEST_CASE("a synchronous run ends at the most iterations, wherever checks are") {
   const ComputeTeam team(3, WaitPolicy::yield);
   const DiffusionProblem problem{small_grid};
   const std::int64_t most = GENERATE(0, 1, 13, 20);
@@ -180,7 +180,7 @@ TEST_CASE("in lock step a run ends at the most iterations, wherever checks are")
   CHECK(report.whole.relative_residual == Approx(reference.relative_residual()));
 }
 
-TEST_CASE("without lock step the reported residual is the true one, every time") {
+TEST_CASE("in an asynchronous run the reported residual is the true one, every time") {
   const int thread_count = GENERATE(1, 2, 3, 8);
   const Variant variant = GENERATE(Variant::async, Variant::racy);
   const ComputeTeam team(thread_count, WaitPolicy::yield);

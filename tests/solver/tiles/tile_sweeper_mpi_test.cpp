@@ -66,7 +66,7 @@ std::vector<SchwarzProblem> all_problems() {
   return all;
 }
 
-/// The tiles of a problem on some ranks and the threads of this run, driven in lock step.
+/// The tiles of a problem on some ranks and the threads of this run, swept synchronously.
 class System {
  public:
   System(const Communicator& communicator, const SchwarzProblem& problem, double tolerance = 1e-7,
@@ -184,7 +184,9 @@ class System {
   tests::SweeperDriver driver_;
 };
 
-TEST_CASE("lock step takes as many sweeps to the same values as the dense method, in any mode") {
+TEST_CASE(
+    "synchronous iteration takes as many sweeps to the same values as the dense method, in any "
+    "mode") {
   const auto world = Communicator::collective_world();
   for (const SchwarzProblem& problem : problems()) {
     SchwarzReference reference(problem);
@@ -363,7 +365,7 @@ TEST_CASE("the residual of a record is that of the state recorded, while sweeps 
   }
 }
 
-TEST_CASE("without waiting, every detector ends when all tiles have converged") {
+TEST_CASE("asynchronously, every detector ends when all tiles have converged") {
   const auto world = Communicator::collective_world();
   using comm_thread::DetectorKind;
   for (const SchwarzProblem& problem :
@@ -386,12 +388,12 @@ TEST_CASE("without waiting, every detector ends when all tiles have converged") 
   }
 }
 
-TEST_CASE("without waiting, and solving for edges only, every detector ends at the solution") {
+TEST_CASE("asynchronously, and solving for edges only, every detector ends at the solution") {
   const auto world = Communicator::collective_world();
   using comm_thread::DetectorKind;
   const SchwarzProblem problem = large_problems().front();
-  System in_lock_step(world, problem, 1e-10);
-  in_lock_step.iterate(spmv::Mode::vector);
+  System synchronous(world, problem, 1e-10);
+  synchronous.iterate(spmv::Mode::vector);
   for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                       DetectorKind::all_reduce, DetectorKind::snapshot}) {
     CAPTURE(comm_thread::name(detector));
@@ -401,7 +403,7 @@ TEST_CASE("without waiting, and solving for edges only, every detector ends at t
         system.iterate_asynchronously({.contribution_period = 4, .detector = detector});
     CHECK(report.status == SolveStatus::converged);
     CHECK(system.unconverged_count() == 0);
-    CHECK(system.largest_difference(in_lock_step) < 1e-6 * in_lock_step.largest_value());
+    CHECK(system.largest_difference(synchronous) < 1e-6 * synchronous.largest_value());
   }
 }
 
@@ -410,9 +412,9 @@ TEST_CASE("a run of fixed time does not end because of convergence") {
   const SchwarzProblem problem = problem_of(3, 3, 1, 0.1);
   constexpr double met_at_once = 1e9;
   CHECK(System(world, problem, met_at_once).iterate(spmv::Mode::task).iterations == 0);
-  const IterationReport in_lock_step = System(world, problem, met_at_once).iterate_for(0.5);
-  CHECK(in_lock_step.iterations > 0);
-  CHECK(in_lock_step.status == SolveStatus::converged);
+  const IterationReport synchronous = System(world, problem, met_at_once).iterate_for(0.5);
+  CHECK(synchronous.iterations > 0);
+  CHECK(synchronous.status == SolveStatus::converged);
   const IterationReport without_waiting =
       System(world, problem, met_at_once)
           .iterate_asynchronously({.contribution_period = 1, .fixed_seconds = 0.5});

@@ -91,7 +91,7 @@ class System {
 
 }  // namespace
 
-TEST_CASE("two levels in lock step have the same bits on any ranks and threads") {
+TEST_CASE("two synchronous levels have the same bits on any ranks and threads") {
   System<SyncTwoLevel> alone(Communicator::self(), 1);
   const IterationReport expected = alone.iterate();
   CHECK(expected.status == SolveStatus::converged);
@@ -103,7 +103,7 @@ TEST_CASE("two levels in lock step have the same bits on any ranks and threads")
   for (const auto& [point, value] : together.bits()) CHECK(all.at(point) == value);
 }
 
-TEST_CASE("two levels without waiting come to the true residual with every detector") {
+TEST_CASE("two asynchronous levels come to the true residual with every detector") {
   using comm_thread::DetectorKind;
   for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                       DetectorKind::all_reduce, DetectorKind::snapshot}) {

@@ -1,0 +1,11 @@
+#pragma once
+
+namespace weft::tools {
+
+// Exit codes of the program besides 0; docs/reference/commands.md lists them.
+constexpr int exit_code_bits_differ = 1;
+constexpr int exit_code_bad_input = 2;
+constexpr int exit_code_not_converged = 3;
+constexpr int exit_code_below_requirement = 4;
+
+}  // namespace weft::tools
