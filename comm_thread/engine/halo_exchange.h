@@ -48,6 +48,7 @@ class HaloExchange {
   std::span<double> send_buffer() { return send_buffer_; }
 
   bool has_neighbours() const { return !exchange_->is_empty(); }
+  NeighbourExchange& messages() { return *exchange_; }
   const HaloTraffic& traffic() const { return traffic_; }
 
   /// Starts the exchange on the calling thread, which must wait for the Pending.

@@ -27,7 +27,7 @@ class ConjugateGradient : public TextbookCg {
   double vector_bytes() const override { return general() ? 96 : is_identity() ? 88 : 104; }
 
  private:
-  Spare spare() override { return {*p_, q_.data()}; }
+  Spare spare() override { return {p_.get(), q_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;

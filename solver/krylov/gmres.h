@@ -46,7 +46,7 @@ class Gmres final : public KrylovMethod {
     std::vector<spmv::BinnedSum> sums;  // this thread's part of them
   };
 
-  Spare spare() override { return {*z_, basis_.back().data()}; }
+  Spare spare() override { return {z_.get(), basis_.back().data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,

@@ -72,8 +72,8 @@ void KrylovMethod::scale(const TeamThread& thread, double* v) const {
 const double* KrylovMethod::collective_multiply_solution(const TeamThread& thread,
                                                          perfmodel::PhaseTimer& timer) {
   const Spare lent = spare();
-  copy(thread, x_.data(), lent.operand.values());
-  operator_.apply(thread, options_.mode, lent.operand, lent.product, timer, {});
+  copy(thread, x_.data(), lent.operand->values());
+  operator_.apply(thread, options_.mode, *lent.operand, lent.product, timer, {});
   thread.barrier();
   return lent.product;
 }
@@ -151,16 +151,19 @@ SolveReport KrylovMethod::solve_in_team(const TeamThread& thread, std::span<cons
   return collective_solve(thread, b, first_norm);
 }
 
+double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<const double> b) {
+  perfmodel::PhaseTimer not_reported;
+  return std::sqrt(
+      collective_square(thread, b, collective_multiply_solution(thread, not_reported)));
+}
+
 /// Every thread computes the same.
 void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const double> b,
                                      double first_norm, SolveReport& report) {
   const double allowed = allowed_drift * options_.stop.tolerance * first_norm;
   double before = std::numeric_limits<double>::infinity();
   while (true) {
-    perfmodel::PhaseTimer not_reported;
-    const double* const product = collective_multiply_solution(thread, not_reported);
-    const double square = collective_square(thread, b, product);
-    const double norm = std::sqrt(square);
+    const double norm = collective_true_norm(thread, b);
     report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
     if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
       report.explanation = fmt::format(
@@ -178,8 +181,8 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
     if (report.iterations >= options_.stop.max_iterations) return;
     before = norm;
     ++report.restarts;
-    collective_begin(thread, b, product);
-    collective_iterate(thread, b, square, first_norm, report);
+    collective_begin(thread, b, spare().product);
+    collective_iterate(thread, b, norm * norm, first_norm, report);
   }
 }
 

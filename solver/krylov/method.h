@@ -68,10 +68,14 @@ class KrylovMethod {
 
   /// Arrays that a method lends when it has ended.
   struct Spare {
-    spmv::Operand& operand;
+    spmv::Operand* operand;
     double* product;
   };
   virtual Spare spare() = 0;
+
+  /// ‖b − A·x‖, with A·x in the array that `spare` lends. Every thread.
+  virtual double collective_true_norm(const comm_thread::TeamThread& thread,
+                                      std::span<const double> b);
 
   /// Takes the residual b − product, or b where `product` is null, and forgets all directions.
   /// `product` may be the array that `spare` lends. Every thread; ends with a barrier.

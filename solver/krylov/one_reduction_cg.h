@@ -21,7 +21,7 @@ class OneReductionCg final : public ReducedCg {
   double vector_bytes() const override { return general() ? 128 : is_identity() ? 96 : 112; }
 
  private:
-  Spare spare() override { return {*u_, w_.data()}; }
+  Spare spare() override { return {u_.get(), w_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;

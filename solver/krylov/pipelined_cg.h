@@ -22,7 +22,7 @@ class PipelinedCg final : public ReducedCg {
   double vector_bytes() const override { return general() ? 192 : is_identity() ? 128 : 152; }
 
  private:
-  Spare spare() override { return {*m_, n_.data()}; }
+  Spare spare() override { return {m_.get(), n_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;

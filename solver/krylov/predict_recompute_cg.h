@@ -23,7 +23,7 @@ class PredictRecomputeCg final : public ReducedCg {
   double vector_bytes() const override { return general() ? 176 : is_identity() ? 128 : 144; }
 
  private:
-  Spare spare() override { return {*t_, a_.data()}; }
+  Spare spare() override { return {t_.get(), a_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;

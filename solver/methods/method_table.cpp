@@ -11,6 +11,7 @@
 #include "solver/krylov/one_reduction_cg.h"
 #include "solver/krylov/pipelined_cg.h"
 #include "solver/krylov/predict_recompute_cg.h"
+#include "solver/multigrid/multigrid_method.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::solver {
@@ -43,18 +44,26 @@ Made make_one_reduction(LinearOperator& op, const Options& options) {
   return make<OneReductionCg>(op, options);
 }
 
+/// Of grids without a matrix; programs check that first.
+Made make_multigrid(LinearOperator& op, const Options& options) {
+  return std::make_unique<MultigridMethod>(dynamic_cast<spmv::StencilOperator&>(op), options);
+}
+
 constexpr std::array table{
-    KrylovEntry{"cg", "textbook conjugate gradients", 2, 1, true, true, false, true, make_textbook},
+    KrylovEntry{"cg", "textbook conjugate gradients", 2, 1, true, true, false, true, false,
+                make_textbook},
     KrylovEntry{"cg-one-reduction", "Chronopoulos-Gear; with a stencil in one pass through memory",
-                1, 1, true, true, false, true, make_one_reduction},
+                1, 1, true, true, false, true, false, make_one_reduction},
     KrylovEntry{"cg-pipelined", "Ghysels-Vanroose: the reduction travels beside the product", 1, 1,
-                true, true, true, true, make<PipelinedCg>},
+                true, true, true, true, false, make<PipelinedCg>},
     KrylovEntry{"cg-pipelined-pr", "Chen-Carson: pipelined, predicts and recomputes", 1, 2, true,
-                true, true, true, make<PredictRecomputeCg>},
+                true, true, true, false, make<PredictRecomputeCg>},
     KrylovEntry{"fcg", "flexible, for preconditioners that are not symmetric", 2, 1, true, false,
-                false, false, make_flexible},
+                false, false, false, make_flexible},
     KrylovEntry{"gmres", "for any matrix and any preconditioner", 2, 1, false, false, false, false,
-                make<Gmres>},
+                false, make<Gmres>},
+    KrylovEntry{"multigrid", "V-cycles in a Chebyshev iteration, for grids with --operator stencil",
+                1, 1, true, true, false, false, true, make_multigrid},
 };
 
 }  // namespace

@@ -22,6 +22,8 @@ struct KrylovEntry {
   bool hides_reduction;
   /// True if the method does the same in exact arithmetic as `cg`, so that `auto` may choose it.
   bool is_cg_variant;
+  /// True if the operator must be a spmv::StencilOperator.
+  bool needs_grid;
 
   /// Collective. Thread: the main thread, outside the team. `op` outlives the method.
   std::unique_ptr<KrylovMethod> (*collective_make)(spmv::LinearOperator& op,

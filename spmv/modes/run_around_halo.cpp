@@ -45,11 +45,11 @@ void run_around_halo(const comm_thread::TeamThread& thread, const OverlappedWork
     else
       work.work.run(RowSet::interior, thread, {});
   }
-  if (work.operand.exchange().has_neighbours()) {
+  if (!work.halo.messages().is_empty()) {
     const PhaseScope scope(work.timer, thread.index, Phase::halo_wait);
     if (halo) halo->wait();
     thread.barrier();
-    work.operand.unpack(thread);
+    work.halo.unpack(thread);
   }
   const PhaseScope scope(work.timer, thread.index, Phase::boundary_part);
   work.work.run(RowSet::boundary, thread, {});

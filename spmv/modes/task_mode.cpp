@@ -10,14 +10,14 @@ using perfmodel::Phase;
 using perfmodel::PhaseScope;
 
 void run_in_task_mode(const comm_thread::TeamThread& thread, const OverlappedWork& work) {
-  auto& exchange = work.operand.exchange();
+  auto& messages = work.halo.messages();
   std::optional<comm_thread::Pending> halo;
   {
     const PhaseScope scope(work.timer, thread.index, Phase::pack);
-    work.operand.pack(thread.index);
+    work.halo.pack(thread.index);
     thread.barrier();
-    if (thread.is_primary() && exchange.has_neighbours()) {
-      halo = exchange.post(work.comm_thread);
+    if (thread.is_primary() && !messages.is_empty()) {
+      halo = messages.post(work.comm_thread);
       halo->let_begin();
     }
   }

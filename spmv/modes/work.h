@@ -5,7 +5,7 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "spmv/rows/operand.h"
+#include "spmv/rows/halo.h"
 #include "spmv/rows/row_set.h"
 
 namespace weft::spmv {
@@ -26,7 +26,7 @@ class Work {
 /// Work together with the exchange of the halo that it reads.
 struct OverlappedWork {
   const Work& work;
-  Operand& operand;  // whose halo is exchanged
+  Halo& halo;
   comm_thread::CommThread& comm_thread;
   perfmodel::PhaseTimer& timer;
 };

@@ -28,6 +28,7 @@ TEST_CASE("vector updates and reductions are regions in every method and with ev
       {"LD_LIBRARY_PATH", library.parent_path().string()}};
   for (const weft::solver::KrylovEntry& method : weft::solver::krylov_methods())
     for (const std::string what : {"none", "jacobi", "schwarz", "stencil"}) {
+      if (method.needs_grid && what != "stencil") continue;
       INFO(method.name << " with " << what);
       std::vector<std::string> arguments{
           "solve", "poisson2d:20", "--method", method.name, "--threads", "1", "--json", "-"};
@@ -44,6 +45,8 @@ TEST_CASE("vector updates and reductions are regions in every method and with ev
       const int iterations = report.value("iterations", 0);
       CHECK(iterations > 0);
       for (const char* const phase : {"local_part", "vector_update", "reduction"}) {
+        // Multigrid updates vectors inside its passes.
+        if (method.needs_grid && phase == std::string("vector_update")) continue;
         INFO(phase << ": " << calls[phase] << " calls in " << iterations << " iterations");
         CHECK(calls[phase] >= iterations);
       }

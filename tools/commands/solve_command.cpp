@@ -9,9 +9,11 @@
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/files/matrix_market_output.h"
+#include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/solve_system.h"
 #include "tools/job/counters.h"
@@ -43,6 +45,10 @@ std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSyst
   const perfmodel::Stopwatch watch;
   try {
     if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
+    if (options.preconditioner == "multigrid")
+      return std::make_unique<solver::MultigridPreconditioner>(
+          dynamic_cast<spmv::StencilOperator&>(system.op()),
+          solver::GridCycle::Options{.mode = *spmv::parse_mode(options.mode)});
     const auto wanted = options.parsed_schwarz();
     if (!wanted) return nullptr;
     auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);

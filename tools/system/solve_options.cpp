@@ -24,10 +24,11 @@ double number_in(const std::string& text) {
 }
 
 std::string fault_of_preconditioner(const std::string& text) {
-  if (text == "none" || text == "jacobi") return "";
+  if (text == "none" || text == "jacobi" || text == "multigrid") return "";
   if (!is_schwarz(text))
     return "found '" + text +
-           "'; expected none, jacobi or schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
+           "'; expected none, jacobi, multigrid or "
+           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   try {
     parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric);
   } catch (const comm_thread::InputError& error) {
@@ -89,6 +90,12 @@ void SolveOptions::check() const {
           " with --method " + method +
           "; expected --method gmres or fcg, because it is not symmetric");
   }
+  if ((preconditioner == "multigrid" || method == "multigrid") && !is_matrix_free())
+    throw comm_thread::InputError(
+        "multigrid: found --operator matrix; expected --operator stencil, whose grid is known");
+  if (method == "multigrid" && preconditioner != "none")
+    throw comm_thread::InputError("--preconditioner: found " + preconditioner +
+                                  " with --method multigrid; expected none");
   if (restart > 0 && method != "gmres")
     throw comm_thread::InputError("--restart: found with --method " + method +
                                   "; expected --method gmres");
@@ -120,15 +127,17 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->type_name("METHOD")
       ->capture_default_str();
   command
-      .add_option("--preconditioner", options.preconditioner,
-                  "jacobi: the diagonal; schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
-                  "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
-                  "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
-                  "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
-                  "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
-                  "about 4096 rows each, shift 0.1")
+      .add_option(
+          "--preconditioner", options.preconditioner,
+          "jacobi: the diagonal; multigrid: one V-cycle, for grids with --operator stencil;\n"
+          "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
+          "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
+          "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
+          "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
+          "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
+          "about 4096 rows each, shift 0.1")
       ->check(fault_of_preconditioner)
-      ->type_name("none|jacobi|schwarz[:...]")
+      ->type_name("none|jacobi|multigrid|schwarz[:...]")
       ->capture_default_str();
   command
       .add_option("--restart", options.restart,

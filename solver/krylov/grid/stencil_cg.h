@@ -53,7 +53,7 @@ class StencilCg final : public ReducedCg {
     spmv::CloseSum& r_dot_r_;  // of this thread
   };
 
-  Spare spare() override { return {*r_, p_.data()}; }
+  Spare spare() override { return {r_.get(), p_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;

@@ -44,7 +44,7 @@ class TwoPassCg final : public TextbookCg {
     double bound_;  // of p·A·p
   };
 
-  Spare spare() override { return {*p_, r_.data()}; }
+  Spare spare() override { return {p_.get(), r_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
   Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;

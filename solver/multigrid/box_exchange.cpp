@@ -1,0 +1,135 @@
+#include "solver/multigrid/box_exchange.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+namespace weft::solver {
+namespace {
+
+using spmv::GlobalIndex;
+using spmv::GridBox;
+
+/// Calls row(y, z) for the rows of a box.
+template <class Visit>
+void for_each_row(const GridBox& box, const Visit& row) {
+  for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+    for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) row(y, z);
+}
+
+GridBox grown(GridBox box, int depth, const GridBox& grid) {
+  if (box.is_empty()) return box;
+  for (std::size_t d = 0; d < 3; ++d) {
+    box.begin[d] = std::max(box.begin[d] - depth, grid.begin[d]);
+    box.end[d] = std::min(box.end[d] + depth, grid.end[d]);
+  }
+  return box;
+}
+
+/// What all others need of `own`, by rank. Only ranks near by are looked at: those that own what is
+/// at most as far from `own` as their halos are deep, counted in boxes of `cuts`.
+std::map<int, GridBox> needed_by_others(const LevelCuts& cuts, int depth, const GridBox& own,
+                                        const GridBox& grid) {
+  std::map<int, GridBox> needed;
+  cuts.for_each_owner(grown(own, depth, grid), [&](int rank, const GridBox&) {
+    const GridBox box = intersection(grown(cuts.box(rank), depth, grid), own);
+    if (!box.is_empty()) needed[rank] = box;
+  });
+  return needed;
+}
+
+template <class Value>
+std::span<const std::byte> bytes_of(const std::vector<Value>& values, std::size_t begin,
+                                    std::size_t count) {
+  return std::as_bytes(std::span(values).subspan(begin, count));
+}
+
+}  // namespace
+
+template <class Value>
+BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, const GridBox& grid,
+                                const Side& from, const Side& to, int thread_count, int tag)
+    : thread_count_(thread_count), from_(from.values), to_(to.values) {
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+  };
+  const int me = communicator.rank();
+  std::map<int, Range> sends;
+  std::map<int, Range> receives;
+  std::size_t size = 0;
+  for (const auto& [rank, box] : needed_by_others(to.cuts, to.depth, from.cuts.box(me), grid)) {
+    if (rank == me) continue;
+    sends[rank] = {size, static_cast<std::size_t>(box.point_count())};
+    for_each_row(box, [&](GlobalIndex y, GlobalIndex z) {
+      const auto count = static_cast<std::size_t>(box.size(0));
+      sent_rows_.push_back({from.layout.index(box.begin[0], y, z), size, count});
+      size += count;
+    });
+  }
+  sent_.resize(size);
+  size = 0;
+  const GridBox needed = grown(to.cuts.box(me), to.depth, grid);
+  from.cuts.for_each_owner(needed, [&](int rank, const GridBox& box) {
+    std::vector<Row>& rows = rank == me ? own_rows_ : received_rows_;
+    if (rank != me) receives[rank] = {size, static_cast<std::size_t>(box.point_count())};
+    for_each_row(box, [&](GlobalIndex y, GlobalIndex z) {
+      const auto count = static_cast<std::size_t>(box.size(0));
+      const std::size_t place = rank == me ? from.layout.index(box.begin[0], y, z) : size;
+      rows.push_back({to.layout.index(box.begin[0], y, z), place, count});
+      if (rank != me) size += count;
+    });
+  });
+  if (from_ == to_) own_rows_.clear();
+  received_.resize(size);
+
+  std::map<int, comm_thread::ExchangeNeighbour> neighbours;
+  for (const auto& [rank, range] : sends)
+    neighbours[rank].send = bytes_of(sent_, range.begin, range.count);
+  for (const auto& [rank, range] : receives)
+    neighbours[rank].receive =
+        std::as_writable_bytes(std::span(received_).subspan(range.begin, range.count));
+  std::vector<comm_thread::ExchangeNeighbour> list;
+  for (auto& [rank, neighbour] : neighbours) {
+    neighbour.rank = rank;
+    list.push_back(neighbour);
+  }
+  exchange_.emplace(communicator, "multigrid halo", list, tag);
+}
+
+template <class Value>
+void BoxExchange<Value>::pack(int thread) {
+  const auto [begin, end] = comm_thread::share_of(std::ssize(sent_rows_), thread, thread_count_);
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    const Row& row = sent_rows_[i];
+    std::copy_n(from_ + row.element, row.count, sent_.data() + row.place);
+  }
+}
+
+template <class Value>
+void BoxExchange<Value>::unpack(const comm_thread::TeamThread& thread) {
+  const auto [begin, end] =
+      comm_thread::share_of(std::ssize(received_rows_), thread.index, thread.count);
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    const Row& row = received_rows_[i];
+    std::copy_n(received_.data() + row.place, row.count, to_ + row.element);
+  }
+  thread.barrier();
+}
+
+template <class Value>
+void BoxExchange<Value>::copy_own(const comm_thread::TeamThread& thread) {
+  if (own_rows_.empty()) return;
+  const auto [begin, end] =
+      comm_thread::share_of(std::ssize(own_rows_), thread.index, thread.count);
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    const Row& row = own_rows_[i];
+    std::copy_n(from_ + row.place, row.count, to_ + row.element);
+  }
+  thread.barrier();
+}
+
+template class BoxExchange<float>;
+template class BoxExchange<double>;
+
+}  // namespace weft::solver

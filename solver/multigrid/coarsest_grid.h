@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "solver/direct/cholmod_factor.h"
+#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grid_level.h"
+
+namespace weft::solver {
+
+/// The direct solution on the last grid of a hierarchy, by one thread of one rank.
+class CoarsestGrid {
+ public:
+  explicit CoarsestGrid(const GridLevel& level);
+  /// e = A⁻¹·f at all points of the grid.
+  void solve(const GridArray& f, GridArray& e);
+
+ private:
+  double mass(spmv::GlobalIndex x, spmv::GlobalIndex y, spmv::GlobalIndex z) const;
+
+  const GridLevel& level_;
+  std::unique_ptr<CholmodFactor> factor_;  // of masses times A, which is symmetric
+  std::vector<double> right_hand_side_;
+};
+
+}  // namespace weft::solver

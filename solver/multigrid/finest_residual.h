@@ -1,0 +1,29 @@
+#pragma once
+
+#include "solver/multigrid/plane_ring.h"
+#include "spmv/grid/box.h"
+#include "spmv/grid/layout.h"
+#include "spmv/grid/stencil.h"
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::solver {
+
+/// The residual b - A·x of a solution in double precision, for a hierarchy in single precision.
+/// Shape: b, x: arrays of `layout`; beside the points that are asked for, x must be there.
+struct FinestResidual {
+  const spmv::GridStencil& stencil;
+  const spmv::GridLayout& layout;
+  const double* b;
+  const double* x;
+  double scale;  // by which it is divided
+
+  /// Fills the points of one plane; adds the squares of those in `own` to `square`, if there is
+  /// one.
+  void fill(const spmv::GridBox& plane, const spmv::GridBox& own, const PlaneRing& f,
+            spmv::CloseSum* square) const;
+
+  /// The squares alone.
+  void add_square(const spmv::GridBox& own, spmv::CloseSum& square) const;
+};
+
+}  // namespace weft::solver

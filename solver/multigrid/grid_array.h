@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/grid/layout.h"
+
+namespace weft::solver {
+
+/// Single-precision values at the points of a box and `depth` points around it. Points outside of
+/// the grid are never written and stay 0, which is their value.
+class GridArray {
+ public:
+  GridArray() = default;
+  GridArray(const spmv::GridBox& own, int depth)
+      : layout_(own, depth),
+        values_(own.is_empty() ? 0 : layout_.element_count()),
+        row_stride_(layout_.row_stride()),
+        plane_stride_(layout_.plane_stride()),
+        first_(static_cast<std::ptrdiff_t>(layout_.index(0, 0, 0))) {}
+
+  const spmv::GridLayout& layout() const { return layout_; }
+  float* values() { return values_.data(); }
+  std::size_t byte_count() const { return values_.size() * sizeof(float); }
+
+  /// The row (y, z), indexed by global x.
+  float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) {
+    return values_.data() + (first_ + y * row_stride_ + z * plane_stride_);
+  }
+  const float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+    return values_.data() + (first_ + y * row_stride_ + z * plane_stride_);
+  }
+
+ private:
+  spmv::GridLayout layout_{{}, 0};
+  perfmodel::HugePageBuffer<float> values_;
+  std::ptrdiff_t row_stride_ = 0;
+  std::ptrdiff_t plane_stride_ = 0;
+  std::ptrdiff_t first_ = 0;  // offset of the point (0, 0, 0)
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "solver/multigrid/finest_residual.h"
+#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grid_level.h"
+#include "spmv/grid/box.h"
+#include "spmv/grid/layout.h"
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::solver {
+
+/// Points that one thread takes through a fused pass, and the own points of the rank among them:
+/// what is beside those is computed by two ranks alike, which saves a message for each sweep.
+struct PassTile {
+  spmv::GridBox points;
+  spmv::GridBox own;
+};
+
+/// Memory of one thread for the planes of a pass.
+using PassMemory = std::vector<float>;
+
+/// Smoothing from zero and restriction of the residual in one pass through memory, plane by plane:
+///
+///     x₁ = c₀·D⁻¹·f          plane z
+///     x₂ = …, x₃ = …          plane z - 1, z - 2
+///     f_coarse += R·(f - A·x)  the plane behind the last of them
+///
+/// Tiles do not wait for each other: each computes again what it needs of its neighbours', as deep
+/// as there are steps. Reads f, writes x: 8 bytes a point, and a coarse value.
+/// Source: Ghysels, Klosiewicz, Vanroose 2012 (fused smoothers).
+class DownPass {
+ public:
+  /// Points around the own ones whose f must be there.
+  static int depth(int steps) { return steps + 1 > 2 * steps - 1 ? steps + 1 : 2 * steps - 1; }
+
+  DownPass(const GridLevel& fine, const GridLevel& coarse, int steps);
+
+  /// Where f comes from: an array, or, on the finest grid, the residual of a solution, which the
+  /// pass computes plane by plane.
+  struct Source {
+    const GridArray* array = nullptr;
+    const FinestResidual* residual = nullptr;
+    GridArray* copy = nullptr;  // of what was computed
+    spmv::CloseSum* square = nullptr;  // adds the residual's squares of own points
+  };
+
+  /// Smooths `tile.points` and restricts to the coarse points among `tile.own`. Calls `pause`, if
+  /// there is one, after each plane. Thread: any number, on tiles that do not overlap.
+  void run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
+           PassMemory& memory, const std::function<void()>& pause) const;
+
+ private:
+  const GridLevel& fine_;
+  const GridLevel& coarse_;
+  int steps_;
+};
+
+/// Interpolation of the coarse solution and smoothing in one pass: reads f and x, writes x anew
+/// elsewhere; 12 bytes a point, and a coarse value.
+class UpPass {
+ public:
+  UpPass(const GridLevel& fine, int steps);
+
+  /// Where x goes: to an array of single precision; or to `values`; or, with a direction d, there
+  /// in a step of a semi-iteration: d = old·d + fresh·x, values += d.
+  struct Sink {
+    GridArray* array = nullptr;
+    const spmv::GridLayout* layout = nullptr;  // of `values`
+    double* values = nullptr;
+    GridArray* direction = nullptr;
+    double old = 0;
+    double fresh = 1;
+  };
+
+  /// `e`: the coarse solution. As DownPass::run; all of `tile.points` are own points.
+  void run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
+           const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const;
+
+ private:
+  const GridLevel& fine_;
+  int steps_;
+};
+
+}  // namespace weft::solver

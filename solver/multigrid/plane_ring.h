@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "spmv/grid/box.h"
+
+namespace weft::solver {
+
+/// The last planes of a stage of a fused pass, in the cache of the thread that runs it.
+///
+///     stage k writes plane z, stage k+1 reads planes z-2, z-1, z      3 planes take turns
+///
+/// Rows and planes outside of the grid are zero.
+class PlaneRing {
+ public:
+  /// Points of a row in memory, of a ring for rows of `points`.
+  static std::ptrdiff_t row_stride(spmv::GlobalIndex points) {
+    return (points + 2 * margin + 15) / 16 * 16;
+  }
+  static std::size_t element_count(const spmv::GridBox& box, int planes) {
+    return static_cast<std::size_t>(planes * box.size(1) * row_stride(box.size(0)) + margin);
+  }
+
+  PlaneRing() = default;
+  /// `box`: all points that are ever written. `memory`: [element_count].
+  PlaneRing(const spmv::GridBox& box, const spmv::GridBox& grid, int planes, float* memory,
+            const float* zeros)
+      : planes_(planes),
+        grid_(grid),
+        zeros_(zeros),
+        row_stride_(row_stride(box.size(0))),
+        plane_stride_(row_stride_ * box.size(1)),
+        first_(memory + (margin - box.begin[0] - box.begin[1] * row_stride_)) {}
+
+  /// A row to write, indexed by x.
+  float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+    return first_ + ((z + planes_) % planes_) * plane_stride_ + y * row_stride_;
+  }
+  /// A row to read; zeros outside of the grid.
+  const float* row_or_zeros(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+    const bool is_inside = y >= 0 && y < grid_.end[1] && z >= 0 && z < grid_.end[2];
+    return is_inside ? row(y, z) : zeros_;
+  }
+  /// Sets what lies beside a row to zero where the grid ends.
+  void end_row(float* row, spmv::GlobalIndex begin, spmv::GlobalIndex end) const {
+    if (begin == 0) row[-1] = 0;
+    if (end == grid_.end[0]) row[end] = 0;
+  }
+
+ private:
+  static constexpr std::ptrdiff_t margin = 16;
+
+  int planes_ = 1;
+  spmv::GridBox grid_;
+  const float* zeros_ = nullptr;
+  std::ptrdiff_t row_stride_ = 0;
+  std::ptrdiff_t plane_stride_ = 0;
+  float* first_ = nullptr;  // the point (0, 0, 0), indexed by x
+};
+
+}  // namespace weft::solver

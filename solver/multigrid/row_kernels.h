@@ -1,0 +1,205 @@
+#pragma once
+
+#include <cstddef>
+
+#include "solver/multigrid/grid_level.h"
+#include "spmv/rows/index.h"
+
+/// What multigrid does with one row of points along x, in single precision. Every loop has the same
+/// operations for each point wherever it begins, so that the bits do not depend on tiles.
+namespace weft::solver {
+
+/// A row and its neighbours, each indexed by x.
+struct RowNeighbours {
+  const float* here;
+  const float* below;  // y - 1
+  const float* above;  // y + 1
+  const float* behind;  // z - 1
+  const float* ahead;  // z + 1
+};
+
+/// Couplings of the points of a row, of a grid with constant coefficients. Only the last points of
+/// a direction have others.
+struct SevenPointRow {
+  SevenPointRow(const GridLevel& level, spmv::GlobalIndex y, spmv::GlobalIndex z)
+      : is_uniform(level.directions[0].coupling == 1 && level.directions[1].before(y) == 1 &&
+                   level.directions[2].before(z) == 1),
+        x(static_cast<float>(level.directions[0].coupling)),
+        below(static_cast<float>(level.directions[1].before(y))),
+        above(static_cast<float>(level.directions[1].coupling)),
+        behind(static_cast<float>(level.directions[2].before(z))),
+        ahead(static_cast<float>(level.directions[2].coupling)) {
+    const double others = level.directions[1].diagonal(y) + level.directions[2].diagonal(z);
+    const spmv::GlobalIndex last = level.directions[0].size - 1;
+    centre = static_cast<float>(2 * level.directions[0].coupling + others);
+    last_x = static_cast<float>(level.directions[0].before(last));
+    last_centre = static_cast<float>(level.directions[0].diagonal(last) + others);
+  }
+
+  /// Sum of the neighbours of point i, by couplings.
+  template <bool uniform>
+  [[gnu::always_inline]] float neighbours(const RowNeighbours& u, std::ptrdiff_t i) const {
+    if constexpr (uniform)
+      return ((u.here[i - 1] + u.here[i + 1]) + (u.below[i] + u.above[i])) +
+             (u.behind[i] + u.ahead[i]);
+    return (x * (u.here[i - 1] + u.here[i + 1]) + (below * u.below[i] + above * u.above[i])) +
+           (behind * u.behind[i] + ahead * u.ahead[i]);
+  }
+  /// Of the last point of the grid in x.
+  [[gnu::always_inline]] float last_neighbours(const RowNeighbours& u, std::ptrdiff_t i) const {
+    return (last_x * u.here[i - 1] + (below * u.below[i] + above * u.above[i])) +
+           (behind * u.behind[i] + ahead * u.ahead[i]);
+  }
+
+  bool is_uniform;  // all couplings are 1, but for the last point
+  float x, below, above, behind, ahead;
+  float centre;
+  float last_x;
+  float last_centre;
+};
+
+/// Points [begin, end) of a row; `last`: the last one of the grid if it is among them, else -1.
+struct RowRange {
+  RowRange(spmv::GlobalIndex first, spmv::GlobalIndex after, spmv::GlobalIndex grid_size)
+      : begin(first), end(after), last(after == grid_size ? after - 1 : -1) {}
+  std::ptrdiff_t begin;
+  std::ptrdiff_t end;
+  std::ptrdiff_t last;
+};
+
+/// x = factor·D⁻¹·f: the first smoothing step from zero.
+[[gnu::always_inline]] inline void start_row(const SevenPointRow& row, RowRange range, float factor,
+                                             const float* f, float* out) {
+  const float k = factor / row.centre;
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) out[i] = k * f[i];
+  if (range.last >= 0) out[range.last] = (factor / row.last_centre) * f[range.last];
+}
+
+/// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x); `before` counts where `has_before`.
+template <bool uniform, bool has_before>
+[[gnu::always_inline]] inline void smooth_row(const SevenPointRow& row, RowRange range,
+                                              float momentum, float factor, const float* f,
+                                              const RowNeighbours& x, const float* before,
+                                              float* out) {
+  const float a = has_before ? momentum : 0;
+  const float own = 1 + a - factor;
+  const float k = factor / row.centre;
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
+    const float next = own * x.here[i] + k * (f[i] + row.neighbours<uniform>(x, i));
+    out[i] = has_before ? next - a * before[i] : next;
+  }
+  if (const std::ptrdiff_t i = range.last; i >= 0) {
+    const float last_k = factor / row.last_centre;
+    const float next = own * x.here[i] + last_k * (f[i] + row.last_neighbours(x, i));
+    out[i] = has_before ? next - a * before[i] : next;
+  }
+}
+
+/// out = f - A·x.
+template <bool uniform>
+[[gnu::always_inline]] inline void residual_row(const SevenPointRow& row, RowRange range,
+                                                const float* f, const RowNeighbours& x,
+                                                float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
+    out[i] = (f[i] - row.centre * x.here[i]) + row.neighbours<uniform>(x, i);
+  if (const std::ptrdiff_t i = range.last; i >= 0)
+    out[i] = (f[i] - row.last_centre * x.here[i]) + row.last_neighbours(x, i);
+}
+
+/// out = Σ weights·rows of three rows.
+[[gnu::always_inline]] inline void combine_rows(const float* const rows[3], const float weights[3],
+                                                std::ptrdiff_t begin, std::ptrdiff_t end,
+                                                float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = begin; i < end; ++i)
+    out[i] = (weights[0] * rows[0][i] + weights[2] * rows[2][i]) + weights[1] * rows[1][i];
+}
+
+/// Weights of the points 2j, 2j + 1 and 2j + 2, for all j but the last.
+struct RestrictionRow {
+  explicit RestrictionRow(const GridDirection& direction) {
+    const spmv::GlobalIndex count = direction.size / 2;
+    for (std::size_t i = 0; i < 3; ++i) {
+      inner[i] = static_cast<float>(direction.restriction(0)[i]);
+      last[i] = static_cast<float>(direction.restriction(count - 1)[i]);
+    }
+    if (count == 1)
+      for (std::size_t i = 0; i < 3; ++i) inner[i] = last[i];
+  }
+  float inner[3];
+  float last[3];
+};
+
+/// out = weight·(restriction of r along x), or out += that. `range`: of coarse points.
+template <bool adds>
+[[gnu::always_inline]] inline void restrict_row(const RestrictionRow& weights, RowRange range,
+                                                float weight, const float* r, float* out) {
+  const auto point = [&](std::ptrdiff_t j, const float* w) __attribute__((always_inline)) {
+    const float sum = (w[0] * r[2 * j] + w[2] * r[2 * j + 2]) + w[1] * r[2 * j + 1];
+    return weight * sum;
+  };
+  const std::ptrdiff_t end = range.last >= 0 ? range.last : range.end;
+#pragma omp simd
+  for (std::ptrdiff_t j = range.begin; j < end; ++j)
+    out[j] = adds ? out[j] + point(j, weights.inner) : point(j, weights.inner);
+  if (const std::ptrdiff_t j = range.last; j >= 0)
+    out[j] = adds ? out[j] + point(j, weights.last) : point(j, weights.last);
+}
+
+/// The same where x is not coarsened.
+template <bool adds>
+[[gnu::always_inline]] inline void copy_row(RowRange range, float weight, const float* r,
+                                            float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
+    out[i] = adds ? out[i] + weight * r[i] : weight * r[i];
+}
+
+/// out = x + interpolation of the coarse row `e` along x. `last_weight`: of the coarse point before
+/// an even last point of the grid.
+[[gnu::always_inline]] inline void add_interpolated_row(RowRange range, float last_weight,
+                                                        const float* e, const float* x,
+                                                        float* out) {
+  std::ptrdiff_t begin = range.begin;
+  if (begin % 2 != 0 && begin < range.end) {
+    out[begin] = x[begin] + e[begin / 2];
+    ++begin;
+  }
+  const std::ptrdiff_t pairs_end = range.end / 2;
+#pragma omp simd
+  for (std::ptrdiff_t j = begin / 2; j < pairs_end; ++j) {
+    out[2 * j] = x[2 * j] + 0.5F * (e[j - 1] + e[j]);
+    out[2 * j + 1] = x[2 * j + 1] + e[j];
+  }
+  if (const std::ptrdiff_t i = range.end - 1; range.end % 2 != 0 && i >= begin)
+    out[i] =
+        x[i] + (i == range.last ? last_weight * e[i / 2 - 1] : 0.5F * (e[i / 2 - 1] + e[i / 2]));
+}
+
+/// The same where x is not coarsened.
+[[gnu::always_inline]] inline void add_row(RowRange range, const float* e, const float* x,
+                                           float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) out[i] = x[i] + e[i];
+}
+
+/// d = old·d + fresh·z, x += d.
+[[gnu::always_inline]] inline void update_row(RowRange range, float old, float fresh,
+                                              const float* z, float* d, double* x) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
+    d[i] = old * d[i] + fresh * z[i];
+    x[i] += static_cast<double>(d[i]);
+  }
+}
+
+/// out = x, in double precision.
+[[gnu::always_inline]] inline void widen_row(RowRange range, const float* x, double* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) out[i] = static_cast<double>(x[i]);
+}
+
+}  // namespace weft::solver
