@@ -27,6 +27,13 @@ template <class Elements>
     *to = static_cast<float>(value);
 }
 
+/// Rows between the one that is prefetched from memory and the one that is computed.
+constexpr GlobalIndex fetched_rows = 3;
+
+[[gnu::always_inline]] inline void fetch_row(const double* row, GlobalIndex count) {
+  for (GlobalIndex i = 0; i < count; i += 8) __builtin_prefetch(row + i, 0, 2);
+}
+
 /// `count` points of a row. `f`, `square`: none where null.
 template <class Shape>
 [[gnu::always_inline]] inline void residual_row(const Shape& shape, const spmv::GridLayout& layout,
@@ -68,6 +75,8 @@ void FinestResidual::fill(const spmv::GridBox& plane, const spmv::GridBox& own, 
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     for (GlobalIndex y = plane.begin[1]; y < plane.end[1]; ++y) {
       float* const out = f.row(y, z);
+      fetch_row(b + layout.index(plane.begin[0], y + fetched_rows, z), plane.size(0));
+      fetch_row(x + layout.index(plane.begin[0], y + fetched_rows, z + 1), plane.size(0));
       const auto part = [&](GlobalIndex begin, GlobalIndex end,
                             CloseSum* sum) __attribute__((always_inline)) {
         const std::size_t first = layout.index(begin, y, z);

@@ -71,6 +71,16 @@ class Allotment {
   std::size_t used_ = 0;
 };
 
+/// Rows between the one that is prefetched from memory and the one that is computed. The hardware
+/// follows a row, but not the turns that a pass takes between planes of several arrays.
+constexpr GlobalIndex fetched_rows = 3;
+
+template <class Value>
+[[gnu::always_inline]] inline void fetch_row(const Value* row, RowRange range) {
+  constexpr std::ptrdiff_t line = 64 / sizeof(Value);
+  for (std::ptrdiff_t i = range.begin; i < range.end; i += line) __builtin_prefetch(row + i, 0, 2);
+}
+
 /// The rows of x around row (y, z).
 [[gnu::always_inline]] inline RowNeighbours around(const PlaneRing& ring, GlobalIndex y,
                                                    GlobalIndex z) {
@@ -303,6 +313,13 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
   const auto f_row = [&](GlobalIndex y, GlobalIndex z) -> const float* {
     return source.array ? source.array->row(y, z) : f_ring.row(y, z);
   };
+  // Whole rows are written where they belong; parts of rows are copied there.
+  const bool keeps_rows =
+      tile.points.begin[0] == widest.begin[0] && tile.points.end[0] == widest.end[0];
+  if (keeps_rows) {
+    rings[steps].keep_in(x, tile.points);
+    if (source.copy) f_ring.keep_in(*source.copy, tile.points);
+  }
   const auto copy_part = [&](GlobalIndex y, GlobalIndex z, const float* from, GridArray& to) {
     if (!has_plane(tile.points, z) || y < tile.points.begin[1] || y >= tile.points.end[1]) return;
     std::copy(from + tile.points.begin[0], from + tile.points.end[0],
@@ -316,7 +333,7 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
       plane.begin[2] = t;
       plane.end[2] = t + 1;
       source.residual->fill(plane, tile.own, f_ring, source.square);
-      if (source.copy)
+      if (source.copy && !keeps_rows)
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y)
           copy_part(y, t, f_ring.row(y, t), *source.copy);
     }
@@ -329,6 +346,7 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
         const RowRange range = range_in_x(stage, domain);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
           const SevenPointRow row(fine_, y, z);
+          if (k == 1 && source.array) fetch_row(source.array->row(y + fetched_rows, z), range);
           float* const out = rings[k].row(y, z);
           if (k == 1)
             start_row(row, range, static_cast<float>(step.factor), f_row(y, z), out);
@@ -339,7 +357,7 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
             smooth<true>(row, range, step, f_row(y, z), around(rings[k - 1], y, z),
                          rings[k - 2].row(y, z), out);
           rings[k].end_row(out, stage.begin[0], stage.end[0]);
-          if (k == steps) copy_part(y, z, out, x);
+          if (k == steps && !keeps_rows) copy_part(y, z, out, x);
         }
       }
       const GlobalIndex z = t - steps_;
@@ -390,6 +408,7 @@ void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, c
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       if (has_plane(widest, t))
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
+          fetch_row(x.row(y + fetched_rows, t), range_in_x(widest, domain));
           float* const out = rings[0].row(y, t);
           interpolation.add_row_to(y, t, range_in_x(widest, domain), x.row(y, t), out);
           rings[0].end_row(out, widest.begin[0], widest.end[0]);
@@ -402,6 +421,12 @@ void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, c
         const RowRange range = range_in_x(stage, domain);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
           const SevenPointRow row(fine_, y, z);
+          if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
+          if (k == steps && sink.values) {
+            const std::size_t ahead = sink.layout->index(range.begin, y + fetched_rows, z);
+            fetch_row(sink.values + ahead - range.begin, range);
+            if (sink.direction) fetch_row(sink.direction->row(y + fetched_rows, z), range);
+          }
           float* const out = k < steps    ? rings[k].row(y, z)
                              : sink.array ? sink.array->row(y, z)
                                           : last_row;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "solver/multigrid/grid_array.h"
 #include "spmv/grid/box.h"
 
 namespace weft::solver {
@@ -33,8 +34,17 @@ class PlaneRing {
         plane_stride_(row_stride_ * box.size(1)),
         first_(memory + (margin - box.begin[0] - box.begin[1] * row_stride_)) {}
 
+  /// Rows of `box` live in `array` from now on, which needs them anyway.
+  void keep_in(GridArray& array, const spmv::GridBox& box) {
+    home_ = &array;
+    home_box_ = box;
+  }
+
   /// A row to write, indexed by x.
   float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+    if (home_ && y >= home_box_.begin[1] && y < home_box_.end[1] && z >= home_box_.begin[2] &&
+        z < home_box_.end[2])
+      return home_->row(y, z);
     return first_ + ((z + planes_) % planes_) * plane_stride_ + y * row_stride_;
   }
   /// A row to read; zeros outside of the grid.
@@ -51,6 +61,8 @@ class PlaneRing {
  private:
   static constexpr std::ptrdiff_t margin = 16;
 
+  GridArray* home_ = nullptr;
+  spmv::GridBox home_box_;
   int planes_ = 1;
   spmv::GridBox grid_;
   const float* zeros_ = nullptr;
