@@ -73,12 +73,16 @@ void StencilGenerator::sum_missing_weights(GlobalIndex begin, GlobalIndex end,
                                            std::span<double> missing) const {
   for (GlobalIndex row = begin; row < end;) {
     const Line line = line_at(row, end);
-    for (GlobalIndex x = line.x; row < line.end; ++row, ++x) {
+    const auto sum_at = [&](GlobalIndex x) {
       double sum = 0;
       for (const Leg& leg : legs_)
         if (!is_between(x + leg.x, grid_.x) || !is_inside(line, leg)) sum -= leg.value;
-      missing[static_cast<std::size_t>(row - begin)] = sum;
-    }
+      return sum;
+    };
+    const double between = grid_.x > 2 ? sum_at(1) : 0;  // all but the ends of a line are alike
+    for (GlobalIndex x = line.x; row < line.end; ++row, ++x)
+      missing[static_cast<std::size_t>(row - begin)] =
+          x == 0 || x == grid_.x - 1 ? sum_at(x) : between;
   }
 }
 
