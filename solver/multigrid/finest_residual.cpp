@@ -72,9 +72,10 @@ void FinestResidual::fill(const spmv::GridBox& plane, const spmv::GridBox& own, 
   const GlobalIndex z = plane.begin[2];
   const spmv::GridBox counted = intersection(plane, own);
   const double inverse = 1 / scale;
+  const PlaneRing::Plane rows = f.plane(z);
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
     for (GlobalIndex y = plane.begin[1]; y < plane.end[1]; ++y) {
-      float* const out = f.row(y, z);
+      float* const out = rows.row(y);
       fetch_row(b + layout.index(plane.begin[0], y + fetched_rows, z), plane.size(0));
       fetch_row(x + layout.index(plane.begin[0], y + fetched_rows, z + 1), plane.size(0));
       const auto part = [&](GlobalIndex begin, GlobalIndex end,

@@ -13,7 +13,7 @@ class GridArray {
  public:
   GridArray() = default;
   GridArray(const spmv::GridBox& own, int depth)
-      : layout_(own, depth),
+      : layout_(own, depth, 16),
         values_(own.is_empty() ? 0 : layout_.element_count()),
         row_stride_(layout_.row_stride()),
         plane_stride_(layout_.plane_stride()),

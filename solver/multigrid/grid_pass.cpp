@@ -55,11 +55,9 @@ class Allotment {
   explicit Allotment(PassMemory& memory) : memory_(memory) {}
   void reserve(std::size_t count) { total_ += rounded(count); }
   /// After all reservations.
-  void begin() {
-    if (memory_.size() < total_) memory_.resize(total_);
-  }
+  void begin() { first_ = memory_.reserve(total_); }
   float* take(std::size_t count) {
-    float* const place = memory_.data() + used_;
+    float* const place = first_ + used_;
     used_ += rounded(count);
     return place;
   }
@@ -67,6 +65,7 @@ class Allotment {
  private:
   static std::size_t rounded(std::size_t count) { return (count + 15) / 16 * 16; }
   PassMemory& memory_;
+  float* first_ = nullptr;
   std::size_t total_ = 0;
   std::size_t used_ = 0;
 };
@@ -81,12 +80,33 @@ template <class Value>
   for (std::ptrdiff_t i = range.begin; i < range.end; i += line) __builtin_prefetch(row + i, 0, 2);
 }
 
-/// The rows of x around row (y, z).
-[[gnu::always_inline]] inline RowNeighbours around(const PlaneRing& ring, GlobalIndex y,
-                                                   GlobalIndex z) {
-  return {ring.row(y, z), ring.row_or_zeros(y - 1, z), ring.row_or_zeros(y + 1, z),
-          ring.row_or_zeros(y, z - 1), ring.row_or_zeros(y, z + 1)};
-}
+/// A plane and its neighbours.
+struct PlaneNeighbours {
+  PlaneNeighbours(const PlaneRing& ring, GlobalIndex z)
+      : behind(ring.plane(z - 1)), here(ring.plane(z)), ahead(ring.plane(z + 1)) {}
+  [[gnu::always_inline]] RowNeighbours around(GlobalIndex y) const {
+    return {here.row(y), here.row_or_zeros(y - 1), here.row_or_zeros(y + 1), behind.row_or_zeros(y),
+            ahead.row_or_zeros(y)};
+  }
+  PlaneRing::Plane behind;
+  PlaneRing::Plane here;
+  PlaneRing::Plane ahead;
+};
+
+/// The couplings of the rows of a plane.
+class PlaneCouplings {
+ public:
+  PlaneCouplings(const GridLevel& level, GlobalIndex z)
+      : last_(level.directions[1].size - 1), inner_row_(level, 0, z), last_row_(level, last_, z) {}
+  [[gnu::always_inline]] const SevenPointRow& row(GlobalIndex y) const {
+    return y == last_ ? last_row_ : inner_row_;
+  }
+
+ private:
+  GlobalIndex last_;
+  SevenPointRow inner_row_;
+  SevenPointRow last_row_;
+};
 
 template <bool has_before>
 [[gnu::always_inline]] inline void smooth(const SevenPointRow& row, RowRange range,
@@ -119,6 +139,7 @@ class Restriction {
         own_(coarse_points(fine, own)),
         rows_(rows),
         weights_x_(fine.directions[0]),
+        weights_y_(fine.directions[1]),
         range_(own_.begin[0], own_.end[0], coarse.directions[0].size),
         out_(out),
         scale_(1 / coarse.scale),
@@ -136,61 +157,84 @@ class Restriction {
   /// Where the residual of row y goes.
   float* row(GlobalIndex y) { return r_[y % 3]; }
 
-  /// Uses the row y of plane z, after those below it.
-  [[gnu::always_inline]] void use_row(GlobalIndex y, GlobalIndex z) {
-    if (rows_.end[0] == fine_.directions[0].size) row(y)[rows_.end[0]] = 0;
-    if (!fine_.is_coarsened[1]) return restrict_plane(y, z, row(y));
-    const GlobalIndex size = fine_.directions[1].size;
-    const bool is_above = y % 2 == 0;
-    if (!is_above && y != size - 1) return;
-    const GlobalIndex coarse = is_above ? y / 2 - 1 : y / 2;
-    if (coarse < own_.begin[1] || coarse >= own_.end[1]) return;
-    const auto weights = fine_.directions[1].restriction(coarse);
-    const float w[3] = {static_cast<float>(weights[0]), static_cast<float>(weights[1]),
-                        static_cast<float>(weights[2])};
-    const float* const rows[3] = {row(2 * coarse), row(2 * coarse + 1), is_above ? row(y) : zeros_};
-    combine_rows(rows, w, rows_.begin[0],
-                 rows_.end[0] + (rows_.end[0] == fine_.directions[0].size ? 1 : 0), combined_);
-    restrict_plane(coarse, z, combined_);
-  }
-
- private:
-  /// `r`: restricted along y to row `y` of the coarse grid.
-  [[gnu::always_inline]] void restrict_plane(GlobalIndex y, GlobalIndex z, const float* r) {
-    if (!fine_.is_coarsened[1] && (y < own_.begin[1] || y >= own_.end[1])) return;
-    if (!fine_.is_coarsened[2]) {
-      if (z >= own_.begin[2] && z < own_.end[2]) along_x<false>(y, z, 1, r);
-      return;
-    }
+  /// Before the rows of plane `z`.
+  void begin_plane(GlobalIndex z) {
     const GridDirection& direction = fine_.directions[2];
     const auto is_own = [&](GlobalIndex coarse) {
       return coarse >= own_.begin[2] && coarse < own_.end[2];
     };
-    if (z % 2 != 0) {
-      if (is_own(z / 2)) along_x<true>(y, z / 2, direction.restriction(z / 2)[1], r);
+    target_count_ = 0;
+    const auto add_target = [&](GlobalIndex coarse, double weight, bool adds) {
+      if (is_own(coarse))
+        targets_[target_count_++] = {coarse, static_cast<float>(weight * scale_), adds};
+    };
+    if (!fine_.is_coarsened[2]) {
+      add_target(z, 1, false);
+    } else if (z % 2 != 0) {
+      add_target(z / 2, direction.restriction(z / 2)[1], true);
+    } else {
+      if (z > 0) add_target(z / 2 - 1, direction.restriction(z / 2 - 1)[2], true);
+      if (z / 2 < direction.size / 2) add_target(z / 2, direction.restriction(z / 2)[0], false);
+    }
+  }
+
+  /// Uses the row y of the plane, after those below it.
+  [[gnu::always_inline]] void use_row(GlobalIndex y) {
+    if (target_count_ == 0) return;
+    const GlobalIndex size = fine_.directions[1].size;
+    if (rows_.end[0] == fine_.directions[0].size) row(y)[rows_.end[0]] = 0;
+    if (!fine_.is_coarsened[1]) {
+      if (y >= own_.begin[1] && y < own_.end[1]) restrict_row_to(y, row(y));
       return;
     }
-    if (is_own(z / 2 - 1)) along_x<true>(y, z / 2 - 1, direction.restriction(z / 2 - 1)[2], r);
-    if (is_own(z / 2)) along_x<false>(y, z / 2, direction.restriction(z / 2)[0], r);
+    const bool is_above = y % 2 == 0;
+    if (!is_above && y != size - 1) return;
+    const GlobalIndex coarse = is_above ? y / 2 - 1 : y / 2;
+    if (coarse < own_.begin[1] || coarse >= own_.end[1]) return;
+    const float* const rows[3] = {row(2 * coarse), row(2 * coarse + 1), is_above ? row(y) : zeros_};
+    combine_rows(rows, coarse == size / 2 - 1 ? weights_y_.last : weights_y_.inner, rows_.begin[0],
+                 rows_.end[0] + (rows_.end[0] == fine_.directions[0].size ? 1 : 0), combined_);
+    restrict_row_to(coarse, combined_);
+  }
+
+ private:
+  /// Part of a coarse plane's values.
+  struct Target {
+    GlobalIndex z = 0;
+    float weight = 0;
+    bool adds = false;
+  };
+
+  /// `r`: restricted along y to row `y` of the coarse grid.
+  [[gnu::always_inline]] void restrict_row_to(GlobalIndex y, const float* r) {
+    for (std::size_t i = 0; i < target_count_; ++i) {
+      const Target& target = targets_[i];
+      if (target.adds)
+        along_x<true>(y, target.z, target.weight, r);
+      else
+        along_x<false>(y, target.z, target.weight, r);
+    }
   }
 
   template <bool adds>
-  [[gnu::always_inline]] void along_x(GlobalIndex y, GlobalIndex z, double weight, const float* r) {
-    const auto scaled = static_cast<float>(weight * scale_);
+  [[gnu::always_inline]] void along_x(GlobalIndex y, GlobalIndex z, float weight, const float* r) {
     if (fine_.is_coarsened[0])
-      restrict_row<adds>(weights_x_, range_, scaled, r, out_.row(y, z));
+      restrict_row<adds>(weights_x_, range_, weight, r, out_.row(y, z));
     else
-      copy_row<adds>(range_, scaled, r, out_.row(y, z));
+      copy_row<adds>(range_, weight, r, out_.row(y, z));
   }
 
   const GridLevel& fine_;
   GridBox own_;  // coarse points
   GridBox rows_;  // of the residual
-  RestrictionRow weights_x_;
+  RestrictionWeights weights_x_;
+  RestrictionWeights weights_y_;
   RowRange range_;
   GridArray& out_;
   double scale_;
   const float* zeros_;
+  std::array<Target, 2> targets_{};
+  std::size_t target_count_ = 0;
   std::array<float*, 3> r_{};
   float* combined_ = nullptr;
 };
@@ -310,8 +354,12 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
         PlaneRing(widest, domain, 3, allotment.take(PlaneRing::element_count(widest, 3)), zeros);
   Restriction restriction(fine_, coarse_, restricts ? tile.own : GridBox{}, residual, f_coarse,
                           allotment, zeros);
-  const auto f_row = [&](GlobalIndex y, GlobalIndex z) -> const float* {
-    return source.array ? source.array->row(y, z) : f_ring.row(y, z);
+  const auto f_plane = [&](GlobalIndex z) {
+    if (!source.array) return f_ring.plane(z);
+    PlaneRing::Plane plane;
+    plane.first = const_cast<float*>(source.array->row(0, z));
+    plane.stride = source.array->layout().row_stride();
+    return plane;
   };
   // Whole rows are written where they belong; parts of rows are copied there.
   const bool keeps_rows =
@@ -335,7 +383,7 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
       source.residual->fill(plane, tile.own, f_ring, source.square);
       if (source.copy && !keeps_rows)
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y)
-          copy_part(y, t, f_ring.row(y, t), *source.copy);
+          copy_part(y, t, f_ring.plane(t).row(y), *source.copy);
     }
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       for (std::size_t k = 1; k <= steps; ++k) {
@@ -344,18 +392,22 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
         if (!has_plane(stage, z)) continue;
         const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
         const RowRange range = range_in_x(stage, domain);
+        const PlaneCouplings couplings(fine_, z);
+        const PlaneRing::Plane to = rings[k].plane(z);
+        const PlaneRing::Plane f = f_plane(z);
+        const PlaneNeighbours from(rings[std::max<std::size_t>(k, 2) - 1], z);
+        const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 3) - 2].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
-          const SevenPointRow row(fine_, y, z);
-          if (k == 1 && source.array) fetch_row(source.array->row(y + fetched_rows, z), range);
-          float* const out = rings[k].row(y, z);
+          const SevenPointRow& row = couplings.row(y);
+          if (k == 1 && source.array) fetch_row(f.row(y + fetched_rows), range);
+          float* const out = to.row(y);
           if (k == 1)
-            start_row(row, range, static_cast<float>(step.factor), f_row(y, z), out);
+            start_row(row, range, static_cast<float>(step.factor), f.row(y), out);
           else if (k == 2)
             // x₀ = 0, so that x₁ - x₀ = x₁: counted as the row before is zero.
-            smooth<true>(row, range, step, f_row(y, z), around(rings[1], y, z), zeros, out);
+            smooth<true>(row, range, step, f.row(y), from.around(y), zeros, out);
           else
-            smooth<true>(row, range, step, f_row(y, z), around(rings[k - 1], y, z),
-                         rings[k - 2].row(y, z), out);
+            smooth<true>(row, range, step, f.row(y), from.around(y), before.row(y), out);
           rings[k].end_row(out, stage.begin[0], stage.end[0]);
           if (k == steps && !keeps_rows) copy_part(y, z, out, x);
         }
@@ -363,15 +415,17 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
       const GlobalIndex z = t - steps_;
       if (!has_plane(residual, z)) return;
       const RowRange range = range_in_x(residual, domain);
+      const PlaneCouplings couplings(fine_, z);
+      const PlaneRing::Plane f = f_plane(z);
+      const PlaneNeighbours from(rings[steps], z);
+      restriction.begin_plane(z);
       for (GlobalIndex y = residual.begin[1]; y < residual.end[1]; ++y) {
-        const SevenPointRow row(fine_, y, z);
+        const SevenPointRow& row = couplings.row(y);
         if (row.is_uniform)
-          residual_row<true>(row, range, f_row(y, z), around(rings[steps], y, z),
-                             restriction.row(y));
+          residual_row<true>(row, range, f.row(y), from.around(y), restriction.row(y));
         else
-          residual_row<false>(row, range, f_row(y, z), around(rings[steps], y, z),
-                              restriction.row(y));
-        restriction.use_row(y, z);
+          residual_row<false>(row, range, f.row(y), from.around(y), restriction.row(y));
+        restriction.use_row(y);
       }
     });
     if (pause) pause();
@@ -406,35 +460,38 @@ void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, c
 
   for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + steps_; ++t) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-      if (has_plane(widest, t))
+      if (has_plane(widest, t)) {
+        const PlaneRing::Plane to = rings[0].plane(t);
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
           fetch_row(x.row(y + fetched_rows, t), range_in_x(widest, domain));
-          float* const out = rings[0].row(y, t);
+          float* const out = to.row(y);
           interpolation.add_row_to(y, t, range_in_x(widest, domain), x.row(y, t), out);
           rings[0].end_row(out, widest.begin[0], widest.end[0]);
         }
+      }
       for (std::size_t k = 1; k <= steps; ++k) {
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k);
         if (!has_plane(stage, z)) continue;
         const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
         const RowRange range = range_in_x(stage, domain);
+        const PlaneCouplings couplings(fine_, z);
+        const PlaneNeighbours from(rings[k - 1], z);
+        const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 2) - 2].plane(z);
+        const PlaneRing::Plane to = rings[std::min(k, steps - 1)].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
-          const SevenPointRow row(fine_, y, z);
+          const SevenPointRow& row = couplings.row(y);
           if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
           if (k == steps && sink.values) {
             const std::size_t ahead = sink.layout->index(range.begin, y + fetched_rows, z);
             fetch_row(sink.values + ahead - range.begin, range);
             if (sink.direction) fetch_row(sink.direction->row(y + fetched_rows, z), range);
           }
-          float* const out = k < steps    ? rings[k].row(y, z)
-                             : sink.array ? sink.array->row(y, z)
-                                          : last_row;
+          float* const out = k < steps ? to.row(y) : sink.array ? sink.array->row(y, z) : last_row;
           if (k == 1)
-            smooth<false>(row, range, step, f.row(y, z), around(rings[0], y, z), nullptr, out);
+            smooth<false>(row, range, step, f.row(y, z), from.around(y), nullptr, out);
           else
-            smooth<true>(row, range, step, f.row(y, z), around(rings[k - 1], y, z),
-                         rings[k - 2].row(y, z), out);
+            smooth<true>(row, range, step, f.row(y, z), from.around(y), before.row(y), out);
           if (k < steps)
             rings[k].end_row(out, stage.begin[0], stage.end[0]);
           else if (!sink.array)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -20,7 +22,19 @@ struct PassTile {
 };
 
 /// Memory of one thread for the planes of a pass.
-using PassMemory = std::vector<float>;
+class PassMemory {
+ public:
+  /// At least `count` elements from an address that is a multiple of 64 bytes.
+  float* reserve(std::size_t count) {
+    if (count + line > memory_.size()) memory_.resize(count + line);
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return memory_.data() + (64 - address % 64) % 64 / sizeof(float);
+  }
+
+ private:
+  static constexpr std::size_t line = 16;
+  std::vector<float> memory_;
+};
 
 /// Smoothing from zero and restriction of the residual in one pass through memory, plane by plane:
 ///

@@ -40,18 +40,42 @@ class PlaneRing {
     home_box_ = box;
   }
 
-  /// A row to write, indexed by x.
-  float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
-    if (home_ && y >= home_box_.begin[1] && y < home_box_.end[1] && z >= home_box_.begin[2] &&
-        z < home_box_.end[2])
-      return home_->row(y, z);
-    return first_ + ((z + planes_) % planes_) * plane_stride_ + y * row_stride_;
+  /// The rows of one plane.
+  struct Plane {
+    /// Row y of the grid, indexed by x.
+    [[gnu::always_inline]] float* row(spmv::GlobalIndex y) const {
+      return y >= home_begin && y < home_end ? home + y * home_stride : first + y * stride;
+    }
+    /// The same to read; zeros outside of the grid.
+    [[gnu::always_inline]] const float* row_or_zeros(spmv::GlobalIndex y) const {
+      return y >= 0 && y < size ? row(y) : zeros;
+    }
+
+    float* first = nullptr;
+    std::ptrdiff_t stride = 0;
+    float* home = nullptr;  // of the rows that live elsewhere
+    std::ptrdiff_t home_stride = 0;
+    spmv::GlobalIndex home_begin = 0;
+    spmv::GlobalIndex home_end = 0;
+    spmv::GlobalIndex size = 0;  // rows of the grid; 0 outside of it
+    const float* zeros = nullptr;
+  };
+  Plane plane(spmv::GlobalIndex z) const {
+    Plane plane;
+    plane.zeros = zeros_;
+    if (z < 0 || z >= grid_.end[2]) return plane;
+    plane.size = grid_.end[1];
+    plane.stride = row_stride_;
+    plane.first = first_ + z % planes_ * plane_stride_;
+    if (home_ && z >= home_box_.begin[2] && z < home_box_.end[2]) {
+      plane.home = home_->row(0, z);
+      plane.home_stride = home_->layout().row_stride();
+      plane.home_begin = home_box_.begin[1];
+      plane.home_end = home_box_.end[1];
+    }
+    return plane;
   }
-  /// A row to read; zeros outside of the grid.
-  const float* row_or_zeros(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
-    const bool is_inside = y >= 0 && y < grid_.end[1] && z >= 0 && z < grid_.end[2];
-    return is_inside ? row(y, z) : zeros_;
-  }
+
   /// Sets what lies beside a row to zero where the grid ends.
   void end_row(float* row, spmv::GlobalIndex begin, spmv::GlobalIndex end) const {
     if (begin == 0) row[-1] = 0;

@@ -118,16 +118,14 @@ template <bool uniform>
     out[i] = (weights[0] * rows[0][i] + weights[2] * rows[2][i]) + weights[1] * rows[1][i];
 }
 
-/// Weights of the points 2j, 2j + 1 and 2j + 2, for all j but the last.
-struct RestrictionRow {
-  explicit RestrictionRow(const GridDirection& direction) {
+/// Weights of the points 2j, 2j + 1 and 2j + 2: for all j but the last, and for that.
+struct RestrictionWeights {
+  explicit RestrictionWeights(const GridDirection& direction) {
     const spmv::GlobalIndex count = direction.size / 2;
     for (std::size_t i = 0; i < 3; ++i) {
       inner[i] = static_cast<float>(direction.restriction(0)[i]);
       last[i] = static_cast<float>(direction.restriction(count - 1)[i]);
     }
-    if (count == 1)
-      for (std::size_t i = 0; i < 3; ++i) inner[i] = last[i];
   }
   float inner[3];
   float last[3];
@@ -135,7 +133,7 @@ struct RestrictionRow {
 
 /// out = weight·(restriction of r along x), or out += that. `range`: of coarse points.
 template <bool adds>
-[[gnu::always_inline]] inline void restrict_row(const RestrictionRow& weights, RowRange range,
+[[gnu::always_inline]] inline void restrict_row(const RestrictionWeights& weights, RowRange range,
                                                 float weight, const float* r, float* out) {
   const auto point = [&](std::ptrdiff_t j, const float* w) __attribute__((always_inline)) {
     const float sum = (w[0] * r[2 * j] + w[2] * r[2 * j + 2]) + w[1] * r[2 * j + 1];

@@ -5,26 +5,28 @@
 namespace weft::spmv {
 namespace {
 
-constexpr std::ptrdiff_t line = 8;  // doubles in 64 bytes
-constexpr std::ptrdiff_t page = 512;  // doubles in 4096 bytes
+constexpr std::ptrdiff_t lines_of_page = 64;
 
-std::ptrdiff_t whole_lines(std::ptrdiff_t elements) { return (elements + line - 1) / line * line; }
+std::ptrdiff_t whole_lines(std::ptrdiff_t elements, std::ptrdiff_t line) {
+  return (elements + line - 1) / line * line;
+}
 
 /// Whole lines, and not a multiple of a page.
-std::ptrdiff_t stride(std::ptrdiff_t elements) {
-  const std::ptrdiff_t lines = whole_lines(elements);
-  return lines % page == 0 ? lines + line : lines;
+std::ptrdiff_t stride(std::ptrdiff_t elements, std::ptrdiff_t line) {
+  const std::ptrdiff_t lines = whole_lines(elements, line);
+  return lines % (lines_of_page * line) == 0 ? lines + line : lines;
 }
 
 }  // namespace
 
-GridLayout::GridLayout(const GridBox& own, int depth)
+GridLayout::GridLayout(const GridBox& own, int depth, int per_line)
     : own_(own),
       depth_(depth),
-      row_front_(whole_lines(depth)),
-      row_stride_(stride(row_front_ + own.size(0) + depth)),
-      plane_stride_(stride(row_stride_ * (own.size(1) + 2 * depth))),
-      element_count_(static_cast<std::size_t>(plane_stride_ * (own.size(2) + 2 * depth) + line)) {}
+      row_front_(whole_lines(depth, per_line)),
+      row_stride_(stride(row_front_ + own.size(0) + depth, per_line)),
+      plane_stride_(stride(row_stride_ * (own.size(1) + 2 * depth), per_line)),
+      element_count_(
+          static_cast<std::size_t>(plane_stride_ * (own.size(2) + 2 * depth) + per_line)) {}
 
 GridBox GridLayout::with_ghosts() const {
   GridBox box = own_;

@@ -15,7 +15,8 @@ namespace weft::spmv {
 /// point into the same set of the cache.
 class GridLayout {
  public:
-  GridLayout(const GridBox& own, int depth);
+  /// `per_line`: elements in 64 bytes.
+  GridLayout(const GridBox& own, int depth, int per_line = 8);
 
   const GridBox& own() const { return own_; }
   /// The own points and all around them.
