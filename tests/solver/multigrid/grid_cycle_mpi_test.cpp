@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/methods/method_table.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
+#include "spmv/grid/rows_in_order.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/partition.h"
+#include "tests/solver/multigrid/reference_cycle.h"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::CommThread;
+using comm_thread::Communicator;
+using comm_thread::ComputeTeam;
+using comm_thread::TeamThread;
+using spmv::Mode;
+
+/// Neither smooth nor symmetric, between -1 and 1.
+double value_of(std::int64_t row) { return std::sin(1.0 + 37.0 * static_cast<double>(row % 1013)); }
+
+struct System {
+  System(Communicator ranks, int threads, const std::string& word)
+      : communicator(std::move(ranks)),
+        team(threads, comm_thread::WaitPolicy::yield),
+        comm_thread({.thread_level = tests::session().thread_level()}),
+        op(communicator, comm_thread, team, spmv::GridStencil::of(spmv::Problem::parse(word))) {}
+
+  std::vector<double> right_hand_side() const {
+    std::vector<double> b(op.element_count());
+    for (int thread = 0; thread < team.thread_count(); ++thread)
+      for (const spmv::Segment& segment : op.segments(thread))
+        for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+          b[segment.begin + i] = value_of(op.global_row(segment.begin + i));
+    return b;
+  }
+  /// All values on every rank, in the order of the rows.
+  std::vector<double> collective_whole(const std::vector<double>& vector) const {
+    const auto rows = spmv::RowPartition::by_rows(op.global_row_count(), communicator.size());
+    const auto part = spmv::collective_rows_in_order(communicator, op, vector, rows);
+    // Every value is one rank's, and the others add nothing to its bits.
+    std::vector<std::int64_t> bits(static_cast<std::size_t>(op.global_row_count()));
+    std::ranges::transform(
+        part, bits.begin() + static_cast<std::ptrdiff_t>(rows.begin(communicator.rank())),
+        [](double value) { return std::bit_cast<std::int64_t>(value); });
+    communicator.sum(bits);
+    std::vector<double> whole(bits.size());
+    std::ranges::transform(bits, whole.begin(),
+                           [](std::int64_t value) { return std::bit_cast<double>(value); });
+    return whole;
+  }
+  std::vector<double> collective_apply(Preconditioner& m, const std::vector<double>& r) const {
+    std::vector<double> z(op.element_count());
+    team.run([&](const TeamThread& thread) { m.apply(thread, r.data(), z.data()); });
+    return z;
+  }
+
+  Communicator communicator;
+  ComputeTeam team;
+  CommThread comm_thread;
+  spmv::StencilOperator op;
+};
+
+const std::vector<std::string> problems{
+    "poisson3d:20x17x33",       "poisson3d:32",    "anisotropic3d:19x24x21,1,1,40",
+    "anisotropic3d:16,90,90,1", "poisson2d:75x46", "poisson3d:41x5x9"};
+
+TEST_CASE("a cycle does what its reference does, operation by operation") {
+  for (const std::string& word : problems)
+    for (const int steps : {1, 2, 3, 4}) {
+      CAPTURE(word, steps);
+      System system(Communicator::collective_world(), tests::thread_count(), word);
+      MultigridPreconditioner cycle(system.op, {.steps = steps});
+      const auto z =
+          system.collective_whole(system.collective_apply(cycle, system.right_hand_side()));
+      std::vector<double> r;
+      for (std::int64_t row = 0; row < system.op.global_row_count(); ++row)
+        r.push_back(value_of(row));
+      const auto expected =
+          tests::ReferenceCycle(grid_levels(system.op.stencil(), 216), steps).apply(r);
+      double largest = 0;
+      double difference = 0;
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        largest = std::max(largest, std::abs(expected[i]));
+        difference = std::max(difference, std::abs(z[i] - expected[i]));
+      }
+      CHECK(largest > 0);
+      CHECK(difference < 1e-5 * largest);
+    }
+}
+
+TEST_CASE("a cycle is symmetric") {
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:23x18x20");
+  MultigridPreconditioner cycle(system.op, {});
+  const auto r = system.right_hand_side();
+  std::vector<double> s = r;
+  for (double& value : s) value = value * value - 0.3;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    if (r[i] == 0) s[i] = 0;  // between rows
+  const auto whole_r = system.collective_whole(r);
+  const auto whole_s = system.collective_whole(s);
+  const auto mr = system.collective_whole(system.collective_apply(cycle, r));
+  const auto ms = system.collective_whole(system.collective_apply(cycle, s));
+  double r_ms = 0;
+  double s_mr = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < mr.size(); ++i) {
+    r_ms += whole_r[i] * ms[i];
+    s_mr += whole_s[i] * mr[i];
+    size += std::abs(whole_r[i] * ms[i]);
+  }
+  CHECK(std::abs(r_ms - s_mr) < 1e-5 * size);
+}
+
+TEST_CASE("multigrid solves in few iterations, with the same bits on any ranks and in any mode") {
+  for (const std::string& word : problems) {
+    System system(Communicator::collective_world(), tests::thread_count(), word);
+    System alone(Communicator::self(), 1, word);
+    for (const bool is_preconditioner : {false, true}) {
+      const auto solve = [&](System& where, Mode mode) {
+        MultigridPreconditioner cycle(where.op, {.mode = mode});
+        KrylovMethod::Options options{.mode = mode, .stop = {}, .on_iteration = {}};
+        if (is_preconditioner) options.preconditioner = &cycle;
+        const auto method = find_krylov_method(is_preconditioner ? "cg" : "multigrid")
+                                ->collective_make(where.op, options);
+        const auto b = where.right_hand_side();
+        const SolveReport report = method->solve(b);
+        CHECK(report.status == SolveStatus::converged);
+        CHECK(report.iterations <= 11);
+        CHECK(report.relative_residual < 1.1e-8);
+        const std::vector<double> x(method->solution().begin(), method->solution().end());
+        const SolveReport again = method->solve(b);
+        CHECK(again.iterations == report.iterations);
+        CHECK(std::equal(x.begin(), x.end(), method->solution().begin()));
+        return where.collective_whole(x);
+      };
+      const auto expected = solve(alone, Mode::vector);
+      for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
+        CAPTURE(word, is_preconditioner, name(mode));
+        const auto x = solve(system, mode);
+        CHECK(std::equal(x.begin(), x.end(), expected.begin()));
+      }
+    }
+  }
+}
+
+TEST_CASE("multigrid reports the true residual, reached or not") {
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:31");
+  const auto b = system.right_hand_side();
+  const auto run = [&](double tolerance, std::int64_t most) {
+    const auto method =
+        find_krylov_method("multigrid")
+            ->collective_make(system.op, {.stop = {.tolerance = tolerance, .max_iterations = most},
+                                          .on_iteration = {}});
+    const SolveReport report = method->solve(b);
+    // By plain conjugate gradients' product.
+    const auto x = system.op.collective_make_operand();
+    std::vector<double> y(system.op.element_count());
+    std::copy(method->solution().begin(), method->solution().end(), x->values());
+    perfmodel::PhaseTimer timer;
+    system.team.run([&](const TeamThread& thread) {
+      system.op.apply(thread, Mode::vector, *x, y.data(), timer, {});
+    });
+    const auto whole_b = system.collective_whole(b);
+    const auto whole_y = system.collective_whole(y);
+    double square = 0;
+    double b_square = 0;
+    for (std::size_t i = 0; i < whole_b.size(); ++i) {
+      square += (whole_b[i] - whole_y[i]) * (whole_b[i] - whole_y[i]);
+      b_square += whole_b[i] * whole_b[i];
+    }
+    CHECK(report.relative_residual == Approx(std::sqrt(square / b_square)).epsilon(1e-3));
+    return report;
+  };
+  CHECK(run(1e-12, 100).status == SolveStatus::converged);
+  const SolveReport stopped = run(1e-8, 3);
+  CHECK(stopped.status == SolveStatus::not_converged);
+  CHECK(stopped.iterations == 3);
+  const auto nothing = find_krylov_method("multigrid")
+                           ->collective_make(system.op, {.stop = {}, .on_iteration = {}})
+                           ->solve(std::vector<double>(b.size()));
+  CHECK(nothing.status == SolveStatus::converged);
+  CHECK(nothing.iterations == 0);
+}
+
+TEST_CASE("27 points are refused") {
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d27:12");
+  CHECK_THROWS_AS(MultigridPreconditioner(system.op, {}), comm_thread::InputError);
+}
+
+}  // namespace
+}  // namespace weft::solver
