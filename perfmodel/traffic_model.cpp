@@ -8,6 +8,12 @@ double crs_code_balance(double nonzeros_per_row, double kappa) {
 
 double spmv_bytes(double matrix_bytes, double row_count) { return matrix_bytes + 24 * row_count; }
 
+double multigrid_flops(double row_count) {
+  constexpr double smoothing_and_transfers = 1 + 9 + 8 + 5 + 3.5 + 9 + 11;
+  constexpr double residual_and_update = 11 + 4;
+  return row_count * (smoothing_and_transfers * 8 / 7 + residual_and_update);
+}
+
 double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi) {
   return 2 * nonzero_count + (jacobi ? 12 : 10) * row_count;
 }

@@ -155,7 +155,7 @@ class Restriction {
   }
 
   /// Where the residual of row y goes.
-  float* row(GlobalIndex y) { return r_[y % 3]; }
+  float* row(GlobalIndex y) { return r_[static_cast<std::size_t>(y % 3)]; }
 
   /// Before the rows of plane `z`.
   void begin_plane(GlobalIndex z) {

@@ -153,6 +153,16 @@ TEST_CASE("unknown commands and options are refused") {
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
   check_refused(folder, {"solve", matrix, "more"}, {"more"});
   check_refused(folder, {"solve"}, {"problem is required"});
+  check_refused(folder, {"solve", matrix, "--method", "multigrid"}, {"multigrid", "stencil"});
+  check_refused(folder, {"solve", "poisson3d:9", "--preconditioner", "multigrid"},
+                {"multigrid", "stencil"});
+  check_refused(folder,
+                {"solve", "poisson3d27:9", "--operator", "stencil", "--method", "multigrid"},
+                {"27 points"});
+  check_refused(folder,
+                {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
+                 "--preconditioner", "jacobi"},
+                {"--preconditioner", "jacobi"});
   check_refused(folder, {"generate", "poisson3d:5"}, {"file is required"});
   check_refused(folder, {"solve", matrix, "--mode", "frob"}, {"--mode", "frob"});
   check_refused(folder, {"solve", matrix, "--method", "frob"}, {"--method", "frob"});

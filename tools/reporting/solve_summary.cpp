@@ -17,7 +17,8 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
   const double iterations = static_cast<double>(std::max<std::int64_t>(solve.iterations, 1));
   const double seconds = solve.phases.total() / iterations;
   const double flops =
-      facts.restart > 0
+      facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows)
+      : facts.restart > 0
           ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
           : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
   const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
@@ -121,7 +122,9 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  report["preconditioner"] = facts.schwarz ? "schwarz" : facts.has_jacobi ? "jacobi" : "none";
+  report["preconditioner"] = facts.schwarz      ? "schwarz"
+                             : facts.has_jacobi ? "jacobi"
+                                                : options.preconditioner;
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   report["mode"] = options.mode;
   report["status"] = solver::name(solve.status);
