@@ -110,12 +110,12 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
-  const auto preconditioner = collective_make_preconditioner(system, options, problem, facts);
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }
+  const auto preconditioner = collective_make_preconditioner(system, options, problem, facts);
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
   KrylovMethod::Options method_options{
       .mode = *spmv::parse_mode(options.mode),
@@ -172,12 +172,13 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<SolveOptions>();
   CLI::App& command =
-      *program.add_subcommand("solve", "solve A x = b by conjugate gradients or GMRES");
+      *program.add_subcommand("solve", "solve A x = b by conjugate gradients, GMRES or multigrid");
   add_solve_options(command, *options);
   add_trace_option(command, *options);
   command.footer(
       "Examples:\n"
       "  weft solve poisson3d:128\n"
+      "  weft solve poisson3d:256 --operator stencil --method multigrid\n"
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"

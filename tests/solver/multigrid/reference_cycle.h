@@ -92,7 +92,7 @@ class ReferenceCycle {
     const solver::GridLevel& level = levels_[number];
     Values x(f.size());
     if (number + 1 == levels_.size()) {
-      for (int sweep = 0; sweep < 4000; ++sweep)  // Gauss-Seidel
+      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss-Seidel
         for_each_point(level, [&](const Point& at) {
           const std::size_t i = index(level, at);
           double sum = f[i];
