@@ -66,6 +66,7 @@ TEST_CASE("the method can be chosen by a trial, which the report explains") {
     const std::string choice = report.value("method_choice", "");
     CHECK(choice.find(report.value("method", "none") + " is quickest") == 0);
     CHECK((choice.find("cg-pipelined ") != std::string::npos) == (ranks > 1));
+    CHECK(choice.find("multigrid ") != std::string::npos);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
@@ -36,6 +37,7 @@ using solver::SolveReport;
 using solver::SolveStatus;
 
 constexpr std::int64_t trial_iterations = 10;
+constexpr std::int64_t grid_trial_iterations = 2;
 
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
 std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
@@ -67,31 +69,47 @@ struct Choice {
 
 const KrylovEntry& default_method() { return solver::krylov_methods().front(); }
 
-/// The variant whose iterations are quickest, the slowest rank's time; the pipelined ones only
-/// where there are others to wait for.
+/// True if `auto` may choose it for this operator.
+bool is_candidate(const KrylovEntry& entry, const Job& job, const spmv::GridStencil* stencil,
+                  const KrylovMethod::Options& options) {
+  if (entry.needs_grid) return stencil && !stencil->has_corners && !options.preconditioner;
+  return entry.is_cg_variant && !(entry.hides_reduction && job.world().size() == 1);
+}
+
+/// The method that a short trial and the iterations forecast for it show to be quickest, by the
+/// slowest rank's time; those that hide a reduction only where there are others to wait for.
 Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMethod::Options options,
                                 const CommunicationCost& cost) {
-  options.stop = {.tolerance = std::numeric_limits<double>::min(),
-                  .max_iterations = trial_iterations};
+  const solver::StopCriterion asked = options.stop;
+  options.stop.tolerance = std::numeric_limits<double>::min();
   options.on_iteration = nullptr;
+  const auto* const grid = dynamic_cast<const spmv::StencilOperator*>(&system.op());
+  const spmv::GridStencil* const stencil = grid ? &grid->stencil() : nullptr;
   Choice best{&default_method(), ""};
   double least = std::numeric_limits<double>::infinity();
   std::string trials;
   for (const KrylovEntry& entry : solver::krylov_methods()) {
-    if (!entry.is_cg_variant || (entry.hides_reduction && job.world().size() == 1)) continue;
+    if (!is_candidate(entry, job, stencil, options)) continue;
+    options.stop.max_iterations = entry.needs_grid ? grid_trial_iterations : trial_iterations;
     const auto method = entry.collective_make(system.op(), options);
     const SolveReport trial = method->solve(system.b());
     const double seconds = job.world().max(trial.phases.total()) /
                            static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
     trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
                           entry.name, 1e3 * seconds, method->vector_bytes());
-    if (seconds < least) {
-      least = seconds;
+    double forecast = 1;
+    if (stencil) {
+      forecast = solver::forecast_iterations(entry, *stencil, asked);
+      trials += fmt::format(" x {:.0f}", forecast);
+    }
+    if (seconds * forecast < least) {
+      least = seconds * forecast;
       best.method = &entry;
     }
   }
-  best.why = fmt::format("{} is quickest of {} iterations each: {}; a reduction alone {:.3f} ms",
-                         best.method->name, trial_iterations, trials, 1e3 * cost.reduction_seconds);
+  best.why = fmt::format("{} is quickest{}: {}; a reduction alone {:.3f} ms", best.method->name,
+                         stencil ? ", an iteration times those expected" : " in an iteration",
+                         trials, 1e3 * cost.reduction_seconds);
   return best;
 }
 

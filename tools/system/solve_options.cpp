@@ -55,7 +55,8 @@ std::string help_of_methods() {
   for (const solver::KrylovEntry& entry : solver::krylov_methods())
     text += fmt::format("{}: {};\n", entry.name, entry.summary);
   return text +
-         "auto: the variant of cg that a short trial shows to be quickest;\n"
+         "auto: the variant of cg, or multigrid on a grid without a matrix, that a short trial\n"
+         "shows to be quickest;\n"
          "pcg-jacobi: cg with --preconditioner jacobi";
 }
 

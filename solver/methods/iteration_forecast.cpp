@@ -1,0 +1,35 @@
+#include "solver/methods/iteration_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace weft::solver {
+namespace {
+
+/// Largest eigenvalue by the smallest, without corner points; with them it is about the same.
+double condition_number(const spmv::GridStencil& stencil) {
+  const std::array<double, 3> sizes{static_cast<double>(stencil.grid.x),
+                                    static_cast<double>(stencil.grid.y),
+                                    static_cast<double>(stencil.grid.z)};
+  double smallest = 0;
+  double largest = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double angle = std::numbers::pi / (2 * (sizes[d] + 1));
+    smallest += 4 * stencil.weights[d] * std::pow(std::sin(angle), 2);
+    largest += 4 * stencil.weights[d] * std::pow(std::cos(angle), 2);
+  }
+  return largest / smallest;
+}
+
+}  // namespace
+
+double forecast_iterations(const KrylovEntry& entry, const spmv::GridStencil& stencil,
+                           const StopCriterion& stop) {
+  const double iterations =
+      entry.needs_grid ? -std::log10(stop.tolerance)
+                       : std::sqrt(condition_number(stencil)) / 4 * std::log(2 / stop.tolerance);
+  return std::clamp(iterations, 1.0, static_cast<double>(stencil.row_count()));
+}
+
+}  // namespace weft::solver
