@@ -17,8 +17,10 @@ void for_each_row(const GridBox& box, const Visit& row) {
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) row(y, z);
 }
 
-GridBox grown(GridBox box, int depth, const GridBox& grid) {
-  if (box.is_empty()) return box;
+/// The box of a rank and `depth` points around it, also where the box is empty between two others.
+GridBox grown_box(const LevelCuts& cuts, int rank, int depth, const GridBox& grid) {
+  if (!cuts.has_place(rank)) return {};
+  GridBox box = cuts.box(rank);
   for (std::size_t d = 0; d < 3; ++d) {
     box.begin[d] = std::max(box.begin[d] - depth, grid.begin[d]);
     box.end[d] = std::min(box.end[d] + depth, grid.end[d]);
@@ -26,13 +28,19 @@ GridBox grown(GridBox box, int depth, const GridBox& grid) {
   return box;
 }
 
-/// What all others need of `own`, by rank. Only ranks near by are looked at: those that own what is
-/// at most as far from `own` as their halos are deep, counted in boxes of `cuts`.
+/// What the others need of `own` points, by rank. Only ranks near by are looked at:
+/// those whose boxes in `cuts` are at most as far from `own` as their halos are deep.
 std::map<int, GridBox> needed_by_others(const LevelCuts& cuts, int depth, const GridBox& own,
                                         const GridBox& grid) {
   std::map<int, GridBox> needed;
-  cuts.for_each_owner(grown(own, depth, grid), [&](int rank, const GridBox&) {
-    const GridBox box = intersection(grown(cuts.box(rank), depth, grid), own);
+  if (own.is_empty()) return needed;
+  GridBox near = own;
+  for (std::size_t d = 0; d < 3; ++d) {
+    near.begin[d] -= depth;
+    near.end[d] += depth;
+  }
+  cuts.for_each_touching(near, [&](int rank) {
+    const GridBox box = intersection(grown_box(cuts, rank, depth, grid), own);
     if (!box.is_empty()) needed[rank] = box;
   });
   return needed;
@@ -69,7 +77,7 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
   }
   sent_.resize(size);
   size = 0;
-  const GridBox needed = grown(to.cuts.box(me), to.depth, grid);
+  const GridBox needed = grown_box(to.cuts, me, to.depth, grid);
   from.cuts.for_each_owner(needed, [&](int rank, const GridBox& box) {
     std::vector<Row>& rows = rank == me ? own_rows_ : received_rows_;
     if (rank != me) receives[rank] = {size, static_cast<std::size_t>(box.point_count())};

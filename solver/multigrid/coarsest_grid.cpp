@@ -32,16 +32,14 @@ CoarsestGrid::CoarsestGrid(const GridLevel& level)
   for_each_point(level, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
     const std::array<GlobalIndex, 3> at{x, y, z};
     const double own_mass = mass(x, y, z);
-    double diagonal = 0;
     for (std::size_t d = 0; d < 3; ++d) {
-      diagonal += level.directions[d].diagonal(at[d]);
       if (at[d] == 0) continue;
       std::array<GlobalIndex, 3> before = at;
       --before[d];
       matrix.entries.push_back(
           {row_of(at), row_of(before), -own_mass * level.directions[d].before(at[d])});
     }
-    matrix.entries.push_back({row_of(at), row_of(at), own_mass * diagonal});
+    matrix.entries.push_back({row_of(at), row_of(at), own_mass * level.diagonal(x, y, z)});
   });
   factor_ = std::make_unique<CholmodFactor>(
       matrix, 1, "the coarsest grid's operator is not positive definite");

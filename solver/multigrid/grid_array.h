@@ -14,7 +14,7 @@ class GridArray {
   GridArray() = default;
   GridArray(const spmv::GridBox& own, int depth)
       : layout_(own, depth, 16),
-        values_(own.is_empty() ? 0 : layout_.element_count()),
+        values_(layout_.element_count()),
         row_stride_(layout_.row_stride()),
         plane_stride_(layout_.plane_stride()),
         first_(static_cast<std::ptrdiff_t>(layout_.index(0, 0, 0))) {}

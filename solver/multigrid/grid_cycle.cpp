@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm_thread/mpi/input_error.h"
 #include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {
@@ -114,9 +113,6 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
       options_(options),
       memories_(static_cast<std::size_t>(team.thread_count())),
       timer_(timer) {
-  if (stencil.has_corners)
-    throw comm_thread::InputError(
-        "found a stencil of 27 points; expected one of 5 or 7 for multigrid");
   LevelCuts cuts(partition);
   const std::vector<GridLevel> grids = grid_levels(stencil, coarsest_points);
   levels_.reserve(grids.size());  // they hold references to each other

@@ -31,7 +31,9 @@ GridLevel next_level(const GridLevel& fine) {
   GridLevel coarse;
   for (std::size_t d = 0; d < 3; ++d)
     coarse.directions[d] = fine.is_coarsened[d] ? fine.directions[d].coarse() : fine.directions[d];
-  if (fine.has_corners)
+  // A single point keeps its formula, of which only the diagonal counts.
+  coarse.has_corners = fine.has_corners && fine.point_count() == 1;
+  if (fine.has_corners && !coarse.has_corners)
     for (GridDirection& direction : coarse.directions) direction.coupling *= corners_coupling;
   divide_by_largest(coarse);
   return coarse;
@@ -54,6 +56,11 @@ std::array<double, 2> GridDirection::interpolation(spmv::GlobalIndex i) const {
   return {0.5, 0.5};
 }
 
+double GridLevel::diagonal(spmv::GlobalIndex x, spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+  if (has_corners) return 26;
+  return directions[0].diagonal(x) + (directions[1].diagonal(y) + directions[2].diagonal(z));
+}
+
 double GridLevel::largest_eigenvalue() const { return has_corners ? 36.0 / 26 : 2; }
 
 std::vector<GridLevel> grid_levels(const spmv::GridStencil& stencil,
@@ -64,13 +71,13 @@ std::vector<GridLevel> grid_levels(const spmv::GridStencil& stencil,
   for (std::size_t d = 0; d < 3; ++d) finest.directions[d] = {sizes[d], 1, stencil.weights[d]};
   divide_by_largest(finest);
   std::vector<GridLevel> levels{finest};
-  while (levels.back().point_count() > coarsest_points) {
+  do {
     GridLevel& fine = levels.back();
     const double limit = least_coupling * strongest(fine);
     for (std::size_t d = 0; d < 3; ++d)
       fine.is_coarsened[d] = fine.directions[d].size > 1 && fine.directions[d].coupling >= limit;
     levels.push_back(next_level(fine));
-  }
+  } while (levels.back().point_count() > coarsest_points);
   return levels;
 }
 

@@ -41,8 +41,8 @@ struct GridDirection {
   bool is_last(spmv::GlobalIndex i) const { return i == size - 1; }
 };
 
-/// One grid of a multigrid hierarchy and its operator, the same 7-point formula on each, divided by
-/// its largest coupling.
+/// One grid of a multigrid hierarchy and its operator, divided by its largest coupling: the same
+/// 7-point formula on each, also below a finest grid of 27 points.
 struct GridLevel {
   std::array<GridDirection, 3> directions;
   bool has_corners = false;  // 27 points, of the finest grid only
@@ -52,13 +52,14 @@ struct GridLevel {
   spmv::GlobalIndex point_count() const {
     return directions[0].size * directions[1].size * directions[2].size;
   }
+  double diagonal(spmv::GlobalIndex x, spmv::GlobalIndex y, spmv::GlobalIndex z) const;
   /// Upper bound of the eigenvalues of D⁻¹·A.
   double largest_eigenvalue() const;
 };
 
-/// All grids, the finest first, the last with at most `coarsest_points` of them. Directions whose
-/// coupling is at least half of the strongest are coarsened, which keeps point smoothers good for
-/// any anisotropy.
+/// All grids, at least two, the finest first, the last with at most `coarsest_points` of them.
+/// Directions whose coupling is at least half of the strongest are coarsened, which keeps point
+/// smoothers good for any anisotropy.
 std::vector<GridLevel> grid_levels(const spmv::GridStencil& stencil,
                                    spmv::GlobalIndex coarsest_points);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "perfmodel/simd.h"
 #include "solver/multigrid/chebyshev.h"
@@ -85,8 +86,15 @@ struct PlaneNeighbours {
   PlaneNeighbours(const PlaneRing& ring, GlobalIndex z)
       : behind(ring.plane(z - 1)), here(ring.plane(z)), ahead(ring.plane(z + 1)) {}
   [[gnu::always_inline]] RowNeighbours around(GlobalIndex y) const {
-    return {here.row(y), here.row_or_zeros(y - 1), here.row_or_zeros(y + 1), behind.row_or_zeros(y),
-            ahead.row_or_zeros(y)};
+    return {here.row(y),
+            here.row_or_zeros(y - 1),
+            here.row_or_zeros(y + 1),
+            behind.row_or_zeros(y),
+            ahead.row_or_zeros(y),
+            behind.row_or_zeros(y - 1),
+            behind.row_or_zeros(y + 1),
+            ahead.row_or_zeros(y - 1),
+            ahead.row_or_zeros(y + 1)};
   }
   PlaneRing::Plane behind;
   PlaneRing::Plane here;
@@ -98,26 +106,41 @@ class PlaneCouplings {
  public:
   PlaneCouplings(const GridLevel& level, GlobalIndex z)
       : last_(level.directions[1].size - 1), inner_row_(level, 0, z), last_row_(level, last_, z) {}
-  [[gnu::always_inline]] const SevenPointRow& row(GlobalIndex y) const {
+  [[gnu::always_inline]] const StencilRow& row(GlobalIndex y) const {
     return y == last_ ? last_row_ : inner_row_;
   }
 
  private:
   GlobalIndex last_;
-  SevenPointRow inner_row_;
-  SevenPointRow last_row_;
+  StencilRow inner_row_;
+  StencilRow last_row_;
 };
 
+template <RowKind kind>
+using KindConstant = std::integral_constant<RowKind, kind>;
+
+/// Calls use(the row's kind, known to the compiler).
+template <class Use>
+[[gnu::always_inline]] inline void with_kind(const StencilRow& row, const Use& use) {
+  switch (row.kind) {
+    case RowKind::uniform:
+      return use(KindConstant<RowKind::uniform>{});
+    case RowKind::weighted:
+      return use(KindConstant<RowKind::weighted>{});
+    case RowKind::corners:
+      return use(KindConstant<RowKind::corners>{});
+  }
+}
+
 template <bool has_before>
-[[gnu::always_inline]] inline void smooth(const SevenPointRow& row, RowRange range,
+[[gnu::always_inline]] inline void smooth(const StencilRow& row, RowRange range,
                                           const SmootherStep& step, const float* f,
                                           const RowNeighbours& x, const float* before, float* out) {
   const auto momentum = static_cast<float>(step.momentum);
   const auto factor = static_cast<float>(step.factor);
-  if (row.is_uniform)
-    smooth_row<true, has_before>(row, range, momentum, factor, f, x, before, out);
-  else
-    smooth_row<false, has_before>(row, range, momentum, factor, f, x, before, out);
+  with_kind(row, [&](auto kind) __attribute__((always_inline)) {
+    smooth_row<kind(), has_before>(row, range, momentum, factor, f, x, before, out);
+  });
 }
 
 /// Zeros for rows outside of the grid, indexed by x, at least `domain`'s and one more on each side.
@@ -398,7 +421,7 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
         const PlaneNeighbours from(rings[std::max<std::size_t>(k, 2) - 1], z);
         const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 3) - 2].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
-          const SevenPointRow& row = couplings.row(y);
+          const StencilRow& row = couplings.row(y);
           if (k == 1 && source.array) fetch_row(f.row(y + fetched_rows), range);
           float* const out = to.row(y);
           if (k == 1)
@@ -420,11 +443,10 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
       const PlaneNeighbours from(rings[steps], z);
       restriction.begin_plane(z);
       for (GlobalIndex y = residual.begin[1]; y < residual.end[1]; ++y) {
-        const SevenPointRow& row = couplings.row(y);
-        if (row.is_uniform)
-          residual_row<true>(row, range, f.row(y), from.around(y), restriction.row(y));
-        else
-          residual_row<false>(row, range, f.row(y), from.around(y), restriction.row(y));
+        const StencilRow& row = couplings.row(y);
+        with_kind(row, [&](auto kind) __attribute__((always_inline)) {
+          residual_row<kind()>(row, range, f.row(y), from.around(y), restriction.row(y));
+        });
         restriction.use_row(y);
       }
     });
@@ -480,7 +502,7 @@ void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, c
         const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 2) - 2].plane(z);
         const PlaneRing::Plane to = rings[std::min(k, steps - 1)].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
-          const SevenPointRow& row = couplings.row(y);
+          const StencilRow& row = couplings.row(y);
           if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
           if (k == steps && sink.values) {
             const std::size_t ahead = sink.layout->index(range.begin, y + fetched_rows, z);

@@ -68,24 +68,39 @@ GridBox LevelCuts::box(int rank) const {
   return box;
 }
 
+bool LevelCuts::has_place(int rank) const {
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (rank % ranks_[d] % step_[d] != 0) return false;
+    rank /= ranks_[d];
+  }
+  return true;
+}
+
+int LevelCuts::rank_at(int x, int y, int z) const {
+  return x * step_[0] + ranks_[0] * (y * step_[1] + ranks_[1] * z * step_[2]);
+}
+
 void LevelCuts::for_each_owner(const GridBox& box,
                                const std::function<void(int, const GridBox&)>& visit) const {
+  for_each_touching(box, [&](int rank) {
+    const GridBox both = intersection(this->box(rank), box);
+    if (!both.is_empty()) visit(rank, both);
+  });
+}
+
+void LevelCuts::for_each_touching(const GridBox& box, const std::function<void(int)>& visit) const {
   std::array<int, 3> first{};
   std::array<int, 3> end{};
   for (std::size_t d = 0; d < 3; ++d) {
     const auto& cuts = cuts_[d];
-    first[d] = static_cast<int>(std::ranges::upper_bound(cuts, box.begin[d]) - cuts.begin()) - 1;
-    end[d] = static_cast<int>(std::ranges::lower_bound(cuts, box.end[d]) - cuts.begin());
+    first[d] = static_cast<int>(std::ranges::lower_bound(cuts, box.begin[d]) - cuts.begin()) - 1;
+    end[d] = static_cast<int>(std::ranges::upper_bound(cuts, box.end[d]) - cuts.begin());
     first[d] = std::max(first[d], 0);
     end[d] = std::min(end[d], static_cast<int>(cuts.size()) - 1);
   }
   for (int z = first[2]; z < end[2]; ++z)
     for (int y = first[1]; y < end[1]; ++y)
-      for (int x = first[0]; x < end[0]; ++x) {
-        const int rank = x * step_[0] + ranks_[0] * (y * step_[1] + ranks_[1] * z * step_[2]);
-        const GridBox both = intersection(this->box(rank), box);
-        if (!both.is_empty()) visit(rank, both);
-      }
+      for (int x = first[0]; x < end[0]; ++x) visit(rank_at(x, y, z));
 }
 
 }  // namespace weft::solver

@@ -29,17 +29,23 @@ class LevelCuts {
   /// The same with one box, of rank 0.
   LevelCuts on_one_rank() const;
 
-  /// The box of `rank`; empty where it has none.
+  /// The box of `rank`; empty where it has none, and between two others where it has a place but no
+  /// point: a finer box of one point may have none that stays.
   spmv::GridBox box(int rank) const;
+  bool has_place(int rank) const;
   /// Calls visit(rank, points) for each rank with points in `box`, in ascending order of their
   /// place in the grid of boxes.
   void for_each_owner(const spmv::GridBox& box,
                       const std::function<void(int, const spmv::GridBox&)>& visit) const;
 
+  /// Calls visit(rank) for each rank whose box, with points or without, is in `box` or touches it.
+  void for_each_touching(const spmv::GridBox& box, const std::function<void(int)>& visit) const;
+
   bool operator==(const LevelCuts&) const = default;
 
  private:
   void merge(std::size_t direction);
+  int rank_at(int x, int y, int z) const;
 
   std::array<int, 3> ranks_;  // ranks in each direction of the finest grid
   std::array<int, 3> step_{1, 1, 1};  // ranks in a direction from one box to the next

@@ -16,46 +16,73 @@ struct RowNeighbours {
   const float* above;  // y + 1
   const float* behind;  // z - 1
   const float* ahead;  // z + 1
+  const float* below_behind;
+  const float* above_behind;
+  const float* below_ahead;
+  const float* above_ahead;
+};
+
+/// What the points of a row but the last one are coupled with.
+enum class RowKind {
+  uniform,  // six neighbours, all by 1
+  weighted,  // six neighbours
+  corners,  // 26 neighbours, all by 1
 };
 
 /// Couplings of the points of a row, of a grid with constant coefficients. Only the last points of
 /// a direction have others.
-struct SevenPointRow {
-  SevenPointRow(const GridLevel& level, spmv::GlobalIndex y, spmv::GlobalIndex z)
-      : is_uniform(level.directions[0].coupling == 1 && level.directions[1].before(y) == 1 &&
-                   level.directions[2].before(z) == 1),
-        x(static_cast<float>(level.directions[0].coupling)),
+struct StencilRow {
+  StencilRow(const GridLevel& level, spmv::GlobalIndex y, spmv::GlobalIndex z)
+      : x(static_cast<float>(level.directions[0].coupling)),
         below(static_cast<float>(level.directions[1].before(y))),
         above(static_cast<float>(level.directions[1].coupling)),
         behind(static_cast<float>(level.directions[2].before(z))),
         ahead(static_cast<float>(level.directions[2].coupling)) {
-    const double others = level.directions[1].diagonal(y) + level.directions[2].diagonal(z);
     const spmv::GlobalIndex last = level.directions[0].size - 1;
-    centre = static_cast<float>(2 * level.directions[0].coupling + others);
+    const spmv::GlobalIndex not_last = last + 1;
+    if (level.has_corners)
+      kind = RowKind::corners;
+    else if (x == 1 && below == 1 && behind == 1)
+      kind = RowKind::uniform;
+    centre = static_cast<float>(level.diagonal(not_last, y, z));
     last_x = static_cast<float>(level.directions[0].before(last));
-    last_centre = static_cast<float>(level.directions[0].diagonal(last) + others);
+    last_centre = static_cast<float>(level.diagonal(last, y, z));
   }
 
   /// Sum of the neighbours of point i, by couplings.
-  template <bool uniform>
+  template <RowKind kind>
   [[gnu::always_inline]] float neighbours(const RowNeighbours& u, std::ptrdiff_t i) const {
-    if constexpr (uniform)
+    if constexpr (kind == RowKind::corners)
+      return row_sum(u, i - 1) + ring(u, i) + row_sum(u, i + 1);
+    if constexpr (kind == RowKind::uniform)
       return ((u.here[i - 1] + u.here[i + 1]) + (u.below[i] + u.above[i])) +
              (u.behind[i] + u.ahead[i]);
     return (x * (u.here[i - 1] + u.here[i + 1]) + (below * u.below[i] + above * u.above[i])) +
            (behind * u.behind[i] + ahead * u.ahead[i]);
   }
   /// Of the last point of the grid in x.
+  template <RowKind kind>
   [[gnu::always_inline]] float last_neighbours(const RowNeighbours& u, std::ptrdiff_t i) const {
+    if constexpr (kind == RowKind::corners) return neighbours<kind>(u, i);  // zeros follow
     return (last_x * u.here[i - 1] + (below * u.below[i] + above * u.above[i])) +
            (behind * u.behind[i] + ahead * u.ahead[i]);
   }
 
-  bool is_uniform;  // all couplings are 1, but for the last point
+  RowKind kind = RowKind::weighted;
   float x, below, above, behind, ahead;
   float centre;
   float last_x;
   float last_centre;
+
+ private:
+  /// The eight points around point i in the plane across x.
+  [[gnu::always_inline]] static float ring(const RowNeighbours& u, std::ptrdiff_t i) {
+    return ((u.below[i] + u.above[i]) + (u.behind[i] + u.ahead[i])) +
+           ((u.below_behind[i] + u.above_behind[i]) + (u.below_ahead[i] + u.above_ahead[i]));
+  }
+  [[gnu::always_inline]] static float row_sum(const RowNeighbours& u, std::ptrdiff_t i) {
+    return u.here[i] + ring(u, i);
+  }
 };
 
 /// Points [begin, end) of a row; `last`: the last one of the grid if it is among them, else -1.
@@ -68,7 +95,7 @@ struct RowRange {
 };
 
 /// x = factor·D⁻¹·f: the first smoothing step from zero.
-[[gnu::always_inline]] inline void start_row(const SevenPointRow& row, RowRange range, float factor,
+[[gnu::always_inline]] inline void start_row(const StencilRow& row, RowRange range, float factor,
                                              const float* f, float* out) {
   const float k = factor / row.centre;
 #pragma omp simd
@@ -77,36 +104,35 @@ struct RowRange {
 }
 
 /// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x); `before` counts where `has_before`.
-template <bool uniform, bool has_before>
-[[gnu::always_inline]] inline void smooth_row(const SevenPointRow& row, RowRange range,
-                                              float momentum, float factor, const float* f,
-                                              const RowNeighbours& x, const float* before,
-                                              float* out) {
+template <RowKind kind, bool has_before>
+[[gnu::always_inline]] inline void smooth_row(const StencilRow& row, RowRange range, float momentum,
+                                              float factor, const float* f, const RowNeighbours& x,
+                                              const float* before, float* out) {
   const float a = has_before ? momentum : 0;
   const float own = 1 + a - factor;
   const float k = factor / row.centre;
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
-    const float next = own * x.here[i] + k * (f[i] + row.neighbours<uniform>(x, i));
+    const float next = own * x.here[i] + k * (f[i] + row.neighbours<kind>(x, i));
     out[i] = has_before ? next - a * before[i] : next;
   }
   if (const std::ptrdiff_t i = range.last; i >= 0) {
     const float last_k = factor / row.last_centre;
-    const float next = own * x.here[i] + last_k * (f[i] + row.last_neighbours(x, i));
+    const float next = own * x.here[i] + last_k * (f[i] + row.last_neighbours<kind>(x, i));
     out[i] = has_before ? next - a * before[i] : next;
   }
 }
 
 /// out = f - A·x.
-template <bool uniform>
-[[gnu::always_inline]] inline void residual_row(const SevenPointRow& row, RowRange range,
+template <RowKind kind>
+[[gnu::always_inline]] inline void residual_row(const StencilRow& row, RowRange range,
                                                 const float* f, const RowNeighbours& x,
                                                 float* out) {
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
-    out[i] = (f[i] - row.centre * x.here[i]) + row.neighbours<uniform>(x, i);
+    out[i] = (f[i] - row.centre * x.here[i]) + row.neighbours<kind>(x, i);
   if (const std::ptrdiff_t i = range.last; i >= 0)
-    out[i] = (f[i] - row.last_centre * x.here[i]) + row.last_neighbours(x, i);
+    out[i] = (f[i] - row.last_centre * x.here[i]) + row.last_neighbours<kind>(x, i);
 }
 
 /// out = Σ weights·rows of three rows.

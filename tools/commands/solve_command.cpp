@@ -72,7 +72,7 @@ const KrylovEntry& default_method() { return solver::krylov_methods().front(); }
 /// True if `auto` may choose it for this operator.
 bool is_candidate(const KrylovEntry& entry, const Job& job, const spmv::GridStencil* stencil,
                   const KrylovMethod::Options& options) {
-  if (entry.needs_grid) return stencil && !stencil->has_corners && !options.preconditioner;
+  if (entry.needs_grid) return stencil && !options.preconditioner;
   return entry.is_cg_variant && !(entry.hides_reduction && job.world().size() == 1);
 }
 

@@ -45,23 +45,34 @@ class ReferenceCycle {
         for (spmv::GlobalIndex x = 0; x < level.directions[0].size; ++x) visit(Point{x, y, z});
   }
   static double diagonal(const solver::GridLevel& level, const Point& at) {
+    return level.diagonal(at[0], at[1], at[2]);
+  }
+  /// Of the values around a point, by couplings.
+  static double sum_of_neighbours(const solver::GridLevel& level, const Values& x,
+                                  const Point& at) {
     double sum = 0;
-    for (std::size_t d = 0; d < 3; ++d) sum += level.directions[d].diagonal(at[d]);
+    if (level.has_corners) {
+      for (int dz = -1; dz <= 1; ++dz)
+        for (int dy = -1; dy <= 1; ++dy)
+          for (int dx = -1; dx <= 1; ++dx)
+            sum += value(level, x, {at[0] + dx, at[1] + dy, at[2] + dz});
+      return sum - value(level, x, at);
+    }
+    for (std::size_t d = 0; d < 3; ++d) {
+      Point before = at;
+      Point after = at;
+      --before[d];
+      ++after[d];
+      sum += level.directions[d].before(at[d]) * value(level, x, before) +
+             level.directions[d].coupling * value(level, x, after);
+    }
     return sum;
   }
   static Values residual(const solver::GridLevel& level, const Values& f, const Values& x) {
     Values r(f.size());
     for_each_point(level, [&](const Point& at) {
-      double product = diagonal(level, at) * value(level, x, at);
-      for (std::size_t d = 0; d < 3; ++d) {
-        Point before = at;
-        Point after = at;
-        --before[d];
-        ++after[d];
-        product -= level.directions[d].before(at[d]) * value(level, x, before) +
-                   level.directions[d].coupling * value(level, x, after);
-      }
-      r[index(level, at)] = f[index(level, at)] - product;
+      const std::size_t i = index(level, at);
+      r[i] = f[i] - (diagonal(level, at) * x[i] - sum_of_neighbours(level, x, at));
     });
     return r;
   }
@@ -95,16 +106,7 @@ class ReferenceCycle {
       for (int sweep = 0; sweep < 500; ++sweep)  // Gauss-Seidel
         for_each_point(level, [&](const Point& at) {
           const std::size_t i = index(level, at);
-          double sum = f[i];
-          for (std::size_t d = 0; d < 3; ++d) {
-            Point before = at;
-            Point after = at;
-            --before[d];
-            ++after[d];
-            sum += level.directions[d].before(at[d]) * value(level, x, before) +
-                   level.directions[d].coupling * value(level, x, after);
-          }
-          x[i] = sum / diagonal(level, at);
+          x[i] = (f[i] + sum_of_neighbours(level, x, at)) / diagonal(level, at);
         });
       return x;
     }
