@@ -16,6 +16,7 @@ GridStencil GridStencil::of(const Problem& problem) {
       const auto& w = problem.weights;
       return {problem.grid, 2 * (w[0] + w[1] + w[2]), w, false};
     }
+    case ProblemKind::diffusion3d:
     case ProblemKind::irregular:
     case ProblemKind::anderson3d:
     case ProblemKind::holstein_hubbard:
@@ -23,7 +24,8 @@ GridStencil GridStencil::of(const Problem& problem) {
       break;
   }
   throw comm_thread::InputError("found " + problem.name() +
-                                " without a grid; expected poisson2d, poisson3d, poisson3d27 or "
+                                " without a stencil of the same numbers for all points; expected "
+                                "poisson2d, poisson3d, poisson3d27 or "
                                 "anisotropic3d for a matrix-free operator");
 }
 

@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/problems/anderson_generator.h"
+#include "spmv/problems/diffusion_generator.h"
 #include "spmv/problems/holstein_hubbard_generator.h"
 #include "spmv/problems/irregular_generator.h"
 #include "spmv/problems/stencil_generator.h"
@@ -91,8 +92,10 @@ void fill(const ComputeTeam& team, const Problem& problem, MatrixAssembly& assem
 
 void visit_rows(const Problem& problem, GlobalIndex begin, GlobalIndex end,
                 const RowVisitor& visit) {
-  if (problem.has_grid())
+  if (problem.has_stencil())
     StencilGenerator(problem).visit_rows(begin, end, visit);
+  else if (problem.kind == ProblemKind::diffusion3d)
+    DiffusionGenerator(problem).visit_rows(begin, end, visit);
   else if (problem.kind == ProblemKind::anderson3d)
     AndersonGenerator(problem).visit_rows(begin, end, visit);
   else if (problem.kind == ProblemKind::holstein_hubbard)

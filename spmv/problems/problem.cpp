@@ -102,6 +102,11 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
   } else if (family == "anisotropic3d") {
     problem.kind = ProblemKind::anisotropic3d;
     parse_anisotropic(reader, rest, problem);
+  } else if (family == "diffusion3d") {
+    problem.kind = ProblemKind::diffusion3d;
+    const auto parts = split(rest, ',');
+    problem.grid = parse_grid(reader, parts[0], 3);
+    problem.diffusion = DiffusionSettings::parse(reader, std::span(parts).subspan(1));
   } else if (family == "irregular") {
     problem.kind = ProblemKind::irregular;
     problem.irregular = parse_irregular(reader, rest);
@@ -116,7 +121,8 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
   } else {
     reader.fail(
         "not a known problem; expected poisson3d:N, poisson3d:NXxNYxNZ, poisson2d:NXxNY, "
-        "poisson3d27:N, anisotropic3d:N,ex,ey,ez, irregular:N,nnzr=15,bandwidth=B,seed=1, "
+        "poisson3d27:N, anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, "
+        "irregular:N,nnzr=15,bandwidth=B,seed=1, "
         "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15, "
         "FILE.mtx or FILE.mtx.gz");
   }
@@ -139,7 +145,8 @@ Problem Problem::parse(std::string_view word) {
 
 bool Problem::has_grid() const {
   return kind == ProblemKind::poisson2d || kind == ProblemKind::poisson3d ||
-         kind == ProblemKind::poisson3d27 || kind == ProblemKind::anisotropic3d;
+         kind == ProblemKind::poisson3d27 || kind == ProblemKind::anisotropic3d ||
+         kind == ProblemKind::diffusion3d;
 }
 
 GlobalIndex Problem::row_count() const {
@@ -166,6 +173,8 @@ std::string Problem::name() const {
     case ProblemKind::anisotropic3d:
       return "anisotropic3d:" + text_of(grid, 3) + "," + text_of(weights[0]) + "," +
              text_of(weights[1]) + "," + text_of(weights[2]);
+    case ProblemKind::diffusion3d:
+      return "diffusion3d:" + text_of(grid, 3) + "," + diffusion.text();
     case ProblemKind::irregular:
       return "irregular:" + std::to_string(irregular.row_count) +
              ",nnzr=" + std::to_string(irregular.nonzeros_per_row) +

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "spmv/problems/diffusion_settings.h"
 #include "spmv/problems/holstein_hubbard_settings.h"
 #include "spmv/rows/index.h"
 
@@ -15,6 +16,7 @@ enum class ProblemKind {
   poisson3d,
   poisson3d27,
   anisotropic3d,
+  diffusion3d,
   irregular,
   anderson3d,
   holstein_hubbard,
@@ -50,13 +52,17 @@ struct Problem {
   ///     poisson3d:N  poisson3d:NXxNYxNZ              irregular:N,nnzr=15,bandwidth=B,seed=1
   ///     poisson3d27:N  poisson3d27:NXxNYxNZ          FILE.mtx  FILE.mtx.gz
   ///     anderson3d:N,W=16,seed=1                     holstein-hubbard:sites=6,up=3,…
+  ///     diffusion3d:N,constant                       diffusion3d:N,jumps:RATIO
+  ///     diffusion3d:N,checkerboard:BLOCK,RATIO       diffusion3d:N,lognormal:SIGMA,seed=1
   ///
   /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
   static Problem parse(std::string_view word);
 
   bool is_file() const { return kind == ProblemKind::file; }
-  /// A stencil on the points of a grid with Dirichlet boundaries?
+  /// Of the points of a grid with Dirichlet boundaries?
   bool has_grid() const;
+  /// A grid on which all points have the same numbers?
+  bool has_stencil() const { return has_grid() && kind != ProblemKind::diffusion3d; }
 
   /// Number of rows; 0 for a file, whose reader determines it.
   GlobalIndex row_count() const;
@@ -68,6 +74,7 @@ struct Problem {
   ProblemKind kind = ProblemKind::file;
   GridSize grid;  // with a grid; anderson3d
   std::array<double, 3> weights{1, 1, 1};  // x, y, z; anisotropic3d
+  DiffusionSettings diffusion;  // diffusion3d
   IrregularSettings irregular;  // irregular
   AndersonSettings anderson;  // anderson3d
   HolsteinHubbardSettings holstein_hubbard;  // holstein_hubbard

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/problems/diffusion_generator.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/problems/stencil_generator.h"
 
@@ -76,7 +77,11 @@ void fill_rows(const RightHandSide& right_hand_side, const Problem& problem, Glo
       std::fill(own.begin(), own.end(), 1.0);
       return;
     case RightHandSideKind::boundary_one:
-      StencilGenerator(problem).sum_missing_weights(first_row, first_row + std::ssize(own), own);
+      if (problem.has_stencil())
+        StencilGenerator(problem).sum_missing_weights(first_row, first_row + std::ssize(own), own);
+      else
+        DiffusionGenerator(problem).sum_missing_weights(first_row, first_row + std::ssize(own),
+                                                        own);
       return;
     case RightHandSideKind::random:
     case RightHandSideKind::x_random:

@@ -17,7 +17,7 @@ namespace weft::spmv {
 /// Thread: any number at the same time.
 class StencilGenerator {
  public:
-  /// `problem`: one with a grid.
+  /// `problem`: one with a stencil.
   explicit StencilGenerator(const Problem& problem);
 
   /// Visits the rows [begin, end) in ascending order.

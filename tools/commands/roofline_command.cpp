@@ -88,7 +88,7 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
   std::unique_ptr<GridKernels> grid_kernels;
   std::vector<RooflineKernel> kernels = matrix_kernels.collective_kernels();
   append(kernels, vector_kernels.kernels());
-  if (problem.has_grid()) {
+  if (problem.has_stencil()) {
     grid_kernels = std::make_unique<GridKernels>(job, problem, l2_bytes);
     append(kernels, grid_kernels->collective_kernels());
   }

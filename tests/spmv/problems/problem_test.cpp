@@ -55,6 +55,31 @@ TEST_CASE("irregular has defaults that follow its size") {
   CHECK(chosen.irregular.seed == ~std::uint64_t{0});
 }
 
+TEST_CASE("diffusion3d takes a grid and a coefficient") {
+  for (const std::string word :
+       {"diffusion3d:4x3x2,constant", "diffusion3d:4,jumps:1000", "diffusion3d:4,jumps:0.001",
+        "diffusion3d:64,checkerboard:8,1000", "diffusion3d:4,lognormal:3,seed=7"}) {
+    CHECK(Problem::parse(word).name() == word);
+    CHECK(Problem::parse(word).has_grid());
+    CHECK_FALSE(Problem::parse(word).has_stencil());
+  }
+  CHECK(Problem::parse("diffusion3d:4,lognormal:3").name() == "diffusion3d:4,lognormal:3,seed=1");
+  const auto refused = [](const std::string& coefficient, const std::string& complaint) {
+    CHECK_THAT(complaint_about("diffusion3d:4" + coefficient), Catch::Contains(complaint));
+  };
+  refused("", "found no coefficient; expected constant, jumps:RATIO");
+  refused(",smooth", "found the coefficient 'smooth'; expected constant");
+  refused(",constant:1", "found the coefficient 'constant:1'");
+  refused(",constant,1", "found 2 words for the coefficient");
+  refused(",jumps:0", "found 0");
+  refused(",jumps:-1", "found -1");
+  refused(",checkerboard:8", "found 1 words for the coefficient");
+  refused(",checkerboard:0,8", "found 0; expected points of a block's edge");
+  refused(",lognormal:nan", "expected a standard deviation");
+  refused(",lognormal:78", "found lognormal:78; expected at most 77");
+  refused(",lognormal:1,speed=1", "found the key 'speed'; expected seed");
+}
+
 TEST_CASE("anderson3d takes a grid, the width of the disorder and a seed") {
   const Problem problem = Problem::parse("anderson3d:4x3x2,seed=7,W=2.5");
   CHECK(problem.row_count() == 24);
@@ -105,8 +130,8 @@ TEST_CASE("an unknown problem gets the list of the known ones") {
     const std::string complaint = complaint_about(word);
     CHECK_THAT(complaint, Catch::StartsWith("problem '" + word + "': not a known problem"));
     for (const std::string known :
-         {"poisson3d:N", "poisson2d:", "poisson3d27:", "anisotropic3d:", "irregular:",
-          "anderson3d:", "holstein-hubbard:", "FILE.mtx", "FILE.mtx.gz"})
+         {"poisson3d:N", "poisson2d:", "poisson3d27:", "anisotropic3d:", "diffusion3d:",
+          "irregular:", "anderson3d:", "holstein-hubbard:", "FILE.mtx", "FILE.mtx.gz"})
       CHECK_THAT(complaint, Catch::Contains(known));
     CHECK_THAT(complaint, !Catch::Contains("\n"));
   }
