@@ -156,9 +156,8 @@ TEST_CASE("unknown commands and options are refused") {
   check_refused(folder, {"solve", matrix, "--method", "multigrid"}, {"multigrid", "stencil"});
   check_refused(folder, {"solve", "poisson3d:9", "--preconditioner", "multigrid"},
                 {"multigrid", "stencil"});
-  check_refused(folder,
-                {"solve", "poisson3d27:9", "--operator", "stencil", "--method", "multigrid"},
-                {"27 points"});
+  check_refused(folder, {"solve", "diffusion3d:9,jumps:2", "--operator", "stencil"},
+                {"diffusion3d:9,jumps:2", "stencil of the same numbers"});
   check_refused(folder,
                 {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
                  "--preconditioner", "jacobi"},

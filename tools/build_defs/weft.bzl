@@ -91,7 +91,7 @@ TEST_COPTS = select({
 _TEST_COPTS = TEST_COPTS + _early("catch2")
 _TEST_DEPS = ["//tools/build_defs:catch2"]
 
-def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], tags = [], testonly = False, **kwargs):
+def weft_cc_library(name, srcs = None, hdrs = None, parts = [], public = False, deps = [], tags = [], testonly = False, **kwargs):
     """A cc_library; a header without a source of its name is also compiled alone, twice in one file.
 
     A source includes the header of its name first (tools/check_layers), which shows the same.
@@ -100,6 +100,7 @@ def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], t
       name: the name of the header without its ending.
       srcs: the source; NAME.cpp where there is one.
       hdrs: the header; NAME.h.
+      parts: names of headers, and sources, that only this library uses.
       public: whether the rooms above may use it (rooms.bzl); tests always may.
       deps: as in cc_library.
       tags: as in cc_library.
@@ -107,9 +108,9 @@ def weft_cc_library(name, srcs = None, hdrs = None, public = False, deps = [], t
       **kwargs: anything else that cc_library knows.
     """
     if srcs == None:
-        srcs = native.glob([name + ".cpp"])
+        srcs = native.glob([part + ".cpp" for part in [name] + parts])
     if hdrs == None:
-        hdrs = native.glob([name + ".h"])
+        hdrs = native.glob([part + ".h" for part in [name] + parts])
     visibility = kwargs.pop("visibility", ["//tests:__subpackages__"])
     if public:
         visibility = visibility + rooms_above(native.package_name())

@@ -177,27 +177,13 @@ void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& sessio
   command.add_option("problems", options->problems, "one or more, named as in weft solve")
       ->required()
       ->type_name("PROBLEM...");
-  const auto add_list = [&](const char* name, std::vector<std::string>& list,
-                            const std::vector<std::string>& known, const char* text) {
-    command.add_option(name, list, text)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(CLI::IsMember(known))
-        ->capture_default_str();
-  };
-  add_list("--modes", options->modes, spmv::mode_names(),
-           "halo exchange: vector waits, overlap computes first, overlap-test tests at\n"
-           "intervals, task uses the communication thread");
-  add_list("--methods", options->methods,
-           {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
-           "variants of conjugate gradients, separated by commas");
-  command
-      .add_option(
-          "--operator", options->operator_kind,
-          "matrix, or stencil: no stored matrix; grid problems only, cut in three directions")
-      ->check(CLI::IsMember({"matrix", "stencil"}))
-      ->type_name("matrix|stencil")
-      ->capture_default_str();
+  add_choices(command, "--modes", options->modes, spmv::mode_names(),
+              "halo exchange: vector waits, overlap computes first, overlap-test tests at\n"
+              "intervals, task uses the communication thread");
+  add_choices(command, "--methods", options->methods,
+              {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
+              "variants of conjugate gradients, separated by commas");
+  add_operator_option(command, options->operator_kind);
   command.add_option("--iterations", options->iterations, "iterations of each run")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

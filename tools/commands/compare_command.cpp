@@ -195,19 +195,8 @@ void add_compare_command(CLI::App& program, const comm_thread::MpiSession& sessi
   command.add_option("problems", options->problems, "one or more, named as in weft solve")
       ->required()
       ->type_name("PROBLEM...");
-  command.add_option("--modes", options->modes, "modes, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(spmv::mode_names()))
-      ->type_name("MODE,...")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--operator", options->operator_kind,
-          "matrix, or stencil: no stored matrix; grid problems only, cut in three directions")
-      ->check(CLI::IsMember({"matrix", "stencil"}))
-      ->type_name("matrix|stencil")
-      ->capture_default_str();
+  add_choices(command, "--modes", options->modes, spmv::mode_names(), "modes, separated by commas");
+  add_operator_option(command, options->operator_kind);
   command.add_option("--repetitions", options->repetitions, "timed products per mode")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

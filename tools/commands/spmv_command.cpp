@@ -156,12 +156,7 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
   const auto options = std::make_shared<SpmvOptions>();
   CLI::App& command = *program.add_subcommand("spmv", "time y = A x in each mode, in turn");
   add_problem_options(command, *options);
-  command.add_option("--mode", options->modes, "modes, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(spmv::mode_names()))
-      ->type_name("MODE,...")
-      ->capture_default_str();
+  add_choices(command, "--mode", options->modes, spmv::mode_names(), "modes, separated by commas");
   command.add_option("--repetitions", options->repetitions, "timed products per mode")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

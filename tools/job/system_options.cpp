@@ -1,6 +1,28 @@
 #include "tools/job/system_options.h"
 
+#include <fmt/ranges.h>
+
 namespace weft::tools {
+
+void add_choice(CLI::App& command, const std::string& name, std::string& value,
+                const std::vector<std::string>& choices, const std::string& help) {
+  const std::string words = fmt::format("{}", fmt::join(choices, "|"));
+  // The type's name says already what the check's description would.
+  command.add_option(name, value, help)
+      ->check(CLI::IsMember(choices).description(""))
+      ->type_name(words)
+      ->capture_default_str();
+}
+
+void add_choices(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                 const std::vector<std::string>& known, const std::string& help) {
+  command.add_option(name, values, help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(known).description(""))
+      ->type_name(fmt::format("{},...", fmt::join(known, "|")))
+      ->capture_default_str();
+}
 
 void add_problem_options(CLI::App& command, SystemOptions& options) {
   command
@@ -14,29 +36,22 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
                   "or a Matrix Market file FILE.mtx, FILE.mtx.gz")
       ->required()
       ->type_name("PROBLEM");
-  command
-      .add_option("--partition", options.partition,
-                  "what ranks get equal shares of: rows or nonzeros; metis: of nonzeros, with a\n"
-                  "small halo, of a graph that rank 0 cuts (40 bytes of its memory per nonzero)")
-      ->check(CLI::IsMember({"rows", "nonzeros", "metis"}))
-      ->type_name("rows|nonzeros|metis")
-      ->capture_default_str();
-  command
-      .add_option("--order", options.order,
-                  "of the rows: as given, or rcm: reverse Cuthill-McKee, for a narrow band, found\n"
-                  "by rank 0 (20 bytes of its memory per nonzero); b and x keep the given order")
-      ->check(CLI::IsMember({"given", "rcm"}))
-      ->type_name("given|rcm")
-      ->capture_default_str();
+  add_choice(command, "--partition", options.partition, {"rows", "nonzeros", "metis"},
+             "what ranks get equal shares of: rows or nonzeros; metis: of nonzeros, with a\n"
+             "small halo, of a graph that rank 0 cuts (40 bytes of its memory per nonzero)");
+  add_choice(command, "--order", options.order, {"given", "rcm"},
+             "of the rows: as given, or rcm: reverse Cuthill-McKee, for a narrow band, found\n"
+             "by rank 0 (20 bytes of its memory per nonzero); b and x keep the given order");
+}
+
+void add_operator_option(CLI::App& command, std::string& kind) {
+  add_choice(command, "--operator", kind, {"matrix", "stencil"},
+             "matrix, or stencil: no stored matrix; grid problems only, cut in three directions");
 }
 
 void add_format_option(CLI::App& command, SystemOptions& options) {
-  command
-      .add_option("--format", options.format,
-                  "matrix storage: auto (repeating rows as a stencil, else CRS) or crs")
-      ->check(CLI::IsMember({"auto", "crs"}))
-      ->type_name("auto|crs")
-      ->capture_default_str();
+  add_choice(command, "--format", options.format, {"auto", "crs"},
+             "matrix storage: auto (repeating rows as a stencil, else CRS) or crs");
 }
 
 void add_job_options(CLI::App& command, SystemOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -26,8 +27,18 @@ struct SystemOptions {
   }
 };
 
+/// An option that takes one of `choices`.
+void add_choice(CLI::App& command, const std::string& name, std::string& value,
+                const std::vector<std::string>& choices, const std::string& help);
+
+/// An option that takes several of `known`, separated by commas.
+void add_choices(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                 const std::vector<std::string>& known, const std::string& help);
+
 /// PROBLEM, --partition, --order.
 void add_problem_options(CLI::App& command, SystemOptions& options);
+/// --operator.
+void add_operator_option(CLI::App& command, std::string& kind);
 /// --format.
 void add_format_option(CLI::App& command, SystemOptions& options);
 /// --threads, --strict-placement, --json.

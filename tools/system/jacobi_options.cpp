@@ -7,7 +7,6 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "solver/sweep/async_iteration.h"
-#include "tools/system/async_option_checks.h"
 #include "tools/system/schwarz_word.h"
 
 namespace weft::tools {
@@ -37,11 +36,6 @@ std::string fault_of_momentum(const std::string& text) {
              : "found '" + text + "'; expected auto or a number from 0 to below 1";
 }
 
-std::string fault_of_transport(const std::string& text) {
-  const std::string fault = text == "openmp" ? "" : fault_of_channel_transport(text);
-  return fault.empty() ? fault : fault + ", or openmp";
-}
-
 /// Refuses options that have no effect here instead of ignoring them.
 void need(bool is_so, const std::string& message) {
   if (!is_so) throw InputError(message);
@@ -57,11 +51,8 @@ void add_what_options(CLI::App& command, JacobiOptions& options) {
       .add_option("--grid", options.grid,
                   "the diffusion problem on a grid, matrix-free: N or NXxNYxNZ")
       ->type_name("NXxNYxNZ");
-  command
-      .add_option("--partition", options.partition, "of a matrix: equal shares of rows or nonzeros")
-      ->check(CLI::IsMember({"rows", "nonzeros"}))
-      ->type_name("rows|nonzeros")
-      ->capture_default_str();
+  add_choice(command, "--partition", options.partition, {"rows", "nonzeros"},
+             "of a matrix: equal shares of rows or nonzeros");
   add_format_option(command, options);
   command
       .add_option("--rhs", options.right_hand_side,
@@ -75,32 +66,10 @@ void add_what_options(CLI::App& command, JacobiOptions& options) {
 }
 
 void add_method_options(CLI::App& command, JacobiOptions& options) {
-  command
-      .add_option("--variant", options.variant,
-                  "sync: synchronous; async: asynchronous, newest whole halo; racy:\n"
-                  "asynchronous, newest elements")
-      ->check(CLI::IsMember({"sync", "async", "racy"}))
-      ->type_name("sync|async|racy")
-      ->capture_default_str();
-  command
-      .add_option("--transport", options.transport,
-                  "transport of the halos: two-sided,\n"
-                  "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
-                  "shmem[:put|put-overlap] (build with --config=oshmem); or openmp: threads\n"
-                  "of one rank, each with its own planes")
-      ->check(fault_of_transport)
-      ->type_name("TRANSPORT")
-      ->capture_default_str();
-  command.add_option("--mode", options.mode, "halo exchange of sync, as in weft solve")
-      ->check(CLI::IsMember({"vector", "overlap", "task"}))
-      ->type_name("vector|overlap|task")
-      ->capture_default_str();
-  command
-      .add_option("--in-flight", options.max_in_flight,
-                  "largest number of messages in flight to a neighbour")
-      ->check(CLI::Range(1, 512))
-      ->type_name("R")
-      ->capture_default_str();
+  add_choice(command, "--variant", options.variant, {"sync", "async", "racy"},
+             "sync: synchronous; async: asynchronous, newest whole halo; racy:\n"
+             "asynchronous, newest elements");
+  add_async_options(command, options, true);
   command
       .add_option("--halo-period", options.halo_period,
                   "sweeps between two halo exchanges; auto: messages cost 5 % of sweeping;\n"
@@ -112,13 +81,6 @@ void add_method_options(CLI::App& command, JacobiOptions& options) {
                   "else 25")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("K");
-  command
-      .add_option("--detector", options.detector,
-                  "termination detection of asynchronous ranks; always followed by a\n"
-                  "verification")
-      ->check(fault_of_detector)
-      ->type_name("flags|residual|all-reduce|snapshot")
-      ->capture_default_str();
 }
 
 void add_numerical_options(CLI::App& command, JacobiOptions& options) {
@@ -126,10 +88,6 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
       .add_option("--tolerance", options.tolerance,
                   "end when ||b - A x|| is below this times ||b||")
       ->check(fault_of_positive)
-      ->capture_default_str();
-  command.add_option("--max-iterations", options.max_iterations, "end after this many sweeps")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
-      ->type_name("COUNT")
       ->capture_default_str();
   command.add_option("--weight", options.weight, "of a matrix: x + WEIGHT D^-1 (b - A x)")
       ->check(fault_of_positive)
@@ -162,12 +120,11 @@ JacobiVariant JacobiOptions::parsed_variant() const {
 int JacobiOptions::sweeps_per_check() const {
   if (check_period > 0) return check_period;
   if (has_schwarz()) return 1;
-  return parsed_variant() == JacobiVariant::sync ? 100 : 25;
+  return is_sync() ? 100 : 25;
 }
 
 int JacobiOptions::parsed_halo_period() const {
-  const bool is_sync = parsed_variant() == JacobiVariant::sync;
-  if (halo_period.empty() && is_sync) return 1;
+  if (halo_period.empty() && is_sync()) return 1;
   if (halo_period.empty() || halo_period == "auto")
     return solver::AsyncIteration::automatic_halo_period;
   const auto period = number_in<int>(halo_period);
@@ -175,8 +132,6 @@ int JacobiOptions::parsed_halo_period() const {
     throw InputError("--halo-period: found '" + halo_period + "'; expected 1 or more, or auto");
   return *period;
 }
-
-std::vector<solver::Fault> JacobiOptions::parsed_faults() const { return parse_faults(faults); }
 
 bool JacobiOptions::has_schwarz() const { return is_schwarz(inner); }
 
@@ -208,26 +163,22 @@ double JacobiOptions::inner_tolerance() const {
 }
 
 void JacobiOptions::check() const {
-  const bool is_sync = parsed_variant() == JacobiVariant::sync;
+  AsyncOptions::check();
   need(is_grid() != !problem.empty(),
        is_grid() ? "found PROBLEM and --grid; expected one of them"
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
-  need(!is_sync || is_threaded() || transport == "two-sided" || mode != "overlap",
-       "--mode: found overlap with --transport " + transport +
-           ", which needs the communication thread; expected vector or task");
-  need(!is_sync || halo_period != "auto",
+  need(!is_sync() || halo_period != "auto",
        "--halo-period: found 'auto' with --variant sync; expected a number, or --variant async");
   need(is_grid() || lift == 0, "--lift: found with a matrix; expected --grid");
   need(is_grid() || halo_depth == 1, "--halo-depth: found with a matrix; expected --grid");
-  need(is_sync || halo_depth == 1,
+  need(is_sync() || halo_depth == 1,
        "--halo-depth: found with --variant " + variant + "; expected sync");
   need(!is_grid() || (weight == 1 && momentum == "0" && inner.empty() && !is_strict),
        "--weight, --momentum, --inner, --strict: found with --grid; expected a matrix");
   need(inner.empty() || (weight == 1 && momentum == "0"),
        "--inner: found with --weight or --momentum; expected one of them");
   static_cast<void>(parsed_halo_period());
-  static_cast<void>(parsed_faults());
   if (has_schwarz())
     static_cast<void>(parsed_schwarz());
   else if (!inner.empty())
@@ -247,11 +198,6 @@ void add_jacobi_options(CLI::App& command, JacobiOptions& options) {
       ->capture_default_str();
   command.add_flag("!--no-time-blocks", options.has_time_blocking,
                    "of a grid: make every sweep in a separate pass");
-  command
-      .add_option("--inject", options.faults,
-                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION or\n"
-                  "stall:RANK:SECONDS; may be given several times")
-      ->type_name("FAULT");
 }
 
 }  // namespace weft::tools

@@ -1,50 +1,38 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "solver/precondition/schwarz_preconditioner.h"
-#include "solver/sweep/disturbance.h"
-#include "tools/job/system_options.h"
+#include "tools/system/async_options.h"
 
 namespace weft::tools {
 
 enum class JacobiVariant { sync, async, racy };
 
 /// Options of the commands that sweep: `weft jacobi` and `weft study`.
-struct JacobiOptions : SystemOptions {
+struct JacobiOptions : AsyncOptions {
+  JacobiOptions() : AsyncOptions(1e-4, 100) {}
+
   std::string grid;  // NXxNYxNZ; empty: `problem` names a matrix
   std::string right_hand_side;
-  std::string variant = "sync";
-  std::string transport = "two-sided";
-  std::string mode = "task";
-  std::string detector = "residual";
   std::string halo_period;  // empty: 1 if synchronous, else auto
   std::string inner;  // cg:TOLERANCE or schwarz[:...]
   std::string momentum = "0";
-  std::vector<std::string> faults;
-  double tolerance = 1e-4;
   double lift = 0;
   double weight = 1;
-  std::int64_t max_iterations = 1'000'000;
-  int max_in_flight = 100;
   int check_period = 0;  // 0: 100 if synchronous, else 25
   int halo_depth = 1;
   bool has_time_blocking = true;
   bool is_strict = false;
 
   bool is_grid() const { return !grid.empty(); }
-  bool is_threaded() const { return transport == "openmp"; }
   JacobiVariant parsed_variant() const;
   /// Sweeps between two checks, with the default put in.
   int sweeps_per_check() const;
   /// AsyncIteration::automatic_halo_period for `auto`. Throws comm_thread::InputError.
   int parsed_halo_period() const;
-  /// Throws comm_thread::InputError.
-  std::vector<solver::Fault> parsed_faults() const;
   /// True if `inner` selects Schwarz.
   bool has_schwarz() const;
   /// The subdomains in `inner`. Throws comm_thread::InputError.

@@ -15,7 +15,6 @@
 #include "solver/threads/jacobi.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
-#include "tools/system/async_option_checks.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/start_residual.h"
 
@@ -36,9 +35,8 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
-  check_faults(options.parsed_faults(),
-               is_threaded ? job.team().thread_count() : job.world().size(),
-               is_threaded ? "thread" : "rank");
+  options.check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
+                       is_threaded ? "thread" : "rank");
   if (!options.is_grid()) {
     load_matrix(options);
     return;

@@ -7,7 +7,6 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/problems/right_hand_side.h"
-#include "tools/system/async_option_checks.h"
 
 namespace weft::tools {
 namespace {
@@ -69,52 +68,14 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
       ->capture_default_str();
 }
 
-void add_asynchronous_options(CLI::App& command, SchwarzOptions& options) {
-  command
-      .add_option("--transport", options.transport,
-                  "transport of the messages: two-sided,\n"
-                  "one-sided[:flush|flush-local|overlap|overlap-local], shared (one node),\n"
-                  "shmem[:put|put-overlap] (build with --config=oshmem)")
-      ->check(fault_of_channel_transport)
-      ->type_name("TRANSPORT")
-      ->capture_default_str();
-  command
-      .add_option("--in-flight", options.max_in_flight,
-                  "largest number of messages in flight to a neighbour")
-      ->check(CLI::Range(1, 512))
-      ->type_name("R")
-      ->capture_default_str();
-  command
-      .add_option("--detector", options.detector,
-                  "termination detection of asynchronous ranks; always followed by a\n"
-                  "verification")
-      ->check(fault_of_detector)
-      ->type_name("flags|residual|all-reduce|snapshot")
-      ->capture_default_str();
-  command
-      .add_option("--seconds", options.fixed_seconds,
-                  "run for exactly this time, converged or not; 0: until converged")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("S")
-      ->capture_default_str();
-  command
-      .add_option("--inject", options.faults,
-                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION or\n"
-                  "stall:RANK:SECONDS; may be given several times")
-      ->type_name("FAULT");
-}
-
 }  // namespace
 
 void SchwarzOptions::check() const {
+  AsyncOptions::check();
   static_cast<void>(problem());
-  static_cast<void>(parse_faults(faults));
   if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
     throw InputError("--coarse: found " + coarse +
                      " with one subdomain or one point per side; expected 2 or more of both");
-  if (is_sync() && transport != "two-sided" && mode == "overlap")
-    throw InputError("--mode: found overlap with --transport " + transport +
-                     ", which needs the communication thread; expected vector or task");
   if (waits_in_turn() && (!is_sync() || transport != "two-sided"))
     throw InputError("--wait: found wait with --variant " + variant + ", --transport " + transport +
                      "; expected it with sync over two-sided only");
@@ -142,46 +103,28 @@ void add_alpha_option(CLI::App& command, SchwarzOptions& options) {
 
 void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
   add_problem_options(command, options);
+  add_choice(command, "--variant", options.variant, {"sync", "async"},
+             "sync: synchronous; async: asynchronous, newest received values");
+  add_async_options(command, options, false);
   command
-      .add_option("--variant", options.variant,
-                  "sync: synchronous; async: asynchronous, newest received values")
-      ->check(CLI::IsMember({"sync", "async"}))
-      ->type_name("sync|async")
+      .add_option("--seconds", options.fixed_seconds,
+                  "run for exactly this time, converged or not; 0: until converged")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S")
       ->capture_default_str();
-  add_asynchronous_options(command, options);
-  command.add_option("--mode", options.mode, "halo exchange of sync, as in weft solve")
-      ->check(CLI::IsMember({"vector", "overlap", "task"}))
-      ->type_name("vector|overlap|task")
-      ->capture_default_str();
-  command
-      .add_option("--wait", options.wait,
-                  "with sync: waitall, for the halos of all neighbours, or wait, for one\n"
-                  "after the other, copying received halos meanwhile")
-      ->check(CLI::IsMember({"wait", "waitall"}))
-      ->type_name("wait|waitall")
-      ->capture_default_str();
-  command
-      .add_option("--local-solver", options.local_solver,
-                  "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
-                  "diagonalisation; auto: the quicker one in a trial")
-      ->check(CLI::IsMember({"auto", "cholmod", "tensor"}))
-      ->type_name("auto|cholmod|tensor")
-      ->capture_default_str();
-  command
-      .add_option("--coarse", options.coarse,
-                  "a second level between all subdomains: linear, one bilinear function for\n"
-                  "each point where four of them meet")
-      ->check(CLI::IsMember({"none", "linear"}))
-      ->type_name("none|linear")
-      ->capture_default_str();
+  add_choice(command, "--wait", options.wait, {"wait", "waitall"},
+             "with sync: waitall, for the halos of all neighbours, or wait, for one\n"
+             "after the other, copying received halos meanwhile");
+  add_choice(command, "--local-solver", options.local_solver, {"auto", "cholmod", "tensor"},
+             "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
+             "diagonalisation; auto: the quicker one in a trial");
+  add_choice(command, "--coarse", options.coarse, {"none", "linear"},
+             "a second level between all subdomains: linear, one bilinear function for\n"
+             "each point where four of them meet");
   command
       .add_option("--tolerance", options.tolerance,
                   "end when ||b - A x|| is below this times ||b|| on every subdomain")
       ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--max-iterations", options.max_iterations, "end after this many iterations")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
-      ->type_name("COUNT")
       ->capture_default_str();
 }
 

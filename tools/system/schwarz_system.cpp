@@ -22,7 +22,6 @@
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
 #include "spmv/modes/mode.h"
-#include "tools/system/async_option_checks.h"
 #include "tools/system/start_residual.h"
 
 namespace weft::tools {
@@ -92,7 +91,7 @@ SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
     : job_(job),
       problem_(options.problem()),
       partition_(options.tiles_per_side, job.world().size()) {
-  check_faults(parse_faults(options.faults), job.world().size(), "rank");
+  options.check_faults(job.world().size(), "rank");
 }
 
 std::string SchwarzSystem::name() const {
@@ -203,7 +202,7 @@ solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
                                                const SchwarzOptions& options,
                                                ProgressLine& progress) {
   const double b_norm = collective_start_residual(job_, sweeper);
-  const solver::Disturbance disturbance(parse_faults(options.faults), job_.world().rank());
+  const solver::Disturbance disturbance(options.parsed_faults(), job_.world().rank());
   const auto show = [&](std::int64_t iteration, double residual) {
     progress.update(iteration, residual);
   };

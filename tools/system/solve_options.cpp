@@ -116,13 +116,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "Matrix Market array file; default: boundary-one for grids, ones for\n"
                   "files, random:1 otherwise")
       ->type_name("RHS");
-  command
-      .add_option(
-          "--operator", options.operator_kind,
-          "matrix, or stencil: no stored matrix; grid problems only, cut in three directions")
-      ->check(CLI::IsMember({"matrix", "stencil"}))
-      ->type_name("matrix|stencil")
-      ->capture_default_str();
+  add_operator_option(command, options.operator_kind);
   command.add_option("--method", options.method, help_of_methods())
       ->check(CLI::IsMember(names_of_methods()))
       ->type_name("METHOD")
@@ -145,15 +139,11 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "gmres: iterations before a restart, and number of vectors kept; default: 30")
       ->check(CLI::Range(1, 1000))
       ->type_name("M");
-  command
-      .add_option("--mode", options.mode,
-                  "halo exchange: vector (before the product), overlap (MPI, during it),\n"
-                  "overlap-test (MPI, tested at intervals during it) or task (communication\n"
-                  "thread, during it); results are the same to the last bit; auto: the quickest\n"
-                  "by a model of the product")
-      ->check(CLI::IsMember({"vector", "overlap", "overlap-test", "task", "auto"}))
-      ->type_name("vector|overlap|overlap-test|task|auto")
-      ->capture_default_str();
+  add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},
+             "halo exchange: vector (before the product), overlap (MPI, during it),\n"
+             "overlap-test (MPI, tested at intervals during it) or task (communication\n"
+             "thread, during it); results are the same to the last bit; auto: the quickest\n"
+             "by a model of the product");
   command
       .add_option("--tolerance", options.stop.tolerance,
                   "end when the residual norm has fallen by this factor")

@@ -1,0 +1,91 @@
+#include "tools/system/async_options.h"
+
+#include <fmt/format.h>
+
+#include "comm_thread/channels/transport_choice.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/termination/detector_kind.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::InputError;
+
+/// What `parse` complains of; empty if it does not.
+template <class Parse>
+std::string fault_of(const Parse& parse) {
+  try {
+    parse();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<solver::Fault> AsyncOptions::parsed_faults() const {
+  std::vector<solver::Fault> parsed;
+  for (const std::string& text : faults) parsed.push_back(solver::Fault::parse(text));
+  return parsed;
+}
+
+void AsyncOptions::check_faults(int count, const char* who) const {
+  for (const solver::Fault& fault : parsed_faults())
+    if (fault.kind != solver::Fault::Kind::jitter && fault.rank >= count)
+      throw InputError(fmt::format("--inject: found {} {}; expected one from 0 to {}", who,
+                                   fault.rank, count - 1));
+}
+
+void AsyncOptions::check() const {
+  if (is_sync() && !is_threaded() && transport != "two-sided" && mode == "overlap")
+    throw InputError("--mode: found overlap with --transport " + transport +
+                     ", which needs the communication thread; expected vector or task");
+  static_cast<void>(parsed_faults());
+}
+
+void add_async_options(CLI::App& command, AsyncOptions& options, bool may_use_threads) {
+  add_choice(command, "--mode", options.mode, {"vector", "overlap", "task"},
+             "halo exchange of sync, as in weft solve");
+  command
+      .add_option("--transport", options.transport,
+                  std::string("transport of the halos: two-sided,\n"
+                              "one-sided[:flush|flush-local|overlap|overlap-local], shared (one "
+                              "node),\nshmem[:put|put-overlap] (build with --config=oshmem)") +
+                      (may_use_threads ? "; or openmp: threads\nof one rank, each with its own "
+                                         "planes"
+                                       : ""))
+      ->check([may_use_threads](const std::string& text) {
+        if (may_use_threads && text == "openmp") return std::string();
+        const std::string fault = fault_of([&] { comm_thread::transport_choice(text); });
+        return may_use_threads && !fault.empty() ? fault + ", or openmp" : fault;
+      })
+      ->type_name("TRANSPORT")
+      ->capture_default_str();
+  command
+      .add_option("--in-flight", options.max_in_flight,
+                  "largest number of messages in flight to a neighbour")
+      ->check(CLI::Range(1, 512))
+      ->type_name("R")
+      ->capture_default_str();
+  command
+      .add_option("--detector", options.detector,
+                  "termination detection of asynchronous ranks; always followed by a\n"
+                  "verification")
+      ->check([](const std::string& text) {
+        return fault_of([&] { comm_thread::detector_kind(text); });
+      })
+      ->type_name("flags|residual|all-reduce|snapshot")
+      ->capture_default_str();
+  command
+      .add_option("--inject", options.faults,
+                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION or\n"
+                  "stall:RANK:SECONDS; may be given several times")
+      ->type_name("FAULT");
+  command.add_option("--max-iterations", options.max_iterations, "end after this many iterations")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
+      ->type_name("COUNT")
+      ->capture_default_str();
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/sweep/disturbance.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+
+/// Options of the commands with synchronous and asynchronous variants.
+struct AsyncOptions : SystemOptions {
+  AsyncOptions(double default_tolerance, int default_in_flight)
+      : tolerance(default_tolerance), max_in_flight(default_in_flight) {}
+
+  std::string variant = "sync";
+  std::string mode = "task";
+  std::string transport = "two-sided";
+  std::string detector = "residual";
+  std::vector<std::string> faults;
+  double tolerance;
+  int max_in_flight;
+  std::int64_t max_iterations = 1'000'000;
+
+  bool is_sync() const { return variant == "sync"; }
+  /// Threads of one rank instead of ranks?
+  bool is_threaded() const { return transport == "openmp"; }
+  /// Throws comm_thread::InputError.
+  std::vector<solver::Fault> parsed_faults() const;
+  /// The same, also if a fault names an index that does not exist and would be ignored silently.
+  /// `who`: name of the `count` items.
+  void check_faults(int count, const char* who) const;
+  /// Throws comm_thread::InputError where options do not go together.
+  void check() const;
+};
+
+/// --mode, --transport, --in-flight, --detector, --inject, --max-iterations. `may_use_threads`:
+/// takes --transport openmp.
+void add_async_options(CLI::App& command, AsyncOptions& options, bool may_use_threads);
+
+}  // namespace weft::tools
