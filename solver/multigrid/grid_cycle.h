@@ -55,7 +55,6 @@ class GridCycle {
   int depth() const { return DownPass::depth(options_.steps); }
   const Options& options() const { return options_; }
   const GridLevel& finest() const { return levels_.front().grid; }
-  std::size_t level_count() const { return levels_.size(); }
 
   /// The right-hand side of the finest grid, for a source that is an array, with its halo.
   GridArray& right_hand_side() { return levels_.front().f; }

@@ -2,7 +2,6 @@
 
 #include <time.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 
 namespace weft::solver {
 namespace {
@@ -36,8 +36,9 @@ std::vector<std::string_view> split(std::string_view text) {
 /// True if all of `text` is a number.
 template <class Number>
 bool read(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+  const auto found = comm_thread::number_in<Number>(text);
+  number = found.value_or(number);
+  return found.has_value();
 }
 
 bool is_valid(const Fault& fault) {

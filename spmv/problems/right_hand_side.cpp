@@ -1,11 +1,10 @@
 #include "spmv/problems/right_hand_side.h"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
-#include <system_error>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 #include "spmv/problems/diffusion_generator.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/problems/stencil_generator.h"
@@ -20,13 +19,11 @@ using comm_thread::InputError;
 }
 
 std::uint64_t parse_seed(std::string_view word, std::string_view text) {
-  std::uint64_t seed = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, seed);
-  if (error != std::errc{} || end != text_end)
+  const auto seed = comm_thread::number_in<std::uint64_t>(text);
+  if (!seed)
     fail(word, "found the seed '" + std::string(text) +
                    "'; expected a whole number from 0 to 18446744073709551615");
-  return seed;
+  return *seed;
 }
 
 }  // namespace

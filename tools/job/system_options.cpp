@@ -1,8 +1,19 @@
 #include "tools/job/system_options.h"
 
+#include <cmath>
+
 #include <fmt/ranges.h>
 
+#include "comm_thread/mpi/number_in.h"
+
 namespace weft::tools {
+
+std::string fault_of_positive(const std::string& text) {
+  const auto number = comm_thread::number_in<double>(text);
+  return number && *number > 0 && std::isfinite(*number)
+             ? ""
+             : "found '" + text + "'; expected a number above 0";
+}
 
 void add_choice(CLI::App& command, const std::string& name, std::string& value,
                 const std::vector<std::string>& choices, const std::string& help) {

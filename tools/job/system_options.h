@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "comm_thread/mpi/input_error.h"
 #include "spmv/rows/partition_by.h"
 
 namespace weft::tools {
@@ -26,6 +27,20 @@ struct SystemOptions {
     return partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;
   }
 };
+
+/// What `parse` complains of; empty if it does not: the check of an option.
+template <class Parse>
+std::string fault_of(const Parse& parse) {
+  try {
+    parse();
+  } catch (const comm_thread::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The check of an option that takes a number above 0.
+std::string fault_of_positive(const std::string& text);
 
 /// An option that takes one of `choices`.
 void add_choice(CLI::App& command, const std::string& name, std::string& value,

@@ -7,22 +7,8 @@
 #include "comm_thread/termination/detector_kind.h"
 
 namespace weft::tools {
-namespace {
 
 using comm_thread::InputError;
-
-/// What `parse` complains of; empty if it does not.
-template <class Parse>
-std::string fault_of(const Parse& parse) {
-  try {
-    parse();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-}  // namespace
 
 std::vector<solver::Fault> AsyncOptions::parsed_faults() const {
   std::vector<solver::Fault> parsed;

@@ -1,11 +1,10 @@
 #include "tools/system/jacobi_options.h"
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 #include "solver/sweep/async_iteration.h"
 #include "tools/system/schwarz_word.h"
 
@@ -13,21 +12,7 @@ namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-std::string fault_of_positive(const std::string& text) {
-  const auto number = number_in<double>(text);
-  return number && *number > 0 && std::isfinite(*number)
-             ? ""
-             : "found '" + text + "'; expected a number above 0";
-}
+using comm_thread::number_in;
 
 std::string fault_of_momentum(const std::string& text) {
   const auto number = number_in<double>(text);

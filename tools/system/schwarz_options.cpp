@@ -1,11 +1,10 @@
 #include "tools/system/schwarz_options.h"
 
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <string_view>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 #include "spmv/problems/right_hand_side.h"
 
 namespace weft::tools {
@@ -14,33 +13,23 @@ namespace {
 using comm_thread::InputError;
 
 double parse_alpha(const std::string& text) {
-  double alpha = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), alpha);
-  if (error != std::errc() || end != text.data() + text.size() || !(alpha > 0))
+  const auto alpha = comm_thread::number_in<double>(text);
+  if (!alpha || !(*alpha > 0))
     throw InputError("found '" + text +
                      "'; expected a number above 0, inf for the classical method, auto or search");
-  return alpha;
+  return *alpha;
 }
 
 std::string fault_of_alpha(const std::string& text) {
   if (text == "auto" || text == "search") return "";
-  try {
-    parse_alpha(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return fault_of([&] { parse_alpha(text); });
 }
 
 std::string fault_of_right_hand_side(const std::string& text) {
-  try {
-    const auto kind = spmv::RightHandSide::parse(text).kind;
-    if (kind == spmv::RightHandSideKind::file)
-      return "found a file; expected ones, boundary-one, random:SEED or x-random:SEED";
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return fault_of([&] {
+    if (spmv::RightHandSide::parse(text).kind == spmv::RightHandSideKind::file)
+      throw InputError("found a file; expected ones, boundary-one, random:SEED or x-random:SEED");
+  });
 }
 
 void add_problem_options(CLI::App& command, SchwarzOptions& options) {

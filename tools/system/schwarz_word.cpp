@@ -1,13 +1,12 @@
 #include "tools/system/schwarz_word.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <limits>
 #include <sstream>
 #include <string_view>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 
 namespace weft::tools {
 namespace {
@@ -18,23 +17,18 @@ constexpr std::string_view word = "schwarz";
 
 /// Throws comm_thread::InputError.
 std::int64_t whole_number(const std::string& item, std::string_view digits) {
-  std::int64_t number = -1;
-  const char* const last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, number);
-  if (error != std::errc() || end != last || number < 0 ||
-      number > std::numeric_limits<std::int32_t>::max())
+  const auto number = comm_thread::number_in<std::int32_t>(digits);
+  if (!number || *number < 0)
     throw comm_thread::InputError("found '" + item + "'; expected a whole number, 0 or more");
-  return number;
+  return *number;
 }
 
 /// Throws comm_thread::InputError.
 double share(const std::string& item, std::string_view digits) {
-  double number = 0;
-  const char* const last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, number);
-  if (error != std::errc() || end != last || !(number > 0 && number <= 1))
+  const auto number = comm_thread::number_in<double>(digits);
+  if (!number || !(*number > 0 && *number <= 1))
     throw comm_thread::InputError("found '" + item + "'; expected a number above 0, up to 1");
-  return number;
+  return *number;
 }
 
 }  // namespace

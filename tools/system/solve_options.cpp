@@ -1,13 +1,12 @@
 #include "tools/system/solve_options.h"
 
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 #include "solver/methods/method_table.h"
 #include "tools/system/schwarz_word.h"
 
@@ -16,32 +15,13 @@ namespace {
 
 using solver::SchwarzPreconditioner;
 
-/// The number that is all of `text`; NaN when it is not one.
-double number_in(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : std::nan("");
-}
-
 std::string fault_of_preconditioner(const std::string& text) {
   if (text == "none" || text == "jacobi" || text == "multigrid") return "";
   if (!is_schwarz(text))
     return "found '" + text +
            "'; expected none, jacobi, multigrid or "
            "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
-  try {
-    parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric);
-  } catch (const comm_thread::InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-std::string fault_of_tolerance(const std::string& text) {
-  const double tolerance = number_in(text);
-  return tolerance > 0 && std::isfinite(tolerance)
-             ? ""
-             : "found '" + text + "'; expected a number above 0";
+  return fault_of([&] { parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric); });
 }
 
 std::vector<std::string> names_of_methods() {
@@ -61,9 +41,8 @@ std::string help_of_methods() {
 }
 
 std::string fault_of_iterations(const std::string& text) {
-  std::int64_t iterations = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iterations);
-  return error == std::errc() && end == text.data() + text.size() && iterations >= 0
+  const auto iterations = comm_thread::number_in<std::int64_t>(text);
+  return iterations && *iterations >= 0
              ? ""
              : "found '" + text + "'; expected a whole number, 0 or more";
 }
@@ -147,7 +126,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command
       .add_option("--tolerance", options.stop.tolerance,
                   "end when the residual norm has fallen by this factor")
-      ->check(fault_of_tolerance)
+      ->check(fault_of_positive)
       ->capture_default_str();
   command
       .add_option("--max-iterations", options.stop.max_iterations, "end after this many iterations")
