@@ -19,13 +19,7 @@ void for_each_row(const GridBox& box, const Visit& row) {
 
 /// The box of a rank and `depth` points around it, also where the box is empty between two others.
 GridBox grown_box(const LevelCuts& cuts, int rank, int depth, const GridBox& grid) {
-  if (!cuts.has_place(rank)) return {};
-  GridBox box = cuts.box(rank);
-  for (std::size_t d = 0; d < 3; ++d) {
-    box.begin[d] = std::max(box.begin[d] - depth, grid.begin[d]);
-    box.end[d] = std::min(box.end[d] + depth, grid.end[d]);
-  }
-  return box;
+  return cuts.has_place(rank) ? spmv::grown(cuts.box(rank), depth, grid) : GridBox{};
 }
 
 /// What the others need of `own` points, by rank. Only ranks near by are looked at:

@@ -22,21 +22,6 @@ constexpr spmv::GlobalIndex least_edge = 8;
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_tag = 2000;
 
-GridBox domain_of(const GridLevel& level) {
-  GridBox box;
-  for (std::size_t d = 0; d < 3; ++d) box.end[d] = level.directions[d].size;
-  return box;
-}
-
-GridBox grown(GridBox box, int depth, const GridBox& domain) {
-  if (box.is_empty()) return box;
-  for (std::size_t d = 0; d < 3; ++d) {
-    box.begin[d] = std::max(box.begin[d] - depth, domain.begin[d]);
-    box.end[d] = std::min(box.end[d] + depth, domain.end[d]);
-  }
-  return box;
-}
-
 /// Calls run(tile) for the tiles of `part` that are the thread's.
 template <class Run>
 void for_each_tile(const PassTiles& tiles, RowSet part, const TeamThread& thread, const Run& run) {
@@ -144,7 +129,7 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
 void GridCycle::make_level(Level& level, std::size_t index) {
   const int rank = communicator_.rank();
   const bool is_last = index + 1 == levels_.size();
-  const GridBox domain = domain_of(level.grid);
+  const GridBox domain = level.grid.points();
   const GridBox own = level.cuts.box(rank);
   const int threads = team_.thread_count();
   const int f_depth = is_last ? 0 : depth();
@@ -171,8 +156,8 @@ void GridCycle::make_level(Level& level, std::size_t index) {
   const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
   // The finest residual needs x at one more point on each side.
   const int reach = options_.steps + (index == 0 ? 2 : 1);
-  level.down = cut_into_tiles(grown(own, options_.steps, domain), own, level.finer_cuts.box(rank),
-                              domain, reach, threads);
+  const GridBox smoothed = own.is_empty() ? own : grown(own, options_.steps, domain);
+  level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads);
   level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
                             options_.steps + 1, threads);
   level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps);

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "spmv/grid/box.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/rows/index.h"
 
@@ -49,9 +50,10 @@ struct GridLevel {
   double scale = 1;  // the largest coupling, by which the others are divided
   std::array<bool, 3> is_coarsened{};  // towards the next level
 
-  spmv::GlobalIndex point_count() const {
-    return directions[0].size * directions[1].size * directions[2].size;
+  spmv::GridBox points() const {
+    return {{0, 0, 0}, {directions[0].size, directions[1].size, directions[2].size}};
   }
+  spmv::GlobalIndex point_count() const { return points().point_count(); }
   double diagonal(spmv::GlobalIndex x, spmv::GlobalIndex y, spmv::GlobalIndex z) const;
   /// Upper bound of the eigenvalues of D⁻¹·A.
   double largest_eigenvalue() const;

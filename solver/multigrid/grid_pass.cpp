@@ -18,20 +18,6 @@ using spmv::GridBox;
 
 constexpr std::size_t most_steps = 4;
 
-GridBox domain_of(const GridLevel& level) {
-  GridBox box;
-  for (std::size_t d = 0; d < 3; ++d) box.end[d] = level.directions[d].size;
-  return box;
-}
-
-GridBox grown(GridBox box, const GridBox& domain) {
-  for (std::size_t d = 0; d < 3; ++d) {
-    box.begin[d] = std::max(box.begin[d] - 1, domain.begin[d]);
-    box.end[d] = std::min(box.end[d] + 1, domain.end[d]);
-  }
-  return box;
-}
-
 /// The coarse points among those of a fine box.
 GridBox coarse_points(const GridLevel& fine, GridBox box) {
   for (std::size_t d = 0; d < 3; ++d)
@@ -350,13 +336,13 @@ DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps)
 
 void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
                    PassMemory& memory, const std::function<void()>& pause) const {
-  const GridBox domain = domain_of(fine_);
+  const GridBox domain = fine_.points();
   const auto steps = static_cast<std::size_t>(steps_);
   const bool restricts = !coarse_points(fine_, tile.own).is_empty();
-  const GridBox residual = restricts ? grown(tile.own, domain) : GridBox{};
+  const GridBox residual = restricts ? grown(tile.own, 1, domain) : GridBox{};
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
-  stages[steps] = restricts ? hull(tile.points, grown(residual, domain)) : tile.points;
-  for (std::size_t k = steps; k > 1; --k) stages[k - 1] = grown(stages[k], domain);
+  stages[steps] = restricts ? hull(tile.points, grown(residual, 1, domain)) : tile.points;
+  for (std::size_t k = steps; k > 1; --k) stages[k - 1] = grown(stages[k], 1, domain);
   const GridBox& widest = stages[1];
 
   Allotment allotment(memory);
@@ -458,11 +444,11 @@ UpPass::UpPass(const GridLevel& fine, int steps) : fine_(fine), steps_(steps) {}
 
 void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
                  const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const {
-  const GridBox domain = domain_of(fine_);
+  const GridBox domain = fine_.points();
   const auto steps = static_cast<std::size_t>(steps_);
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
   stages[steps] = tile.points;
-  for (std::size_t k = steps; k > 0; --k) stages[k - 1] = grown(stages[k], domain);
+  for (std::size_t k = steps; k > 0; --k) stages[k - 1] = grown(stages[k], 1, domain);
   const GridBox& widest = stages[0];
 
   Allotment allotment(memory);

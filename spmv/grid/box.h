@@ -32,6 +32,15 @@ inline GridBox intersection(const GridBox& a, const GridBox& b) {
   return both;
 }
 
+/// `box` and `depth` points around it, as far as `grid` goes.
+inline GridBox grown(GridBox box, int depth, const GridBox& grid) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    box.begin[d] = std::max(box.begin[d] - depth, grid.begin[d]);
+    box.end[d] = std::min(box.end[d] + depth, grid.end[d]);
+  }
+  return box;
+}
+
 /// The least box with the points of both.
 inline GridBox hull(const GridBox& a, const GridBox& b) {
   if (a.is_empty()) return b;
