@@ -60,7 +60,9 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
   std::map<int, Range> sends;
   std::map<int, Range> receives;
   std::size_t size = 0;
-  for (const auto& [rank, box] : needed_by_others(to.cuts, to.depth, from.cuts.box(me), grid)) {
+  for (const auto& needed : needed_by_others(to.cuts, to.depth, from.cuts.box(me), grid)) {
+    const int rank = needed.first;
+    const GridBox& box = needed.second;
     if (rank == me) continue;
     sends[rank] = {size, static_cast<std::size_t>(box.point_count())};
     for_each_row(box, [&](GlobalIndex y, GlobalIndex z) {

@@ -153,8 +153,8 @@ struct RestrictionWeights {
       last[i] = static_cast<float>(direction.restriction(count - 1)[i]);
     }
   }
-  float inner[3];
-  float last[3];
+  float inner[3]{};
+  float last[3]{};
 };
 
 /// out = weight·(restriction of r along x), or out += that. `range`: of coarse points.

@@ -92,8 +92,8 @@ void DiffusionGenerator::visit_rows(GlobalIndex begin, GlobalIndex end,
                                     const RowVisitor& visit) const {
   const std::array<GlobalIndex, 6> distances{-grid_.x * grid_.y, -grid_.x, -1, 1, grid_.x,
                                              grid_.x * grid_.y};
-  std::array<GlobalIndex, 7> columns;
-  std::array<double, 7> values;
+  std::array<GlobalIndex, 7> columns{};
+  std::array<double, 7> values{};
   for_each_point(begin, end, [&](GlobalIndex row, const Point& point) {
     double diagonal = 0;
     for (const double coupling : point.couplings) diagonal += coupling;
