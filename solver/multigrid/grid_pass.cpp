@@ -7,7 +7,9 @@
 
 #include "perfmodel/simd.h"
 #include "solver/multigrid/chebyshev.h"
+#include "solver/multigrid/interpolation.h"
 #include "solver/multigrid/plane_ring.h"
+#include "solver/multigrid/restriction.h"
 #include "solver/multigrid/row_kernels.h"
 
 namespace weft::solver {
@@ -18,16 +20,6 @@ using spmv::GridBox;
 
 constexpr std::size_t most_steps = 4;
 
-/// The coarse points among those of a fine box.
-GridBox coarse_points(const GridLevel& fine, GridBox box) {
-  for (std::size_t d = 0; d < 3; ++d)
-    if (fine.is_coarsened[d]) {
-      box.begin[d] /= 2;
-      box.end[d] /= 2;
-    }
-  return box;
-}
-
 bool has_plane(const GridBox& box, GlobalIndex z) {
   return !box.is_empty() && z >= box.begin[2] && z < box.end[2];
 }
@@ -35,27 +27,6 @@ bool has_plane(const GridBox& box, GlobalIndex z) {
 RowRange range_in_x(const GridBox& box, const GridBox& domain) {
   return {box.begin[0], box.end[0], domain.end[0]};
 }
-
-/// Hands out the memory of a pass. A first call with no memory counts.
-class Allotment {
- public:
-  explicit Allotment(PassMemory& memory) : memory_(memory) {}
-  void reserve(std::size_t count) { total_ += rounded(count); }
-  /// After all reservations.
-  void begin() { first_ = memory_.reserve(total_); }
-  float* take(std::size_t count) {
-    float* const place = first_ + used_;
-    used_ += rounded(count);
-    return place;
-  }
-
- private:
-  static std::size_t rounded(std::size_t count) { return (count + 15) / 16 * 16; }
-  PassMemory& memory_;
-  float* first_ = nullptr;
-  std::size_t total_ = 0;
-  std::size_t used_ = 0;
-};
 
 /// Rows between the one that is prefetched from memory and the one that is computed. The hardware
 /// follows a row, but not the turns that a pass takes between planes of several arrays.
@@ -128,195 +99,6 @@ template <bool has_before>
     smooth_row<kind(), has_before>(row, range, momentum, factor, f, x, before, out);
   });
 }
-
-/// Zeros for rows outside of the grid, indexed by x, at least `domain`'s and one more on each side.
-const float* take_zeros(Allotment& allotment, const GridBox& box) {
-  const auto count = static_cast<std::size_t>(box.size(0) + 32);
-  float* const zeros = allotment.take(count);
-  std::fill_n(zeros, count, 0.0F);
-  return zeros + 16 - box.begin[0];
-}
-
-std::size_t zeros_count(const GridBox& box) { return static_cast<std::size_t>(box.size(0) + 32); }
-
-/// The residual of a level, row by row, restricted to the coarse one.
-class Restriction {
- public:
-  Restriction(const GridLevel& fine, const GridLevel& coarse, const GridBox& own,
-              const GridBox& rows, GridArray& out, Allotment& allotment, const float* zeros)
-      : fine_(fine),
-        own_(coarse_points(fine, own)),
-        rows_(rows),
-        weights_x_(fine.directions[0]),
-        weights_y_(fine.directions[1]),
-        range_(own_.begin[0], own_.end[0], coarse.directions[0].size),
-        out_(out),
-        scale_(1 / coarse.scale),
-        zeros_(zeros) {
-    const std::ptrdiff_t stride = PlaneRing::row_stride(rows.size(0));
-    for (float*& r : r_) {
-      r = allotment.take(static_cast<std::size_t>(stride)) + 16 - rows.begin[0];
-    }
-    combined_ = allotment.take(static_cast<std::size_t>(stride)) + 16 - rows.begin[0];
-  }
-  static std::size_t element_count(const GridBox& rows) {
-    return 4 * static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)));
-  }
-
-  /// Where the residual of row y goes.
-  float* row(GlobalIndex y) { return r_[static_cast<std::size_t>(y % 3)]; }
-
-  /// Before the rows of plane `z`.
-  void begin_plane(GlobalIndex z) {
-    const GridDirection& direction = fine_.directions[2];
-    const auto is_own = [&](GlobalIndex coarse) {
-      return coarse >= own_.begin[2] && coarse < own_.end[2];
-    };
-    target_count_ = 0;
-    const auto add_target = [&](GlobalIndex coarse, double weight, bool adds) {
-      if (is_own(coarse))
-        targets_[target_count_++] = {coarse, static_cast<float>(weight * scale_), adds};
-    };
-    if (!fine_.is_coarsened[2]) {
-      add_target(z, 1, false);
-    } else if (z % 2 != 0) {
-      add_target(z / 2, direction.restriction(z / 2)[1], true);
-    } else {
-      if (z > 0) add_target(z / 2 - 1, direction.restriction(z / 2 - 1)[2], true);
-      if (z / 2 < direction.size / 2) add_target(z / 2, direction.restriction(z / 2)[0], false);
-    }
-  }
-
-  /// Uses the row y of the plane, after those below it.
-  [[gnu::always_inline]] void use_row(GlobalIndex y) {
-    if (target_count_ == 0) return;
-    const GlobalIndex size = fine_.directions[1].size;
-    if (rows_.end[0] == fine_.directions[0].size) row(y)[rows_.end[0]] = 0;
-    if (!fine_.is_coarsened[1]) {
-      if (y >= own_.begin[1] && y < own_.end[1]) restrict_row_to(y, row(y));
-      return;
-    }
-    const bool is_above = y % 2 == 0;
-    if (!is_above && y != size - 1) return;
-    const GlobalIndex coarse = is_above ? y / 2 - 1 : y / 2;
-    if (coarse < own_.begin[1] || coarse >= own_.end[1]) return;
-    const float* const rows[3] = {row(2 * coarse), row(2 * coarse + 1), is_above ? row(y) : zeros_};
-    combine_rows(rows, coarse == size / 2 - 1 ? weights_y_.last : weights_y_.inner, rows_.begin[0],
-                 rows_.end[0] + (rows_.end[0] == fine_.directions[0].size ? 1 : 0), combined_);
-    restrict_row_to(coarse, combined_);
-  }
-
- private:
-  /// Part of a coarse plane's values.
-  struct Target {
-    GlobalIndex z = 0;
-    float weight = 0;
-    bool adds = false;
-  };
-
-  /// `r`: restricted along y to row `y` of the coarse grid.
-  [[gnu::always_inline]] void restrict_row_to(GlobalIndex y, const float* r) {
-    for (std::size_t i = 0; i < target_count_; ++i) {
-      const Target& target = targets_[i];
-      if (target.adds)
-        along_x<true>(y, target.z, target.weight, r);
-      else
-        along_x<false>(y, target.z, target.weight, r);
-    }
-  }
-
-  template <bool adds>
-  [[gnu::always_inline]] void along_x(GlobalIndex y, GlobalIndex z, float weight, const float* r) {
-    if (fine_.is_coarsened[0])
-      restrict_row<adds>(weights_x_, range_, weight, r, out_.row(y, z));
-    else
-      copy_row<adds>(range_, weight, r, out_.row(y, z));
-  }
-
-  const GridLevel& fine_;
-  GridBox own_;  // coarse points
-  GridBox rows_;  // of the residual
-  RestrictionWeights weights_x_;
-  RestrictionWeights weights_y_;
-  RowRange range_;
-  GridArray& out_;
-  double scale_;
-  const float* zeros_;
-  std::array<Target, 2> targets_{};
-  std::size_t target_count_ = 0;
-  std::array<float*, 3> r_{};
-  float* combined_ = nullptr;
-};
-
-/// Rows of the coarse solution, interpolated along y and z.
-class Interpolation {
- public:
-  Interpolation(const GridLevel& fine, const GridBox& rows, const GridArray& e,
-                Allotment& allotment)
-      : fine_(fine),
-        e_(e),
-        last_weight_(
-            static_cast<float>(fine.directions[0].interpolation(fine.directions[0].size - 1)[0])) {
-    begin_ = fine.is_coarsened[0] ? rows.begin[0] / 2 - 1 : rows.begin[0];
-    end_ = fine.is_coarsened[0] ? rows.end[0] / 2 + 1 : rows.end[0];
-    combined_ =
-        allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)))) + 16 - begin_;
-  }
-  static std::size_t element_count(const GridBox& rows) {
-    return static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)));
-  }
-
-  /// out = x + interpolated row (y, z).
-  [[gnu::always_inline]] void add_row_to(GlobalIndex y, GlobalIndex z, RowRange range,
-                                         const float* x, float* out) {
-    const float* const e = combine(terms(1, y), terms(2, z));
-    if (fine_.is_coarsened[0])
-      add_interpolated_row(range, last_weight_, e, x, out);
-    else
-      add_row(range, e, x, out);
-  }
-
- private:
-  struct Terms {
-    GlobalIndex first = 0;
-    int count = 1;
-    std::array<float, 2> weights{1, 0};
-  };
-  Terms terms(std::size_t direction, GlobalIndex i) const {
-    if (!fine_.is_coarsened[direction]) return {i, 1, {1, 0}};
-    if (i % 2 != 0) return {i / 2, 1, {1, 0}};
-    const auto weights = fine_.directions[direction].interpolation(i);
-    return {i / 2 - 1, 2, {static_cast<float>(weights[0]), static_cast<float>(weights[1])}};
-  }
-  [[gnu::always_inline]] const float* combine(const Terms& y, const Terms& z) {
-    if (y.count == 1 && z.count == 1) return e_.row(y.first, z.first);
-    const float* const a = e_.row(y.first, z.first);
-    if (y.count == 2 && z.count == 2) {
-      const float* const b = e_.row(y.first + 1, z.first);
-      const float* const c = e_.row(y.first, z.first + 1);
-      const float* const d = e_.row(y.first + 1, z.first + 1);
-#pragma omp simd
-      for (std::ptrdiff_t i = begin_; i < end_; ++i)
-        combined_[i] = z.weights[0] * (y.weights[0] * a[i] + y.weights[1] * b[i]) +
-                       z.weights[1] * (y.weights[0] * c[i] + y.weights[1] * d[i]);
-      return combined_;
-    }
-    const auto& weights = y.count == 2 ? y.weights : z.weights;
-    const float* const b =
-        y.count == 2 ? e_.row(y.first + 1, z.first) : e_.row(y.first, z.first + 1);
-#pragma omp simd
-    for (std::ptrdiff_t i = begin_; i < end_; ++i)
-      combined_[i] = weights[0] * a[i] + weights[1] * b[i];
-    return combined_;
-  }
-
-  const GridLevel& fine_;
-  const GridArray& e_;
-  float last_weight_;
-  std::ptrdiff_t begin_ = 0;
-  std::ptrdiff_t end_ = 0;
-  float* combined_ = nullptr;
-};
 
 /// A row of the result.
 [[gnu::always_inline]] inline void deliver(const UpPass::Sink& sink, GlobalIndex y, GlobalIndex z,

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "solver/multigrid/finest_residual.h"
 #include "solver/multigrid/grid_array.h"
 #include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/pass_memory.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 #include "spmv/sums/binned_sum.h"
@@ -19,21 +17,6 @@ namespace weft::solver {
 struct PassTile {
   spmv::GridBox points;
   spmv::GridBox own;
-};
-
-/// Memory of one thread for the planes of a pass.
-class PassMemory {
- public:
-  /// At least `count` elements from an address that is a multiple of 64 bytes.
-  float* reserve(std::size_t count) {
-    if (count + line > memory_.size()) memory_.resize(count + line);
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    return memory_.data() + (64 - address % 64) % 64 / sizeof(float);
-  }
-
- private:
-  static constexpr std::size_t line = 16;
-  std::vector<float> memory_;
 };
 
 /// Smoothing from zero and restriction of the residual in one pass through memory, plane by plane:

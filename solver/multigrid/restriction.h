@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/pass_memory.h"
+#include "solver/multigrid/plane_ring.h"
+#include "solver/multigrid/row_kernels.h"
+#include "spmv/grid/box.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// The coarse points among those of a fine box.
+inline spmv::GridBox coarse_points(const GridLevel& fine, spmv::GridBox box) {
+  for (std::size_t d = 0; d < 3; ++d)
+    if (fine.is_coarsened[d]) {
+      box.begin[d] /= 2;
+      box.end[d] /= 2;
+    }
+  return box;
+}
+
+/// The residual of a level, row by row, restricted to the coarse one.
+class Restriction {
+ public:
+  Restriction(const GridLevel& fine, const GridLevel& coarse, const spmv::GridBox& own,
+              const spmv::GridBox& rows, GridArray& out, Allotment& allotment, const float* zeros)
+      : fine_(fine),
+        own_(coarse_points(fine, own)),
+        rows_(rows),
+        weights_x_(fine.directions[0]),
+        weights_y_(fine.directions[1]),
+        range_(own_.begin[0], own_.end[0], coarse.directions[0].size),
+        out_(out),
+        scale_(1 / coarse.scale),
+        zeros_(zeros) {
+    const std::ptrdiff_t stride = PlaneRing::row_stride(rows.size(0));
+    for (float*& r : r_) {
+      r = allotment.take(static_cast<std::size_t>(stride)) + 16 - rows.begin[0];
+    }
+    combined_ = allotment.take(static_cast<std::size_t>(stride)) + 16 - rows.begin[0];
+  }
+  static std::size_t element_count(const spmv::GridBox& rows) {
+    return 4 * static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)));
+  }
+
+  /// Where the residual of row y goes.
+  float* row(spmv::GlobalIndex y) { return r_[static_cast<std::size_t>(y % 3)]; }
+
+  /// Before the rows of plane `z`.
+  void begin_plane(spmv::GlobalIndex z) {
+    const GridDirection& direction = fine_.directions[2];
+    const auto is_own = [&](spmv::GlobalIndex coarse) {
+      return coarse >= own_.begin[2] && coarse < own_.end[2];
+    };
+    target_count_ = 0;
+    const auto add_target = [&](spmv::GlobalIndex coarse, double weight, bool adds) {
+      if (is_own(coarse))
+        targets_[target_count_++] = {coarse, static_cast<float>(weight * scale_), adds};
+    };
+    if (!fine_.is_coarsened[2]) {
+      add_target(z, 1, false);
+    } else if (z % 2 != 0) {
+      add_target(z / 2, direction.restriction(z / 2)[1], true);
+    } else {
+      if (z > 0) add_target(z / 2 - 1, direction.restriction(z / 2 - 1)[2], true);
+      if (z / 2 < direction.size / 2) add_target(z / 2, direction.restriction(z / 2)[0], false);
+    }
+  }
+
+  /// Uses the row y of the plane, after those below it.
+  [[gnu::always_inline]] void use_row(spmv::GlobalIndex y) {
+    if (target_count_ == 0) return;
+    const spmv::GlobalIndex size = fine_.directions[1].size;
+    if (rows_.end[0] == fine_.directions[0].size) row(y)[rows_.end[0]] = 0;
+    if (!fine_.is_coarsened[1]) {
+      if (y >= own_.begin[1] && y < own_.end[1]) restrict_row_to(y, row(y));
+      return;
+    }
+    const bool is_above = y % 2 == 0;
+    if (!is_above && y != size - 1) return;
+    const spmv::GlobalIndex coarse = is_above ? y / 2 - 1 : y / 2;
+    if (coarse < own_.begin[1] || coarse >= own_.end[1]) return;
+    const float* const rows[3] = {row(2 * coarse), row(2 * coarse + 1), is_above ? row(y) : zeros_};
+    combine_rows(rows, coarse == size / 2 - 1 ? weights_y_.last : weights_y_.inner, rows_.begin[0],
+                 rows_.end[0] + (rows_.end[0] == fine_.directions[0].size ? 1 : 0), combined_);
+    restrict_row_to(coarse, combined_);
+  }
+
+ private:
+  /// Part of a coarse plane's values.
+  struct Target {
+    spmv::GlobalIndex z = 0;
+    float weight = 0;
+    bool adds = false;
+  };
+
+  /// `r`: restricted along y to row `y` of the coarse grid.
+  [[gnu::always_inline]] void restrict_row_to(spmv::GlobalIndex y, const float* r) {
+    for (std::size_t i = 0; i < target_count_; ++i) {
+      const Target& target = targets_[i];
+      if (target.adds)
+        along_x<true>(y, target.z, target.weight, r);
+      else
+        along_x<false>(y, target.z, target.weight, r);
+    }
+  }
+
+  template <bool adds>
+  [[gnu::always_inline]] void along_x(spmv::GlobalIndex y, spmv::GlobalIndex z, float weight,
+                                      const float* r) {
+    if (fine_.is_coarsened[0])
+      restrict_row<adds>(weights_x_, range_, weight, r, out_.row(y, z));
+    else
+      copy_row<adds>(range_, weight, r, out_.row(y, z));
+  }
+
+  const GridLevel& fine_;
+  spmv::GridBox own_;  // coarse points
+  spmv::GridBox rows_;  // of the residual
+  RestrictionWeights weights_x_;
+  RestrictionWeights weights_y_;
+  RowRange range_;
+  GridArray& out_;
+  double scale_;
+  const float* zeros_;
+  std::array<Target, 2> targets_{};
+  std::size_t target_count_ = 0;
+  std::array<float*, 3> r_{};
+  float* combined_ = nullptr;
+};
+
+}  // namespace weft::solver
