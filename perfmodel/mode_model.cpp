@@ -9,14 +9,12 @@ double halo_seconds(double message_count, double bytes, double latency_seconds,
   return message_count > 0 ? message_count * latency_seconds + bytes / bytes_per_second : 0;
 }
 
-ModeTimes predict_modes(const ModeCosts& costs) {
-  const double waiting = costs.pack + costs.halo + costs.product;
-  const double hiding =
-      costs.pack + std::max(costs.interior + costs.carrying, costs.halo) + costs.boundary;
-  return {.vector = waiting,
-          .overlap = waiting,
-          .overlap_test = hiding,
-          .task = hiding + costs.handover};
+double sequential_seconds(const ModeCosts& costs) {
+  return costs.pack + costs.halo + costs.product;
+}
+
+double overlapped_seconds(const ModeCosts& costs) {
+  return costs.pack + std::max(costs.interior + costs.carrying, costs.halo) + costs.boundary;
 }
 
 }  // namespace weft::perfmodel

@@ -13,28 +13,17 @@ struct ModeCosts {
   double handover = 0;  // to the communication thread and back
 };
 
-/// One time for each mode.
-struct ModeTimes {
-  double vector = 0;
-  double overlap = 0;
-  double overlap_test = 0;
-  double task = 0;
-};
-
 /// Time of a halo exchange over a link: the latency of every message plus all bytes at the
 /// bandwidth.
 double halo_seconds(double message_count, double bytes, double latency_seconds,
                     double bytes_per_second);
 
-/// Predicted time of one product in each mode:
-///
-///     vector        pack + halo + product
-///     overlap       the same: MPI makes no progress while the program multiplies
-///     overlap-test  pack + max(interior + carrying, halo) + boundary
-///     task          the same + handover
-///
-/// `boundary` and `interior` together may take longer than `product`: boundary rows are processed
-/// one by one. Source: Hager et al. 2011, section 3 (the modes).
-ModeTimes predict_modes(const ModeCosts& costs);
+/// Predicted time of one product after its exchange. Source: Hager et al. 2011, section 3.
+double sequential_seconds(const ModeCosts& costs);
+
+/// Predicted time of one product beside its exchange: pack + max(interior + carrying, halo) +
+/// boundary. `boundary` and `interior` together may take longer than `product`: boundary rows are
+/// processed one by one.
+double overlapped_seconds(const ModeCosts& costs);
 
 }  // namespace weft::perfmodel

@@ -1,5 +1,6 @@
 #include "comm_thread/channels/transport_choice.h"
 
+#include <algorithm>
 #include <array>
 
 #include "comm_thread/mpi/input_error.h"
@@ -34,12 +35,17 @@ bool is_same(const TransportChoice& a, const TransportChoice& b) {
 
 }  // namespace
 
+const char* transport_words() {
+  return "two-sided, one-sided[:flush|flush-local|overlap|overlap-local],\n"
+         "shared (one node) or shmem[:put|put-overlap] (build with --config=oshmem)";
+}
+
 TransportChoice transport_choice(std::string_view text) {
   for (const NamedChoice& known : choices)
     if (known.name == text) return known.choice;
-  throw InputError("transport: found '" + std::string(text) +
-                   "'; expected two-sided, one-sided[:flush|flush-local|overlap|overlap-local], "
-                   "shared or shmem[:put|put-overlap]");
+  std::string words = transport_words();
+  std::ranges::replace(words, '\n', ' ');
+  throw InputError("transport: found '" + std::string(text) + "'; expected " + words);
 }
 
 std::string name(const TransportChoice& choice) {

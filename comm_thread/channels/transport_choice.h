@@ -26,6 +26,8 @@ struct TransportChoice {
 
 /// Throws InputError with the list of valid names.
 TransportChoice transport_choice(std::string_view text);
+/// What it understands, in two lines.
+const char* transport_words();
 
 /// Inverse of `transport_choice`.
 std::string name(const TransportChoice& choice);

@@ -16,11 +16,7 @@ GridStencil GridStencil::of(const Problem& problem) {
       const auto& w = problem.weights;
       return {problem.grid, 2 * (w[0] + w[1] + w[2]), w, false};
     }
-    case ProblemKind::diffusion3d:
-    case ProblemKind::irregular:
-    case ProblemKind::anderson3d:
-    case ProblemKind::holstein_hubbard:
-    case ProblemKind::file:
+    default:
       break;
   }
   throw comm_thread::InputError("found " + problem.name() +

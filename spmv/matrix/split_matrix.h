@@ -8,14 +8,12 @@
 
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "spmv/matrix/matrix_format.h"
 #include "spmv/matrix/stencil_encoding.h"
 #include "spmv/modes/local_rows.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
-
-/// Storage of rows for the kernels. `automatic`: as a stencil where rows repeat, else CRS.
-enum class MatrixFormat { automatic, crs };
 
 /// This rank's rows, divided among the compute threads, and within a thread into interior and
 /// boundary rows; where they are stored as a stencil, in the order of RowStrips.

@@ -5,34 +5,39 @@
 namespace weft::spmv {
 namespace {
 
-constexpr std::array all_modes{Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task};
+struct ModeEntry {
+  Mode mode;
+  const char* name;
+};
+
+constexpr std::array entries{ModeEntry{Mode::vector, "vector"}, ModeEntry{Mode::overlap, "overlap"},
+                             ModeEntry{Mode::overlap_test, "overlap-test"},
+                             ModeEntry{Mode::task, "task"}};
 
 }  // namespace
 
 const char* name(Mode mode) {
-  switch (mode) {
-    case Mode::vector:
-      return "vector";
-    case Mode::overlap:
-      return "overlap";
-    case Mode::overlap_test:
-      return "overlap-test";
-    case Mode::task:
-      break;
-  }
-  return "task";
+  for (const ModeEntry& entry : entries)
+    if (entry.mode == mode) return entry.name;
+  return "";
 }
 
 std::optional<Mode> parse_mode(std::string_view text) {
-  for (const Mode mode : all_modes)
-    if (text == name(mode)) return mode;
+  for (const ModeEntry& entry : entries)
+    if (text == entry.name) return entry.mode;
   return std::nullopt;
 }
 
 std::vector<std::string> mode_names() {
   std::vector<std::string> names;
-  for (const Mode mode : all_modes) names.emplace_back(name(mode));
+  for (const ModeEntry& entry : entries) names.emplace_back(entry.name);
   return names;
+}
+
+std::vector<Mode> all_modes() {
+  std::vector<Mode> modes;
+  for (const ModeEntry& entry : entries) modes.push_back(entry.mode);
+  return modes;
 }
 
 }  // namespace weft::spmv

@@ -16,5 +16,6 @@ const char* name(Mode mode);
 std::optional<Mode> parse_mode(std::string_view text);
 /// Of all modes, in the order above.
 std::vector<std::string> mode_names();
+std::vector<Mode> all_modes();
 
 }  // namespace weft::spmv

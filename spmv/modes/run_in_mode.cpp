@@ -19,4 +19,17 @@ void run_in_mode(const comm_thread::TeamThread& thread, Mode mode, const Overlap
   }
 }
 
+double predicted_seconds(Mode mode, const perfmodel::ModeCosts& costs) {
+  switch (mode) {
+    case Mode::vector:
+    case Mode::overlap:
+      return perfmodel::sequential_seconds(costs);
+    case Mode::overlap_test:
+      return perfmodel::overlapped_seconds(costs);
+    case Mode::task:
+      break;
+  }
+  return perfmodel::overlapped_seconds(costs) + costs.handover;
+}
+
 }  // namespace weft::spmv

@@ -120,16 +120,24 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
         HolsteinHubbardSettings::parse(reader, std::span(parts).subspan(rest.empty() ? 1 : 0));
   } else {
     reader.fail(
-        "not a known problem; expected poisson3d:N, poisson3d:NXxNYxNZ, poisson2d:NXxNY, "
-        "poisson3d27:N, anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, "
-        "irregular:N,nnzr=15,bandwidth=B,seed=1, "
-        "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15, "
-        "FILE.mtx or FILE.mtx.gz");
+        "not a known problem; expected poisson2d, poisson3d, poisson3d27, anisotropic3d, "
+        "diffusion3d, irregular, anderson3d or holstein-hubbard with sizes, as in poisson3d:100, "
+        "or FILE.mtx or FILE.mtx.gz; --help lists their settings");
   }
   return problem;
 }
 
 }  // namespace
+
+const char* Problem::words() {
+  return "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
+         "anisotropic3d:N,ex,ey,ez, diffusion3d:N,constant|jumps:RATIO|\n"
+         "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1,\n"
+         "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
+         "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
+         "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
+         "or a Matrix Market file FILE.mtx, FILE.mtx.gz";
+}
 
 Problem Problem::parse(std::string_view word) {
   if (word.ends_with(".mtx") || word.ends_with(".mtx.gz")) {

@@ -58,6 +58,9 @@ struct Problem {
   /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
   static Problem parse(std::string_view word);
 
+  /// The words that `parse` understands, in lines of at most 80 columns.
+  static const char* words();
+
   bool is_file() const { return kind == ProblemKind::file; }
   /// Of the points of a grid with Dirichlet boundaries?
   bool has_grid() const;

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "perfmodel/mode_model.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
+#include "spmv/modes/run_in_mode.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tools/commands/solve_system.h"
@@ -38,20 +38,6 @@ struct CompareOptions : SystemOptions {
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
 };
-
-double predicted(const perfmodel::ModeTimes& times, Mode mode) {
-  switch (mode) {
-    case Mode::vector:
-      return times.vector;
-    case Mode::overlap:
-      return times.overlap;
-    case Mode::overlap_test:
-      return times.overlap_test;
-    case Mode::task:
-      break;
-  }
-  return times.task;
-}
 
 /// Of a mode: 1 - (t_mode - t_compute) / t_communication; null where nothing is communicated.
 Json hidden_fraction(double seconds, const MeasuredModeCosts& measured) {
@@ -88,7 +74,6 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
   const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
-  const perfmodel::ModeTimes prediction = perfmodel::predict_modes(measured.costs);
   ModeRace race(job, system.op(), modes, true);
   race.collective_run(options.repetitions);
   bits_are_equal = bits_are_equal && race.bits_are_equal();
@@ -114,7 +99,7 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
     result["modes"][options.modes[m]] = {
         {"seconds", seconds.median},
         {"spread", seconds.spread},
-        {"predicted_seconds", predicted(prediction, modes[m])},
+        {"predicted_seconds", spmv::predicted_seconds(modes[m], measured.costs)},
         {"hidden_fraction", hidden_fraction(seconds.median, measured)},
         {"gflops", 2e-9 * nonzeros / seconds.median},
         {"phases", collective_phases(job, race, m)},

@@ -81,8 +81,7 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
       std::min(last.sharing_pus, job.team().thread_count() * job.ranks_on_node());
 
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          collective_load_matrix(job, problem, options),
-                          parse_format(options.format));
+                          collective_load_matrix(job, problem, options), options.parsed_format());
   MatrixKernels matrix_kernels(job, op, l2_bytes, last_bytes);
   VectorKernels vector_kernels(op, l2_bytes);
   std::unique_ptr<GridKernels> grid_kernels;

@@ -30,9 +30,9 @@ void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv
   auto loaded = collective_load_ordered_matrix(job, problem, options);
   order_ = std::move(loaded.order);
   ordering_ = std::move(loaded.report);
-  auto op = std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(),
-                                                   job.team(), std::move(loaded.matrix),
-                                                   parse_format(options.format));
+  auto op =
+      std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(), job.team(),
+                                             std::move(loaded.matrix), options.parsed_format());
   b_ = collective_build_right_hand_side(job, *op, problem, right_hand_side,
                                         order_ ? &*order_ : nullptr);
   nonzero_count_ = op->matrix().matrix().global_nonzero_count;

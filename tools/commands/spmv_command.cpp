@@ -130,7 +130,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const Counters counters(job);
   auto loaded = collective_load_ordered_matrix(job, problem, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          std::move(loaded.matrix), parse_format(options.format));
+                          std::move(loaded.matrix), options.parsed_format());
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "comm_thread/mpi/number_in.h"
+#include "spmv/matrix/matrix_format.h"
+#include "spmv/problems/problem.h"
 
 namespace weft::tools {
 
@@ -36,15 +38,7 @@ void add_choices(CLI::App& command, const std::string& name, std::vector<std::st
 }
 
 void add_problem_options(CLI::App& command, SystemOptions& options) {
-  command
-      .add_option("problem", options.problem,
-                  "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
-                  "anisotropic3d:N,ex,ey,ez, diffusion3d:N,constant|jumps:RATIO|\n"
-                  "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1,\n"
-                  "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
-                  "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
-                  "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
-                  "or a Matrix Market file FILE.mtx, FILE.mtx.gz")
+  command.add_option("problem", options.problem, spmv::Problem::words())
       ->required()
       ->type_name("PROBLEM");
   add_choice(command, "--partition", options.partition, {"rows", "nonzeros", "metis"},
@@ -61,8 +55,8 @@ void add_operator_option(CLI::App& command, std::string& kind) {
 }
 
 void add_format_option(CLI::App& command, SystemOptions& options) {
-  add_choice(command, "--format", options.format, {"auto", "crs"},
-             "matrix storage: auto (repeating rows as a stencil, else CRS) or crs");
+  add_choice(command, "--format", options.format, spmv::matrix_format_names(),
+             fmt::format("matrix storage: {}", spmv::matrix_format_help()));
 }
 
 void add_job_options(CLI::App& command, SystemOptions& options) {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/matrix/matrix_format.h"
 #include "spmv/rows/partition_by.h"
 
 namespace weft::tools {
@@ -26,6 +27,7 @@ struct SystemOptions {
   spmv::PartitionBy parsed_partition() const {
     return partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;
   }
+  spmv::MatrixFormat parsed_format() const { return *spmv::parse_matrix_format(format); }
 };
 
 /// What `parse` complains of; empty if it does not: the check of an option.

@@ -1,7 +1,6 @@
 #include "tools/measure/mode_choice.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "perfmodel/mode_model.h"
+#include "spmv/modes/run_in_mode.h"
 #include "tools/measure/mode_costs.h"
 #include "tools/measure/mode_race.h"
 
@@ -32,11 +32,11 @@ struct Prediction {
   double seconds;
 };
 
-std::array<Prediction, 4> by_mode(const perfmodel::ModeTimes& times) {
-  return {{{Mode::vector, times.vector},
-           {Mode::overlap, times.overlap},
-           {Mode::overlap_test, times.overlap_test},
-           {Mode::task, times.task}}};
+std::vector<Prediction> predict(const perfmodel::ModeCosts& costs) {
+  std::vector<Prediction> predictions;
+  for (const Mode mode : spmv::all_modes())
+    predictions.push_back({mode, spmv::predicted_seconds(mode, costs)});
+  return predictions;
 }
 
 /// Those that may be the quickest. Predictions are measured on every rank alike but for rounding of
@@ -66,7 +66,7 @@ std::string milliseconds(std::span<const Prediction> of_modes) {
 ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op) {
   if (job.world().size() == 1) return {Mode::vector, "one rank has nothing to hide"};
   const MeasuredModeCosts measured = collective_measure_mode_costs(job, op);
-  const auto predictions = by_mode(perfmodel::predict_modes(measured.costs));
+  const auto predictions = predict(measured.costs);
   const std::vector<Mode> candidates = collective_candidates(job, predictions);
   const std::string model = fmt::format(
       "the model predicts, ms for a product: {}; a message takes {:.1f} us and its bytes {:.4g} "

@@ -13,7 +13,7 @@ struct ModeChoice {
   std::string why;
 };
 
-/// Returns the mode that the model predicts to be the quickest here (perfmodel::predict_modes); if
+/// Returns the mode that the model predicts to be the quickest here (spmv::predicted_seconds); if
 /// predictions are too close to decide, those modes are timed in turn and the quickest wins. The
 /// same on all ranks. Collective. Thread: the main thread.
 ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op);

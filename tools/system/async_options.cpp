@@ -35,9 +35,7 @@ void add_async_options(CLI::App& command, AsyncOptions& options, bool may_use_th
              "halo exchange of sync, as in weft solve");
   command
       .add_option("--transport", options.transport,
-                  std::string("transport of the halos: two-sided,\n"
-                              "one-sided[:flush|flush-local|overlap|overlap-local], shared (one "
-                              "node),\nshmem[:put|put-overlap] (build with --config=oshmem)") +
+                  std::string("transport of the halos:\n") + comm_thread::transport_words() +
                       (may_use_threads ? "; or openmp: threads\nof one rank, each with its own "
                                          "planes"
                                        : ""))

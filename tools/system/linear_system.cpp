@@ -45,10 +45,6 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
              : spmv::collective_generate(job.world(), job.team(), problem, partition_by);
 }
 
-spmv::MatrixFormat parse_format(const std::string& name) {
-  return name == "crs" ? spmv::MatrixFormat::crs : spmv::MatrixFormat::automatic;
-}
-
 spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem) {
   // The rows of `irregular` add up to 1: with b = 1 it would be solved in one iteration.
   const char* const by_default = problem.has_grid()  ? "boundary-one"

@@ -16,8 +16,6 @@ namespace weft::tools {
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
                                                const SystemOptions& options);
 
-spmv::MatrixFormat parse_format(const std::string& name);
-
 /// The right-hand side that `word` names; if it is empty, `boundary-one` for grids, `ones` for
 /// files, `random:1` otherwise. Throws comm_thread::InputError if the problem cannot have it.
 spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem);

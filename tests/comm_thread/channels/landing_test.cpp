@@ -21,7 +21,7 @@ struct Field {
   std::byte* memory;
 };
 
-TEST_CASE("before the first message a reader gets zeros and no news") {
+TEST_CASE("before the first message a reader gets zeros and no message") {
   for (const Delivery delivery : {Delivery::async, Delivery::racy}) {
     Field field(delivery, 3);
     Landing::Reader reader(field.memory, delivery, 3);

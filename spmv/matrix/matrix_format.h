@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::spmv {
+
+/// How rows are stored; automatic: repeating rows as a stencil, others as CRS.
+enum class MatrixFormat { automatic, crs };
+
+std::optional<MatrixFormat> parse_matrix_format(std::string_view text);
+std::vector<std::string> matrix_format_names();
+/// A phrase for each format, for help texts.
+std::string matrix_format_help();
+
+}  // namespace weft::spmv
