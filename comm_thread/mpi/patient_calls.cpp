@@ -3,6 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "comm_thread/waiting/team_barrier.h"
+
 namespace weft::comm_thread {
 namespace {
 
@@ -10,6 +12,8 @@ namespace {
 /// time; yields before the first nap made them slower.
 constexpr unsigned looks_before_nap = 16;
 constexpr std::chrono::microseconds nap_time{10};
+/// In the place of a yield. MPICH yields after many polls only, so the wait is long already.
+constexpr std::chrono::microseconds nap_of_yield{50};
 
 struct Patience {
   int depth = 0;
@@ -29,6 +33,13 @@ PatientCalls::PatientCalls() {
 PatientCalls::~PatientCalls() { --patience.depth; }
 
 void PatientCalls::never_on_this_thread() { patience.is_allowed = false; }
+
+void PatientCalls::yield() {
+  if (patience.is_allowed)
+    std::this_thread::sleep_for(nap_of_yield);
+  else
+    yield_core();
+}
 
 void PatientCalls::after_look(unsigned event_count) {
   if (patience.depth == 0 || !patience.is_allowed) return;

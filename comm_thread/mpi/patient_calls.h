@@ -18,6 +18,10 @@ class PatientCalls {
   /// Disables naps on the calling thread from now on: it has a core of its own.
   static void never_on_this_thread();
 
+  /// Lets others have the core of the calling thread: by a yield where it has the core for its own,
+  /// else by a nap.
+  static void yield();
+
   /// Called after each poll of the calling thread, which found `event_count` events; naps if
   /// appropriate.
   static void after_look(unsigned event_count);

@@ -81,28 +81,28 @@ bool FlagDetector::hear_parent() {
 
 bool FlagDetector::tell_parent() {
   has_completed(to_parent_);
-  const std::optional<FlagMessage> news = tree_.unsent_to_parent();
-  if (to_parent_.pending || !news) return false;
-  to_parent_.message = *news;
-  tree_.sent_to_parent(*news);
+  const std::optional<FlagMessage> unsent = tree_.unsent_to_parent();
+  if (to_parent_.pending || !unsent) return false;
+  to_parent_.message = *unsent;
+  tree_.sent_to_parent(*unsent);
   post(to_parent_);
   return true;
 }
 
 bool FlagDetector::tell_children() {
-  const std::optional<FlagMessage> news = tree_.unsent_to_children();
+  const std::optional<FlagMessage> unsent = tree_.unsent_to_children();
   bool is_busy = false;
   for (Edge& edge : to_children_) {
     has_completed(edge);
     is_busy = is_busy || edge.pending;
   }
-  if (is_busy || !news) return false;
+  if (is_busy || !unsent) return false;
   for (Edge& edge : to_children_) {
     if (!edge.schedule) continue;
-    edge.message = *news;
+    edge.message = *unsent;
     post(edge);
   }
-  tree_.sent_to_children(*news);
+  tree_.sent_to_children(*unsent);
   return true;
 }
 

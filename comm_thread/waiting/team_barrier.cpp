@@ -1,7 +1,10 @@
 #include "comm_thread/waiting/team_barrier.h"
 
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -10,20 +13,25 @@
 namespace weft::comm_thread {
 namespace {
 
-/// On a shared core: polls before a waiting thread yields, and yields before it naps.
+/// On a shared core: polls before a waiting thread yields, and before it naps.
 constexpr std::uint64_t rounds_before_yield = 16;
-constexpr std::uint64_t rounds_before_nap = 200;
+constexpr std::uint64_t rounds_before_nap = 20;
 /// On a dedicated core: about 40 ms of polls, longer than any wait of a balanced run.
 constexpr std::uint64_t rounds_before_nap_on_own_core = 1'000'000;
+/// The first nap, and by how much each is longer than the one before: a wait is at most a tenth
+/// longer for it, and a long one wakes up seldom.
 constexpr std::chrono::microseconds nap_time{10};
+constexpr std::chrono::microseconds nap_growth{5};
+constexpr std::chrono::microseconds longest_nap{1000};
 
 /// Shorter waits are not recorded.
 constexpr std::int64_t shortest_wait_ns = 1000;
 
-/// Sleeps as briefly as the kernel allows; by default it adds 50 µs.
-void nap() {
+/// Nap number `count` of a wait, from 0. By default the kernel would add 50 µs.
+void nap(std::uint64_t count) {
   [[maybe_unused]] static thread_local const int is_set = prctl(PR_SET_TIMERSLACK, 1000UL);
-  std::this_thread::sleep_for(nap_time);
+  const auto growth = std::min<std::uint64_t>(count, longest_nap / nap_growth) * nap_growth;
+  std::this_thread::sleep_for(std::min<std::chrono::microseconds>(nap_time + growth, longest_nap));
 }
 
 }  // namespace
@@ -33,11 +41,14 @@ void relax(WaitPolicy policy, std::uint64_t round) {
   __builtin_ia32_pause();
 #endif
   const bool spins = policy == WaitPolicy::spin;
-  if (round > (spins ? rounds_before_nap_on_own_core : rounds_before_nap))
-    nap();
+  const std::uint64_t before_nap = spins ? rounds_before_nap_on_own_core : rounds_before_nap;
+  if (round > before_nap)
+    nap(round - before_nap - 1);
   else if (!spins && round > rounds_before_yield)
-    std::this_thread::yield();
+    yield_core();
 }
+
+void yield_core() { syscall(SYS_sched_yield); }
 
 void TeamBarrier::arrive_and_wait() {
   if (thread_count_ == 1) return;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +26,9 @@ namespace {
 using comm_thread::HaloNeighbour;
 using comm_thread::SweepAction;
 using comm_thread::TeamThread;
+
+/// Fruitless sweeps that count as one fruitless look: a rank naps after 200 of them.
+constexpr std::uint64_t sweeps_a_round = 10;
 
 AsyncIteration::Options checked(AsyncIteration::Options options) {
   comm_thread::expect_at_least("halo period", options.halo_period,
@@ -201,8 +203,8 @@ void AsyncIteration::Run::let_others_run() {
   const bool is_fruitful = channels_.message_count() != seen_message_count_;
   seen_message_count_ = channels_.message_count();
   fruitless_count_ = is_fruitful ? 0 : fruitless_count_ + 1;
-  std::this_thread::yield();
-  comm_thread::relax(policy, fruitless_count_);
+  comm_thread::yield_core();
+  comm_thread::relax(policy, fruitless_count_ / sweeps_a_round);
 }
 
 /// Costs of the sweep and of the exchange before it, for the choice of the halo period. A

@@ -1,5 +1,5 @@
-// Replacements of the UCX functions of these names, which MPICH's shared library calls; other MPI
-// libraries do not call them.
+// Replacements of the functions of these names, which MPICH's shared library calls. Other MPI
+// libraries do not call those of UCX.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -22,4 +22,10 @@ extern "C" unsigned ucp_worker_progress(void* worker) {
   const unsigned event_count = look(worker);
   weft::comm_thread::PatientCalls::after_look(event_count);
   return event_count;
+}
+
+// MPICH yields between the polls of a blocking call, and Linux 6.18 charges a time slice for each.
+extern "C" int sched_yield() noexcept {
+  weft::comm_thread::PatientCalls::yield();
+  return 0;
 }
