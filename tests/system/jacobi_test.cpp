@@ -52,7 +52,7 @@ void check_refused(int ranks, const Arguments& arguments, const std::string& mes
 
 }  // namespace
 
-TEST_CASE("lock step takes the known number of sweeps, however they are made") {
+TEST_CASE("synchronous sweeps are as many as known, however they are made") {
   // 20 x 20 x 40 points: from an independent program.
   const Arguments grid{"--grid", "20x20x40", "--check-period", "1"};
   const std::int64_t expected = iterations(converged(1, grid));
@@ -70,7 +70,7 @@ TEST_CASE("lock step takes the known number of sweeps, however they are made") {
   CHECK(iterations(converged(2, deep)) == next_check);
 }
 
-TEST_CASE("without waiting, every transport and detector comes to the true residual") {
+TEST_CASE("asynchronous, every transport and detector comes to the true residual") {
   for (const std::string variant : {"async", "racy"})
     for (const std::string transport : {"two-sided", "one-sided:flush", "one-sided:flush-local",
                                         "one-sided:overlap", "one-sided", "shared"}) {

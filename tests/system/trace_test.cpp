@@ -100,7 +100,7 @@ TEST_CASE("a solve shows the phases of every compute thread and the messages bet
   }
 }
 
-TEST_CASE("sweeps, in lock step or not, have a timeline") {
+TEST_CASE("sweeps, synchronous or not, have a timeline") {
   for (const char* const variant : {"sync", "async", "racy"}) {
     INFO(variant);
     const json trace = trace_of(2, {"jacobi", "--grid", "12", "--variant", variant, "--threads",
