@@ -120,9 +120,9 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
         HolsteinHubbardSettings::parse(reader, std::span(parts).subspan(rest.empty() ? 1 : 0));
   } else {
     reader.fail(
-        "not a known problem; expected poisson2d, poisson3d, poisson3d27, anisotropic3d, "
-        "diffusion3d, irregular, anderson3d or holstein-hubbard with sizes, as in poisson3d:100, "
-        "or FILE.mtx or FILE.mtx.gz; --help lists their settings");
+        "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
+        "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, irregular:N, anderson3d:N, "
+        "holstein-hubbard:SETTINGS, FILE.mtx or FILE.mtx.gz; --help lists their settings");
   }
   return problem;
 }
