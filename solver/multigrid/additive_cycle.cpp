@@ -266,9 +266,18 @@ void AdditiveCycle::collective_run(const TeamThread& thread, const spmv::Work& w
   thread.barrier();
 }
 
+void AdditiveCycle::begin(const TeamThread& thread, const DownPass::Source& source) {
+  DownWork(*this, 0, source).run(RowSet::interior, thread, {});
+}
+
 void AdditiveCycle::collective_descend(const TeamThread& thread, const DownPass::Source& source,
-                                       spmv::Halo* halo) {
-  collective_run(thread, DownWork(*this, 0, source), halo);
+                                       spmv::Halo* halo, RowSet part) {
+  if (part == RowSet::boundary) {
+    DownWork(*this, 0, source).run(part, thread, {});
+    thread.barrier();
+  } else {
+    collective_run(thread, DownWork(*this, 0, source), halo);
+  }
   for (std::size_t i = 1; i < levels_.size(); ++i) {
     Level& level = levels_[i];
     level.f_halo->copy_own(thread);

@@ -55,10 +55,14 @@ class AdditiveCycle {
   GridArray& right_hand_side() { return levels_.front().f; }
   spmv::Halo& right_hand_side_halo() { return *levels_.front().f_halo; }
 
+  /// Goes down from the points of the finest grid that need no halo, while another exchanges it.
+  /// Thread: every thread of the team.
+  void begin(const comm_thread::TeamThread& thread, const DownPass::Source& source);
   /// As GridCycle. The finest grid's array is always `right_hand_side`: as the source, or as its
   /// copy.
+  /// `part`: of the finest grid: `boundary` after `begin`, whose source was the same.
   void collective_descend(const comm_thread::TeamThread& thread, const DownPass::Source& source,
-                          spmv::Halo* halo);
+                          spmv::Halo* halo, spmv::RowSet part = spmv::RowSet::all);
   void collective_ascend(const comm_thread::TeamThread& thread, const UpPass::Sink& sink);
 
  private:

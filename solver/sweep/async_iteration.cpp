@@ -304,6 +304,7 @@ void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
 
 void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
   if (judge_) judge_->collective_settle(thread);
+  sweeper_.settle(thread);
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
   comm_thread::ReproducibleSum& sums = whole_.true_sums_;
