@@ -110,9 +110,27 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
 
 void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
                                  std::span<double> out) const {
-  const double* const from = state == SweepState::current ? values_.x() : values_.recorded();
-  values_.pack(thread, from, values_.boxes()[neighbour].sent, out.subspan(1));
+  const GridBox& box = values_.boxes()[neighbour].sent;
   if (thread.is_primary()) CoarseMessages::set_version(out, 0, version_);
+  if (state == SweepState::recorded)
+    return values_.pack(thread, values_.recorded(), box, out.subspan(1));
+  copy_smoothed(thread, box, [&](std::size_t, std::size_t place) { return &out[1 + place]; });
+}
+
+/// Copies x' = x + x̂, row by row, to place(first element of the row, place in a message).
+template <class Place>
+void AsyncMultigridSweeper::copy_smoothed(const TeamThread& thread, const GridBox& box,
+                                          const Place& place_of) const {
+  for_each_row_of(
+      thread, values_.layout(), box, [&](std::size_t first, std::size_t place, std::size_t count) {
+        const auto row = static_cast<GlobalIndex>(place / count);
+        const float* const smoothed =
+            smoothed_.row(box.begin[1] + row % box.size(1), box.begin[2] + row / box.size(1)) +
+            box.begin[0];
+        const double* const x = values_.x() + first;
+        double* const out = place_of(first, place);
+        for (std::size_t i = 0; i < count; ++i) out[i] = x[i] + static_cast<double>(smoothed[i]);
+      });
 }
 
 void AsyncMultigridSweeper::unpack(const TeamThread& thread, SweepState state,
@@ -128,9 +146,8 @@ void AsyncMultigridSweeper::unpack(const TeamThread& thread, SweepState state,
                   [&](std::size_t, std::size_t place, std::size_t count) {
                     std::copy_n(in.data() + 1 + place, count, halo.values.data() + place);
                   });
+  if (version == halo.answered_version) add_correction(thread, box, nothing_);
   if (thread.is_primary()) halo.version = version;
-  if (version == halo.answered_version)
-    add_correction(thread, box, phase_ == Phase::smoothing ? smoothed_ : nothing_);
 }
 
 FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
@@ -140,23 +157,26 @@ FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
 void AsyncMultigridSweeper::sweep(const TeamThread& thread, SweepPart part,
                                   ExactAccumulator* residual_square) {
   if (part == SweepPart::interior) return;
-  if (phase_ == Phase::smoothing)
-    smooth_and_ask(thread, residual_square);
-  else if (residual_square)
-    add_residual(thread, SweepState::current, *residual_square);
-  thread.barrier();
-  if (thread.is_primary()) phase_ = Phase::asking;
-  const bool is_served = server_ && server_->serve(thread);
-  if (thread.is_primary()) {
-    if (is_served) read_answer(server_->answer());
-    is_answered_ = server_ ? is_served : look_for_answer();
+  if (phase_ == Phase::asking) {
+    if (residual_square)
+      residual_square->add(known_squares_[static_cast<std::size_t>(thread.index)]);
+    ask(thread);
+  } else {
+    if (phase_ == Phase::correcting) correct(thread);
+    smooth(thread, residual_square);
   }
-  thread.barrier();
-  if (is_answered_) correct(thread);
 }
 
-void AsyncMultigridSweeper::smooth_and_ask(const TeamThread& thread,
-                                           ExactAccumulator* residual_square) {
+void AsyncMultigridSweeper::ask(const TeamThread& thread) {
+  const bool is_served = server_ && server_->serve(thread);
+  thread.barrier();
+  if (!thread.is_primary()) return;
+  if (is_served) read_answer(server_->answer());
+  if (is_served || (!server_ && look_for_answer())) phase_ = Phase::correcting;
+  has_news_ = false;
+}
+
+void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* residual_square) {
   const auto index = static_cast<std::size_t>(thread.index);
   const FinestResidual finest = residual(values_.x());
   CloseSum& square = squares_[index];
@@ -175,9 +195,9 @@ void AsyncMultigridSweeper::smooth_and_ask(const TeamThread& thread,
   thread.barrier();
   if (!thread.is_primary()) return;
   CoarseMessages::set_version(question, 0, version_);
-  if (server_) return;
   has_asked_ = false;
-  try_to_ask();
+  has_news_ = true;
+  phase_ = Phase::asking;
 }
 
 void AsyncMultigridSweeper::try_to_ask() {
@@ -245,25 +265,44 @@ void AsyncMultigridSweeper::add_correction(const TeamThread& thread, const GridB
 
 void AsyncMultigridSweeper::correct(const TeamThread& thread) {
   add_correction(thread, values_.layout().own(), smoothed_);
-  for (std::size_t i = 0; i < halos_.size(); ++i) {
-    const Halo& halo = halos_[i];
-    const GridBox& box = values_.boxes()[i].received;
-    // The halo may be of a state after that which the answer is for, or still to come.
-    if (halo.version >= halo.answered_version)
-      values_.unpack(thread, values_.x(), box, halo.values);
-    if (halo.version <= halo.answered_version) add_correction(thread, box, smoothed_);
-  }
+  for (std::size_t i = 0; i < halos_.size(); ++i) correct_halo(thread, i);
   thread.barrier();
-  if (thread.is_primary()) {
-    ++version_;
-    phase_ = Phase::smoothing;
-  }
+  if (thread.is_primary()) ++version_;
   thread.barrier();
 }
 
+/// Brings the halo to the state of the neighbour after it adds the answer's correction, if what was
+/// received is not of a later one. Where the state that the answer is for is still to come, what is
+/// in use is smoothed as this rank can.
+void AsyncMultigridSweeper::correct_halo(const TeamThread& thread, std::size_t neighbour) {
+  const Halo& halo = halos_[neighbour];
+  const GridBox& box = values_.boxes()[neighbour].received;
+  if (halo.version < halo.answered_version) return add_correction(thread, box, smoothed_);
+  values_.unpack(thread, values_.x(), box, halo.values);
+  if (halo.version == halo.answered_version) add_correction(thread, box, nothing_);
+}
+
+void AsyncMultigridSweeper::record(const TeamThread& thread) {
+  values_.record(thread);
+  copy_smoothed(thread, values_.layout().own(),
+                [&](std::size_t first, std::size_t) { return values_.recorded() + first; });
+}
+
+/// Smoothed values become the current ones; the correction that is still to come is for them.
 void AsyncMultigridSweeper::settle(const TeamThread& thread) {
+  const GridBox& own = values_.layout().own();
+  copy_smoothed(thread, own, [&](std::size_t first, std::size_t) { return values_.x() + first; });
+  thread.barrier();
   if (thread.is_primary())
     for (Halo& halo : halos_) halo.answered_version = no_version;
+  for_each_row_of(
+      thread, values_.layout(), own, [&](std::size_t, std::size_t place, std::size_t count) {
+        const auto row = static_cast<GlobalIndex>(place / count);
+        std::fill_n(
+            smoothed_.row(own.begin[1] + row % own.size(1), own.begin[2] + row / own.size(1)) +
+                own.begin[0],
+            count, 0.0F);
+      });
   thread.barrier();
 }
 

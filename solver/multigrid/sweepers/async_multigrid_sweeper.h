@@ -32,17 +32,18 @@ namespace weft::solver {
 /// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid from the
 /// newest halos, and rank 0, which has the other grids, answers with corrections at its own pace.
 ///
-///     rank r   smooth │ ask: share of R·(b − A·x) ───► … ◄─── e │ x += x̂ + P·e │ halos, smooth │ …
-///     rank 0                    newest shares of all ─ V-cycle ─┘
+///     rank r   x += P·e │ x' = x + x̂: smooth │ x' to neighbours, share of R·(b − A·x') to rank 0 │
+///     … rank 0   newest shares of all ─ V-cycle ─ e to all
 ///
 /// No rank waits for another, but a rank has nothing to do between its question and the answer.
-/// A correction answers one state of a rank's values and is added to that state, once
+/// A correction answers one state x' of a rank's values and is added to that state, once
 /// (CoarseMessages). Shares add up to the residual of a vector from whatever states they are
 /// (OwnRestriction). So, as long as a cycle is a contraction in the maximum norm, the iteration
 /// converges for any order of messages (Chazan and Miranker 1969).
 ///
-/// A correction comes sooner than the halo of a neighbour that adds it too. Until that halo comes,
-/// the rank adds the correction to the halo it has, if it is of the state that the answer is for.
+/// An answer also tells a rank how its neighbours will be corrected: x' of a neighbour, which was
+/// sent before the answer, and P·e are the neighbour's next values, so no rank smooths beside
+/// values that are one correction behind. Without that two ranks took 360 sweeps where 17 do.
 ///
 /// Rank 0 needs memory for the other grids, a seventh of all points, and messages to all ranks.
 /// Source: Wolfson-Pou and Chow 2019, "Asynchronous multigrid methods"; gathering, questions and
@@ -70,17 +71,20 @@ class AsyncMultigridSweeper final : public Sweeper {
             std::span<double> out) const override;
   void unpack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
               std::span<const double> in) override;
-  /// Smooths and asks, where that is due, and adds an answer, where one has come.
+  /// Takes two sweeps for a correction: one adds it and smooths; the other, after halos have been
+  /// sent, asks and looks for the answer, and is repeated until one has come. So an answer comes
+  /// after the halos that belong to it. Squares are those of the values before smoothing.
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
   void finish_sweep() override {}
+  bool has_news() const override { return has_news_; }
   void add_residual(const comm_thread::TeamThread& thread, SweepState state,
                     comm_thread::ExactAccumulator& residual_square) override;
-  void record(const comm_thread::TeamThread& thread) override { values_.record(thread); }
+  void record(const comm_thread::TeamThread& thread) override;
   void settle(const comm_thread::TeamThread& thread) override;
 
  private:
-  enum class Phase { smoothing, asking };
+  enum class Phase { smoothing, asking, correcting };
 
   /// The halo from a neighbour, as it was received.
   struct Halo {
@@ -95,13 +99,18 @@ class AsyncMultigridSweeper final : public Sweeper {
   /// Adds a thread's square to `total`. Uses the team's barrier.
   void flush(const comm_thread::TeamThread& thread, spmv::CloseSum& square,
              comm_thread::ExactAccumulator& total);
-  void smooth_and_ask(const comm_thread::TeamThread& thread,
-                      comm_thread::ExactAccumulator* residual_square);
+  void ask(const comm_thread::TeamThread& thread);
+  void smooth(const comm_thread::TeamThread& thread,
+              comm_thread::ExactAccumulator* residual_square);
   void try_to_ask();
   bool look_for_answer();
   bool take_answer();
   void read_answer(std::span<const double> answer);
   void correct(const comm_thread::TeamThread& thread);
+  template <class Place>
+  void copy_smoothed(const comm_thread::TeamThread& thread, const spmv::GridBox& box,
+                     const Place& place_of) const;
+  void correct_halo(const comm_thread::TeamThread& thread, std::size_t neighbour);
   /// Adds x̂ + P·e, or P·e alone, to this thread's rows of `box`.
   void add_correction(const comm_thread::TeamThread& thread, const spmv::GridBox& box,
                       const GridArray& smoothed);
@@ -117,7 +126,7 @@ class AsyncMultigridSweeper final : public Sweeper {
   std::unique_ptr<CoarseServer> server_;  // on rank 0
   DownPass down_;
   PassTiles tiles_;
-  GridArray smoothed_;  // x̂: what smoothing adds to x
+  GridArray smoothed_;  // x̂: what smoothing adds to x, together with the next correction
   GridArray nothing_;  // zeros in its place
   GridArray restricted_;
   GridArray correction_;  // e
@@ -131,7 +140,7 @@ class AsyncMultigridSweeper final : public Sweeper {
   // Of the primary thread; the others read them after a barrier.
   Phase phase_ = Phase::smoothing;
   bool has_asked_ = true;
-  bool is_answered_ = false;
+  bool has_news_ = true;
   std::int64_t version_ = 0;
 };
 
