@@ -1,10 +1,12 @@
 #include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <thread>
 
 #include "perfmodel/stopwatch.h"
 #include "solver/multigrid/interpolation.h"
@@ -28,6 +30,11 @@ constexpr GlobalIndex coarsest_points = 216;
 
 /// Of a rank for an answer, before it looks after everything else again.
 constexpr double longest_wait_seconds = 0.01;
+
+/// Part of that time in which it polls; then it naps between two looks, because others need the
+/// core.
+constexpr double longest_poll_seconds = 100e-6;
+constexpr std::chrono::microseconds nap{50};
 
 /// Of no answer that a rank has added.
 constexpr std::int64_t no_version = std::numeric_limits<std::int64_t>::min();
@@ -216,14 +223,19 @@ bool AsyncMultigridSweeper::take_answer() {
 }
 
 bool AsyncMultigridSweeper::look_for_answer() {
-  const double end = perfmodel::seconds_now() + longest_wait_seconds;
+  const double begin = perfmodel::seconds_now();
   bool has_come = false;
   comm_thread_.wait_for(
       [&] {
         has_come = take_answer();
-        return has_come || perfmodel::seconds_now() > end;
+        return has_come || perfmodel::seconds_now() > begin + longest_poll_seconds;
       },
       [] { return std::string("an answer of the coarser grids from rank 0"); });
+  while (!has_come && perfmodel::seconds_now() < begin + longest_wait_seconds) {
+    std::this_thread::sleep_for(nap);
+    comm_thread_.progress_services_here();
+    has_come = take_answer();
+  }
   return has_come;
 }
 

@@ -51,7 +51,7 @@ namespace weft::solver {
 class AsyncMultigridSweeper final : public Sweeper {
  public:
   struct Options {
-    int steps = 3;  // of the smoother on the finest grid
+    int steps = 4;  // of the smoother on the finest grid
     int coarse_steps = 2;  // on the others, before and after
     comm_thread::TransportChoice transport{};  // of questions and answers
   };

@@ -1,6 +1,8 @@
 #include "solver/multigrid/sweepers/coarse_server.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "perfmodel/stopwatch.h"
 
@@ -14,6 +16,10 @@ namespace {
 
 /// Part of the own time between two solutions that ranks of the same pace are given at most.
 constexpr double patience = 0.5;
+
+/// Seconds of it in which the server polls; then it naps between two looks.
+constexpr double longest_poll = 100e-6;
+constexpr std::chrono::microseconds nap{50};
 
 /// Calls row(y, z, place of its first value in a message with `box`) for the rows of `box` in a
 /// thread's share of the planes of `all`.
@@ -74,9 +80,14 @@ void CoarseServer::wait_for_clients() {
   comm_thread_.wait_for(
       [&] {
         take_questions();
-        return is_complete() || perfmodel::seconds_now() > end;
+        return is_complete() || perfmodel::seconds_now() > std::min(end, begin + longest_poll);
       },
       [] { return std::string("questions to the coarser grids"); });
+  while (!is_complete() && perfmodel::seconds_now() < end) {
+    std::this_thread::sleep_for(nap);
+    comm_thread_.progress_services_here();
+    take_questions();
+  }
   for (Client& client : clients_) client.is_expected = has_asked_anew(client);
   is_ready_ =
       std::ranges::none_of(clients_, [](const Client& client) { return client.question.empty(); });
