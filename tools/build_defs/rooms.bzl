@@ -35,6 +35,7 @@ ROOMS = {
         "solver/multigrid": ["report", "direct", "precondition", "krylov"],
         "solver/methods": ["krylov", "krylov/grid", "multigrid", "precondition"],
         "solver/sweep": ["report"],
+        "solver/multigrid/sweepers": ["report", "krylov", "multigrid", "sweep"],
         "solver/sweepers": ["report", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "direct", "sweep"],
         "solver/threads": ["report", "sweep"],

@@ -89,8 +89,10 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
                   "of a matrix: inner solver; cg:TOL: multisplitting, every rank solves its\n"
                   "own block by conjugate gradients to TOL; schwarz[:overlap=G,subdomains=S,\n"
                   "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
-                  "of the preconditioner of weft solve")
-      ->type_name("cg:TOL|schwarz[:...]");
+                  "of the preconditioner of weft solve; multigrid[:cycle=additive|v,steps=N]:\n"
+                  "of a grid problem, without its matrix: a cycle a sweep, or asynchronously\n"
+                  "smoothing and corrections at the pace of each rank")
+      ->type_name("cg:TOL|schwarz[:...]|multigrid[:...]");
   command.add_flag("--strict", options.is_strict,
                    "of a matrix: refuse it unless asynchronous convergence is certain");
 }
@@ -104,12 +106,12 @@ JacobiVariant JacobiOptions::parsed_variant() const {
 
 int JacobiOptions::sweeps_per_check() const {
   if (check_period > 0) return check_period;
-  if (has_schwarz()) return 1;
+  if (has_schwarz() || has_multigrid()) return 1;
   return is_sync() ? 100 : 25;
 }
 
 int JacobiOptions::parsed_halo_period() const {
-  if (halo_period.empty() && is_sync()) return 1;
+  if (halo_period.empty() && (is_sync() || has_multigrid())) return 1;
   if (halo_period.empty() || halo_period == "auto")
     return solver::AsyncIteration::automatic_halo_period;
   const auto period = number_in<int>(halo_period);
@@ -134,6 +136,7 @@ solver::SchwarzPreconditioner::Options JacobiOptions::parsed_schwarz() const {
 
 const char* JacobiOptions::method() const {
   if (has_schwarz()) return "schwarz";
+  if (has_multigrid()) return "multigrid";
   return inner.empty() ? "jacobi" : "multisplitting";
 }
 
@@ -143,7 +146,8 @@ double JacobiOptions::inner_tolerance() const {
                           : std::nullopt;
   if (!number || !(*number > 0 && *number < 1))
     throw InputError("--inner: found '" + inner +
-                     "'; expected cg:TOL, TOL between 0 and 1, or schwarz[:...]");
+                     "'; expected cg:TOL, TOL between 0 and 1, schwarz[:...] or "
+                     "multigrid[:...]");
   return *number;
 }
 
@@ -164,7 +168,15 @@ void JacobiOptions::check() const {
   need(inner.empty() || (weight == 1 && momentum == "0"),
        "--inner: found with --weight or --momentum; expected one of them");
   static_cast<void>(parsed_halo_period());
-  if (has_schwarz())
+  if (has_multigrid()) {
+    const auto parsed = parse_inner_multigrid(inner);
+    need(variant != "racy", "--variant: found racy with --inner multigrid; expected sync or async");
+    need(is_sync() || parsed.cycle == solver::MultigridSweeper::Cycle::additive,
+         "--inner: found 'cycle=v' with --variant async; expected cycle=additive");
+    need(halo_period.empty(),
+         "--halo-period: found with --inner multigrid, whose halos go with every sweep; expected "
+         "none");
+  } else if (has_schwarz())
     static_cast<void>(parsed_schwarz());
   else if (!inner.empty())
     static_cast<void>(inner_tolerance());

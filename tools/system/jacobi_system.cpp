@@ -6,6 +6,8 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
+#include "solver/multigrid/sweepers/multigrid_sweeper.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/sync_iteration.h"
 #include "solver/sweepers/block_sweeper.h"
@@ -15,6 +17,8 @@
 #include "solver/threads/jacobi.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
+#include "tools/system/grid_right_hand_side.h"
+#include "tools/system/inner_multigrid.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/start_residual.h"
 
@@ -38,7 +42,10 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   options.check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
                        is_threaded ? "thread" : "rank");
   if (!options.is_grid()) {
-    load_matrix(options);
+    if (options.has_multigrid())
+      load_grid_problem(options);
+    else
+      load_matrix(options);
     return;
   }
   grid_ = spmv::Problem::parse("poisson3d:" + options.grid).grid;
@@ -78,6 +85,20 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   }
 }
 
+void JacobiSystem::load_grid_problem(const JacobiOptions& options) {
+  const auto problem = spmv::Problem::parse(options.problem);
+  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
+  name_ = problem.name();
+  right_hand_side_ = right_hand_side.name();
+  stencil_ = std::make_unique<spmv::StencilOperator>(job_.comm_thread_world(), job_.comm_thread(),
+                                                     job_.team(), spmv::GridStencil::of(problem));
+  b_ = collective_build_grid_right_hand_side(job_, *stencil_, problem, right_hand_side);
+  partition_ = stencil_->partition();
+  rows_ = stencil_->global_row_count();
+  nonzeros_ = stencil_->stencil().nonzero_count();
+  parameters_ = {1, 0};
+}
+
 /// Estimates the spectral radius on which asynchronous convergence depends.
 void JacobiSystem::estimate_spectrum(const JacobiOptions& options) {
   try {
@@ -101,6 +122,7 @@ std::string JacobiSystem::decomposition() const {
 JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress) {
   if (options.is_threaded()) return run_threads(options);
   if (options.is_grid()) return run_grid(options, progress);
+  if (options.has_multigrid()) return run_multigrid(options, progress);
   if (options.has_schwarz()) return run_schwarz(options, progress);
   return options.inner.empty() ? run_matrix(options, progress) : run_blocks(options, progress);
 }
@@ -114,6 +136,36 @@ JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& pro
                          ? "single sweeps, because halos may come after each"
                      : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"
                                                        : sweeper.sweep_method();
+  return run;
+}
+
+JacobiRun JacobiSystem::run_multigrid(const JacobiOptions& options, ProgressLine& progress) {
+  const InnerMultigrid wanted = parse_inner_multigrid(options.inner);
+  if (options.is_sync()) {
+    solver::MultigridSweeper::Options settings{.cycle = wanted.cycle,
+                                               .mode = *spmv::parse_mode(options.mode)};
+    if (wanted.steps > 0) settings.steps = wanted.steps;
+    solver::MultigridSweeper sweeper(*stencil_, b_.span(), settings);
+    const double b_norm = collective_start_residual(job_, sweeper);
+    JacobiRun run = iterate(sweeper, b_norm, options, progress, [&](double residual) {
+      sweeper.set_square(residual * residual * b_norm * b_norm);
+    });
+    run.sweep_method =
+        fmt::format("{} a sweep, {} smoothing steps before and after",
+                    wanted.cycle == solver::MultigridSweeper::Cycle::additive ? "an additive cycle"
+                                                                              : "a V-cycle",
+                    settings.steps);
+    return run;
+  }
+  solver::AsyncMultigridSweeper::Options settings{
+      .transport = comm_thread::transport_choice(options.transport)};
+  if (wanted.steps > 0) settings.steps = wanted.steps;
+  solver::AsyncMultigridSweeper sweeper(*stencil_, b_.span(), settings);
+  JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
+  run.sweep_method =
+      fmt::format("{} smoothing steps, then a correction from the other grids, which rank 0 has",
+                  settings.steps);
+  run.corrections = sweeper.correction_count();
   return run;
 }
 
@@ -154,8 +206,10 @@ JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& 
 }
 
 JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
-                                const JacobiOptions& options, ProgressLine& progress) {
+                                const JacobiOptions& options, ProgressLine& progress,
+                                const std::function<void(double)>& on_residual) {
   const auto show = [&](std::int64_t iteration, double residual) {
+    if (on_residual) on_residual(residual);
     progress.update(iteration, residual);
   };
   const int rank = job_.world().rank();

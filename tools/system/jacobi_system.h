@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "solver/sweepers/jacobi_spectrum.h"
 #include "solver/sweepers/richardson_parameters.h"
 #include "spmv/grid/partition.h"
+#include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job.h"
@@ -28,6 +30,7 @@ struct JacobiRun {
   std::string sweep_method;
   std::optional<std::int64_t> inner_iterations;  // multisplitting
   std::int64_t inner_breakdowns = 0;
+  std::optional<std::int64_t> corrections;  // added; asynchronous multigrid
 };
 
 /// Linear system that is loaded once and swept repeatedly, always from the start.
@@ -53,14 +56,17 @@ class JacobiSystem {
 
  private:
   void load_matrix(const JacobiOptions& options);
+  void load_grid_problem(const JacobiOptions& options);
   void estimate_spectrum(const JacobiOptions& options);
   JacobiRun run_threads(const JacobiOptions& options);
   JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
+  JacobiRun run_multigrid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
+  /// `on_residual`: called by the primary thread after each check of a synchronous run.
   JacobiRun iterate(solver::Sweeper& sweeper, double b_norm, const JacobiOptions& options,
-                    ProgressLine& progress);
+                    ProgressLine& progress, const std::function<void(double)>& on_residual = {});
 
   Job& job_;
   std::string name_;
@@ -70,6 +76,7 @@ class JacobiSystem {
   spmv::GridSize grid_;
   std::optional<spmv::GridPartition> partition_;  // of a grid
   std::unique_ptr<spmv::SparseOperator> operator_;  // of a matrix
+  std::unique_ptr<spmv::StencilOperator> stencil_;  // of a grid problem without its matrix
   perfmodel::HugePageBuffer<double> b_;
   std::optional<solver::JacobiSpectrum> spectrum_;
   solver::RichardsonParameters parameters_;

@@ -1,0 +1,346 @@
+#include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <thread>
+
+#include "perfmodel/stopwatch.h"
+#include "solver/multigrid/interpolation.h"
+#include "solver/multigrid/restriction.h"
+#include "spmv/grid/shares.h"
+
+namespace weft::solver {
+
+using comm_thread::ChannelSpec;
+using comm_thread::ExactAccumulator;
+using comm_thread::HaloNeighbour;
+using comm_thread::TeamThread;
+using spmv::CloseSum;
+using spmv::GlobalIndex;
+using spmv::GridBox;
+
+namespace {
+
+// As in GridCycle.
+constexpr GlobalIndex coarsest_points = 216;
+
+/// Of a rank for an answer, before it looks after everything else again.
+constexpr double longest_wait_seconds = 0.01;
+
+/// Part of that time in which it polls; then it naps between two looks, because others need the
+/// core.
+constexpr double longest_poll_seconds = 100e-6;
+constexpr std::chrono::microseconds nap{50};
+
+/// Of no answer that a rank has added.
+constexpr std::int64_t no_version = std::numeric_limits<std::int64_t>::min();
+
+std::vector<HaloNeighbour> with_headers(std::span<const HaloNeighbour> neighbours) {
+  std::vector<HaloNeighbour> longer(neighbours.begin(), neighbours.end());
+  std::int64_t before = 0;
+  for (HaloNeighbour& neighbour : longer) {
+    neighbour.send_begin += before;
+    neighbour.receive_begin += before;
+    ++neighbour.send_count;
+    ++neighbour.receive_count;
+    ++before;
+  }
+  return longer;
+}
+
+std::vector<ChannelSpec> specs_of(const spmv::StencilOperator& op,
+                                  const std::vector<GridLevel>& levels, int halo_depth) {
+  std::vector<ChannelSpec> specs;
+  const int rank = op.communicator().rank();
+  const CoarseMessages own(levels, op.partition(), rank, halo_depth);
+  if (rank != 0)
+    return {{.neighbour = 0,
+             .send_count = own.question_size(),
+             .receive_count = own.answer_size(),
+             .max_in_flight = 2}};
+  for (int other = 1; other < op.communicator().size(); ++other) {
+    const CoarseMessages messages(levels, op.partition(), other, halo_depth);
+    specs.push_back({.neighbour = other,
+                     .send_count = messages.answer_size(),
+                     .receive_count = messages.question_size(),
+                     .max_in_flight = 2});
+  }
+  return specs;
+}
+
+int halo_depth_of(const AsyncMultigridSweeper::Options& options) {
+  return DownPass::depth(options.steps) + 1;
+}
+
+}  // namespace
+
+AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::span<const double> b,
+                                             const Options& options)
+    : values_(op, b, halo_depth_of(options)),
+      comm_thread_(op.comm_thread()),
+      levels_(grid_levels(op.stencil(), coarsest_points)),
+      options_(options),
+      neighbours_(with_headers(values_.neighbours())),
+      messages_(levels_, op.partition(), op.communicator().rank(), halo_depth_of(options)),
+      communicator_(op.communicator().collective_duplicate()),
+      channels_(communicator_, comm_thread_, specs_of(op, levels_, halo_depth_of(options)),
+                comm_thread::Delivery::async, options.transport),
+      down_(levels_[0], levels_[1], options.steps),
+      smoothed_(op.layout().own(), halo_depth_of(options)),
+      nothing_(GridArray::zeros(op.layout().own(), halo_depth_of(options))),
+      restricted_(coarse_points(levels_[0], op.layout().own()), 1),
+      correction_(messages_.answered, 2),
+      restriction_(op.stencil(), levels_[0], levels_[1], op.layout().own(),
+                   op.team().thread_count()),
+      question_(messages_.question_size()),
+      halos_(neighbours_.size()),
+      memories_(static_cast<std::size_t>(op.team().thread_count())),
+      squares_(memories_.size(), CloseSum(1)),
+      known_squares_(memories_.size(), values_.collective_b_square()) {
+  const GridBox& own = op.layout().own();
+  const GridBox domain = levels_[0].points();
+  tiles_ = cut_into_tiles(grown(own, options.steps, domain), own, own, domain, options.steps + 2,
+                          op.team().thread_count());
+  for (std::size_t i = 0; i < halos_.size(); ++i) {
+    halos_[i].values.resize(static_cast<std::size_t>(values_.neighbours()[i].receive_count));
+    halos_[i].answered_version = no_version;
+  }
+  if (op.communicator().is_root())
+    server_ = std::make_unique<CoarseServer>(levels_, op.partition(), op.team(), comm_thread_,
+                                             channels_, op.communicator().size(),
+                                             halo_depth_of(options), options.coarse_steps);
+}
+
+void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
+                                 std::span<double> out) const {
+  const GridBox& box = values_.boxes()[neighbour].sent;
+  if (thread.is_primary()) CoarseMessages::set_version(out, 0, version_);
+  if (state == SweepState::recorded)
+    return values_.pack(thread, values_.recorded(), box, out.subspan(1));
+  copy_smoothed(thread, box, [&](std::size_t, std::size_t place) { return &out[1 + place]; });
+}
+
+/// Copies x' = x + x̂, row by row, to place(first element of the row, place in a message).
+template <class Place>
+void AsyncMultigridSweeper::copy_smoothed(const TeamThread& thread, const GridBox& box,
+                                          const Place& place_of) const {
+  for_each_row_of(
+      thread, values_.layout(), box, [&](std::size_t first, std::size_t place, std::size_t count) {
+        const auto row = static_cast<GlobalIndex>(place / count);
+        const float* const smoothed =
+            smoothed_.row(box.begin[1] + row % box.size(1), box.begin[2] + row / box.size(1)) +
+            box.begin[0];
+        const double* const x = values_.x() + first;
+        double* const out = place_of(first, place);
+        for (std::size_t i = 0; i < count; ++i) out[i] = x[i] + static_cast<double>(smoothed[i]);
+      });
+}
+
+void AsyncMultigridSweeper::unpack(const TeamThread& thread, SweepState state,
+                                   std::size_t neighbour, std::span<const double> in) {
+  const GridBox& box = values_.boxes()[neighbour].received;
+  if (state == SweepState::recorded)
+    return values_.unpack(thread, values_.recorded(), box, in.subspan(1));
+  Halo& halo = halos_[neighbour];
+  const std::int64_t version = CoarseMessages::version_at(in, 0);
+  if (version < halo.answered_version) return;  // a newer one is on its way
+  values_.unpack(thread, values_.x(), box, in.subspan(1));
+  for_each_row_of(thread, values_.layout(), box,
+                  [&](std::size_t, std::size_t place, std::size_t count) {
+                    std::copy_n(in.data() + 1 + place, count, halo.values.data() + place);
+                  });
+  if (version == halo.answered_version) add_correction(thread, box, nothing_);
+  if (thread.is_primary()) halo.version = version;
+}
+
+FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
+  return {values_.op().stencil(), values_.layout(), values_.b(), x, levels_[0].scale};
+}
+
+void AsyncMultigridSweeper::sweep(const TeamThread& thread, SweepPart part,
+                                  ExactAccumulator* residual_square) {
+  if (part == SweepPart::interior) return;
+  if (phase_ == Phase::asking) {
+    if (residual_square)
+      residual_square->add(known_squares_[static_cast<std::size_t>(thread.index)]);
+    ask(thread);
+  } else {
+    if (phase_ == Phase::correcting) correct(thread);
+    smooth(thread, residual_square);
+  }
+}
+
+void AsyncMultigridSweeper::ask(const TeamThread& thread) {
+  const bool is_served = server_ && server_->serve(thread);
+  thread.barrier();
+  if (!thread.is_primary()) return;
+  if (is_served) read_answer(server_->answer());
+  if (is_served || (!server_ && look_for_answer())) phase_ = Phase::correcting;
+  has_news_ = false;
+}
+
+void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* residual_square) {
+  const auto index = static_cast<std::size_t>(thread.index);
+  const FinestResidual finest = residual(values_.x());
+  CloseSum& square = squares_[index];
+  square = CloseSum(bound());
+  const DownPass::Source source{.residual = &finest, .square = residual_square ? &square : nullptr};
+  for (const auto* tiles : {&tiles_.interior[index], &tiles_.boundary[index]})
+    for (const PassTile& tile : *tiles)
+      down_.run(tile, source, smoothed_, restricted_, memories_[index], {});
+  if (residual_square) flush(thread, square, *residual_square);
+  thread.barrier();
+  const std::span<double> question = server_ ? server_->question() : std::span(question_);
+  restriction_.run(
+      thread,
+      {.layout = values_.layout(), .b = values_.b(), .x = values_.x(), .correction = smoothed_},
+      restricted_, CoarseMessages::share_of(question));
+  thread.barrier();
+  if (!thread.is_primary()) return;
+  CoarseMessages::set_version(question, 0, version_);
+  has_asked_ = false;
+  has_news_ = true;
+  phase_ = Phase::asking;
+}
+
+void AsyncMultigridSweeper::try_to_ask() {
+  if (has_asked_ || !channels_[0].can_send()) return;
+  std::ranges::copy(question_, channels_[0].outgoing().begin());
+  has_asked_ = channels_[0].send(static_cast<std::uint64_t>(version_));
+}
+
+bool AsyncMultigridSweeper::take_answer() {
+  try_to_ask();
+  if (!channels_[0].can_receive()) return false;
+  const std::span<const double> answer = channels_[0].receive().values;
+  if (CoarseMessages::version_at(answer, 0) != version_) return false;
+  read_answer(answer);
+  return true;
+}
+
+bool AsyncMultigridSweeper::look_for_answer() {
+  const double begin = perfmodel::seconds_now();
+  bool has_come = false;
+  comm_thread_.wait_for(
+      [&] {
+        has_come = take_answer();
+        return has_come || perfmodel::seconds_now() > begin + longest_poll_seconds;
+      },
+      [] { return std::string("an answer of the coarser grids from rank 0"); });
+  while (!has_come && perfmodel::seconds_now() < begin + longest_wait_seconds) {
+    std::this_thread::sleep_for(nap);
+    comm_thread_.progress_services_here();
+    has_come = take_answer();
+  }
+  return has_come;
+}
+
+void AsyncMultigridSweeper::read_answer(std::span<const double> answer) {
+  for (std::size_t i = 0; i < halos_.size(); ++i)
+    halos_[i].answered_version = CoarseMessages::version_at(answer, 1 + i);
+  const GridBox& box = messages_.answered;
+  const double* from = messages_.solution_of(answer).data();
+  for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+    for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
+      float* const row = correction_.row(y, z);
+      for (GlobalIndex x = box.begin[0]; x < box.end[0]; ++x) row[x] = static_cast<float>(*from++);
+    }
+}
+
+void AsyncMultigridSweeper::add_correction(const TeamThread& thread, const GridBox& box,
+                                           const GridArray& smoothed) {
+  const spmv::GridLayout& layout = values_.layout();
+  Allotment allotment(memories_[static_cast<std::size_t>(thread.index)]);
+  allotment.reserve(Interpolation::element_count(box));
+  allotment.reserve(static_cast<std::size_t>(PlaneRing::row_stride(box.size(0))));
+  allotment.begin();
+  Interpolation interpolation(levels_[0], box, correction_, allotment);
+  float* const out = allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(box.size(0)))) +
+                     16 - box.begin[0];
+  const RowRange range(box.begin[0], box.end[0], levels_[0].directions[0].size);
+  for_each_row_of(thread, layout, box,
+                  [&](std::size_t first, std::size_t place, std::size_t count) {
+                    const auto row = static_cast<GlobalIndex>(place / count);
+                    const GlobalIndex y = box.begin[1] + row % box.size(1);
+                    const GlobalIndex z = box.begin[2] + row / box.size(1);
+                    interpolation.add_row_to(y, z, range, smoothed.row(y, z), out);
+                    double* const x = values_.x() + first;
+                    const float* const added = out + box.begin[0];
+#pragma omp simd
+                    for (std::size_t i = 0; i < count; ++i) x[i] += static_cast<double>(added[i]);
+                  });
+}
+
+void AsyncMultigridSweeper::correct(const TeamThread& thread) {
+  add_correction(thread, values_.layout().own(), smoothed_);
+  for (std::size_t i = 0; i < halos_.size(); ++i) correct_halo(thread, i);
+  thread.barrier();
+  if (thread.is_primary()) ++version_;
+  thread.barrier();
+}
+
+/// Brings the halo to the state of the neighbour after it adds the answer's correction, if what was
+/// received is not of a later one. Where the state that the answer is for is still to come, what is
+/// in use is smoothed as this rank can.
+void AsyncMultigridSweeper::correct_halo(const TeamThread& thread, std::size_t neighbour) {
+  const Halo& halo = halos_[neighbour];
+  const GridBox& box = values_.boxes()[neighbour].received;
+  if (halo.version < halo.answered_version) return add_correction(thread, box, smoothed_);
+  values_.unpack(thread, values_.x(), box, halo.values);
+  if (halo.version == halo.answered_version) add_correction(thread, box, nothing_);
+}
+
+void AsyncMultigridSweeper::record(const TeamThread& thread) {
+  values_.record(thread);
+  copy_smoothed(thread, values_.layout().own(),
+                [&](std::size_t first, std::size_t) { return values_.recorded() + first; });
+}
+
+/// Smoothed values become the current ones; the correction that is still to come is for them.
+void AsyncMultigridSweeper::settle(const TeamThread& thread) {
+  const GridBox& own = values_.layout().own();
+  copy_smoothed(thread, own, [&](std::size_t first, std::size_t) { return values_.x() + first; });
+  thread.barrier();
+  if (thread.is_primary())
+    for (Halo& halo : halos_) halo.answered_version = no_version;
+  for_each_row_of(
+      thread, values_.layout(), own, [&](std::size_t, std::size_t place, std::size_t count) {
+        const auto row = static_cast<GlobalIndex>(place / count);
+        std::fill_n(
+            smoothed_.row(own.begin[1] + row % own.size(1), own.begin[2] + row / own.size(1)) +
+                own.begin[0],
+            count, 0.0F);
+      });
+  thread.barrier();
+}
+
+void AsyncMultigridSweeper::add_residual(const TeamThread& thread, SweepState state,
+                                         ExactAccumulator& residual_square) {
+  const FinestResidual finest =
+      residual(state == SweepState::current ? values_.x() : values_.recorded());
+  CloseSum square(bound());
+  for (const GridBox& box : spmv::share_of_rows(values_.layout().own(), thread.index, thread.count))
+    finest.add_square(box, square);
+  flush(thread, square, residual_square);
+}
+
+double AsyncMultigridSweeper::bound() const {
+  const double sum = std::accumulate(known_squares_.begin(), known_squares_.end(), 0.0);
+  return sum > 0 && std::isfinite(sum) ? sum : 1;
+}
+
+void AsyncMultigridSweeper::flush(const TeamThread& thread, CloseSum& square,
+                                  ExactAccumulator& total) {
+  ExactAccumulator own;
+  square.flush(own);
+  own.normalise();
+  total.add_words(own.words());
+  thread.barrier();  // nobody reads the bound
+  known_squares_[static_cast<std::size_t>(thread.index)] = own.rounded();
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm_thread/channels/channel_set.h"
+#include "comm_thread/channels/transport_choice.h"
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/exact_accumulator.h"
+#include "comm_thread/engine/halo_exchange.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/finest_residual.h"
+#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/pass_memory.h"
+#include "solver/multigrid/sweepers/coarse_messages.h"
+#include "solver/multigrid/sweepers/coarse_server.h"
+#include "solver/multigrid/sweepers/grid_values.h"
+#include "solver/multigrid/sweepers/own_restriction.h"
+#include "solver/multigrid/tiles.h"
+#include "solver/sweep/sweeper.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::solver {
+
+/// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid from the
+/// newest halos, and rank 0, which has the other grids, answers with corrections at its own pace.
+///
+///     rank r   x += P·e │ x' = x + x̂: smooth │ x' to neighbours, share of R·(b − A·x') to rank 0 │
+///     … rank 0   newest shares of all ─ V-cycle ─ e to all
+///
+/// No rank waits for another, but a rank has nothing to do between its question and the answer.
+/// A correction answers one state x' of a rank's values and is added to that state, once
+/// (CoarseMessages). Shares add up to the residual of a vector from whatever states they are
+/// (OwnRestriction). So, as long as a cycle is a contraction in the maximum norm, the iteration
+/// converges for any order of messages (Chazan and Miranker 1969).
+///
+/// An answer also tells a rank how its neighbours will be corrected: x' of a neighbour, which was
+/// sent before the answer, and P·e are the neighbour's next values, so no rank smooths beside
+/// values that are one correction behind. Without that two ranks took 360 sweeps where 17 do.
+///
+/// Rank 0 needs memory for the other grids, a seventh of all points, and messages to all ranks.
+/// Source: Wolfson-Pou and Chow 2019, "Asynchronous multigrid methods"; gathering, questions and
+/// answers are ours.
+class AsyncMultigridSweeper final : public Sweeper {
+ public:
+  struct Options {
+    int steps = 4;  // of the smoother on the finest grid
+    int coarse_steps = 2;  // on the others, before and after
+    comm_thread::TransportChoice transport{};  // of questions and answers
+  };
+
+  /// Starts from 0. Collective, and so is destruction. As GridValues and ChannelSet.
+  AsyncMultigridSweeper(spmv::StencilOperator& op, std::span<const double> b,
+                        const Options& options);
+
+  const GridValues& values() const { return values_; }
+  /// Corrections that this rank has added.
+  std::int64_t correction_count() const { return version_; }
+
+  const comm_thread::ComputeTeam& team() const override { return values_.team(); }
+  /// Messages are longer by a header.
+  std::span<const comm_thread::HaloNeighbour> neighbours() const override { return neighbours_; }
+  void pack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
+            std::span<double> out) const override;
+  void unpack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
+              std::span<const double> in) override;
+  /// Takes two sweeps for a correction: one adds it and smooths; the other, after halos have been
+  /// sent, asks and looks for the answer, and is repeated until one has come. So an answer comes
+  /// after the halos that belong to it. Squares are those of the values before smoothing.
+  void sweep(const comm_thread::TeamThread& thread, SweepPart part,
+             comm_thread::ExactAccumulator* residual_square) override;
+  void finish_sweep() override {}
+  bool has_news() const override { return has_news_; }
+  void add_residual(const comm_thread::TeamThread& thread, SweepState state,
+                    comm_thread::ExactAccumulator& residual_square) override;
+  void record(const comm_thread::TeamThread& thread) override;
+  void settle(const comm_thread::TeamThread& thread) override;
+
+ private:
+  enum class Phase { smoothing, asking, correcting };
+
+  /// The halo from a neighbour, as it was received.
+  struct Halo {
+    std::vector<double> values;
+    std::int64_t version = 0;  // of the neighbour, then
+    std::int64_t answered_version = -1;  // of the neighbour, in the answer added last
+  };
+
+  FinestResidual residual(const double* x) const;
+  /// About the square of the own part of the residual.
+  double bound() const;
+  /// Adds a thread's square to `total`. Uses the team's barrier.
+  void flush(const comm_thread::TeamThread& thread, spmv::CloseSum& square,
+             comm_thread::ExactAccumulator& total);
+  void ask(const comm_thread::TeamThread& thread);
+  void smooth(const comm_thread::TeamThread& thread,
+              comm_thread::ExactAccumulator* residual_square);
+  void try_to_ask();
+  bool look_for_answer();
+  bool take_answer();
+  void read_answer(std::span<const double> answer);
+  void correct(const comm_thread::TeamThread& thread);
+  template <class Place>
+  void copy_smoothed(const comm_thread::TeamThread& thread, const spmv::GridBox& box,
+                     const Place& place_of) const;
+  void correct_halo(const comm_thread::TeamThread& thread, std::size_t neighbour);
+  /// Adds x̂ + P·e, or P·e alone, to this thread's rows of `box`.
+  void add_correction(const comm_thread::TeamThread& thread, const spmv::GridBox& box,
+                      const GridArray& smoothed);
+
+  GridValues values_;
+  comm_thread::CommThread& comm_thread_;
+  std::vector<GridLevel> levels_;
+  Options options_;
+  std::vector<comm_thread::HaloNeighbour> neighbours_;
+  CoarseMessages messages_;
+  comm_thread::Communicator communicator_;  // of questions and answers
+  comm_thread::ChannelSet channels_;  // to rank 0; on rank 0, to all others
+  std::unique_ptr<CoarseServer> server_;  // on rank 0
+  DownPass down_;
+  PassTiles tiles_;
+  GridArray smoothed_;  // x̂: what smoothing adds to x, together with the next correction
+  GridArray nothing_;  // zeros in its place
+  GridArray restricted_;
+  GridArray correction_;  // e
+  OwnRestriction restriction_;
+  std::vector<double> question_;
+  std::vector<Halo> halos_;  // one for each neighbour
+  std::vector<PassMemory> memories_;  // [threads]
+  std::vector<spmv::CloseSum> squares_;  // [threads]
+  std::vector<double> known_squares_;  // [threads]: of the last residual, or more
+
+  // Of the primary thread; the others read them after a barrier.
+  Phase phase_ = Phase::smoothing;
+  bool has_asked_ = true;
+  bool has_news_ = true;
+  std::int64_t version_ = 0;
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/coarsest_grid.h"
+#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/pass_memory.h"
+#include "solver/multigrid/tiles.h"
+
+namespace weft::solver {
+
+/// The V-cycle on all grids but the finest, by the team of one rank, without messages.
+class CoarseGrids {
+ public:
+  /// `levels`: all grids, the finest first, which is left out; they outlive this.
+  CoarseGrids(const std::vector<GridLevel>& levels, const comm_thread::ComputeTeam& team,
+              int steps);
+  CoarseGrids(const CoarseGrids&) = delete;
+  CoarseGrids& operator=(const CoarseGrids&) = delete;
+
+  /// Of the first of these grids. Its values at own points are the caller's to write.
+  GridArray& right_hand_side() { return levels_.front().f; }
+  const GridArray& solution() const { return levels_.front().e; }
+
+  /// solution ≈ A⁻¹·right_hand_side. Thread: every thread of the team, after a barrier. Ends with
+  /// one.
+  void solve(const comm_thread::TeamThread& thread);
+
+ private:
+  struct Level {
+    GridArray f;
+    GridArray x;  // after smoothing on the way down
+    GridArray e;
+    std::vector<std::vector<PassTile>> tiles;  // [threads]
+    std::optional<DownPass> down;
+    std::optional<UpPass> up;
+  };
+
+  std::vector<Level> levels_;
+  CoarsestGrid coarsest_;
+  std::vector<PassMemory> memories_;  // [threads]
+};
+
+}  // namespace weft::solver

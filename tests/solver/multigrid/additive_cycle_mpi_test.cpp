@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/additive_cycle.h"
+#include "spmv/grid/partition.h"
+#include "spmv/problems/problem.h"
+#include "tests/solver/multigrid/reference_cycle.h"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::CommThread;
+using comm_thread::Communicator;
+using comm_thread::ComputeTeam;
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::GridBox;
+using spmv::Mode;
+
+using Values = std::vector<double>;
+
+/// Neither smooth nor symmetric, between -1 and 1.
+double value_of(std::int64_t row) { return std::sin(1.0 + 37.0 * static_cast<double>(row % 1013)); }
+
+/// One additive cycle and what surrounds it.
+struct System {
+  System(Communicator ranks, int threads, const std::string& word, int steps, Mode mode)
+      : communicator(std::move(ranks)),
+        team(threads, comm_thread::WaitPolicy::yield),
+        comm_thread({.thread_level = tests::session().thread_level()}),
+        stencil(spmv::GridStencil::of(spmv::Problem::parse(word))),
+        partition(stencil.grid, communicator.size()),
+        cycle(communicator, comm_thread, team, stencil, partition, {.steps = steps, .mode = mode},
+              timer) {}
+
+  template <class Visit>
+  void for_each_own_point(const Visit& visit) const {
+    const GridBox own = partition.box(communicator.rank());
+    for (GlobalIndex z = own.begin[2]; z < own.end[2]; ++z)
+      for (GlobalIndex y = own.begin[1]; y < own.end[1]; ++y)
+        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x)
+          visit(x, y, z, static_cast<std::size_t>(x + stencil.grid.x * (y + stencil.grid.y * z)));
+  }
+
+  /// z for the right-hand side `r`; all values on every rank.
+  Values collective_apply(const Values& r) {
+    GridArray& f = cycle.right_hand_side();
+    const double scale = cycle.finest().scale;
+    for_each_own_point([&](GlobalIndex x, GlobalIndex y, GlobalIndex z, std::size_t i) {
+      f.row(y, z)[x] = static_cast<float>(r[i] / scale);
+    });
+    GridArray z_values(partition.box(communicator.rank()), 1);
+    team.run([&](const TeamThread& thread) {
+      cycle.collective_descend(thread, {.array = &f}, &cycle.right_hand_side_halo());
+      cycle.collective_ascend(thread, {.array = &z_values});
+    });
+    std::vector<std::int64_t> bits(r.size());
+    for_each_own_point([&](GlobalIndex x, GlobalIndex y, GlobalIndex z, std::size_t i) {
+      bits[i] = std::bit_cast<std::int64_t>(static_cast<double>(z_values.row(y, z)[x]));
+    });
+    communicator.sum(bits);  // each is one rank's
+    Values whole(bits.size());
+    std::ranges::transform(bits, whole.begin(),
+                           [](std::int64_t value) { return std::bit_cast<double>(value); });
+    return whole;
+  }
+
+  Values right_hand_side() const {
+    Values r(static_cast<std::size_t>(stencil.row_count()));
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = value_of(static_cast<std::int64_t>(i));
+    return r;
+  }
+
+  Communicator communicator;
+  ComputeTeam team;
+  CommThread comm_thread;
+  spmv::GridStencil stencil;
+  spmv::GridPartition partition;
+  perfmodel::PhaseTimer timer;
+  AdditiveCycle cycle;
+};
+
+const std::vector<std::string> problems{
+    "poisson3d:20x17x33",  "poisson3d:32",     "anisotropic3d:19x24x21,1,1,40",
+    "poisson2d:75x46",     "poisson3d:41x5x9", "poisson3d27:20x17x33",
+    "poisson3d:5x300x2",   "poisson3d:5",      "anisotropic3d:16,90,90,1",
+    "poisson3d:30x25x121", "poisson3d:3x4x2"};
+
+TEST_CASE("an additive cycle is the reference's V-cycle, up to rounding") {
+  for (const std::string& word : problems)
+    for (const int steps : {1, 2, 3}) {
+      CAPTURE(word, steps);
+      System system(Communicator::collective_world(), tests::thread_count(), word, steps,
+                    Mode::task);
+      const Values r = system.right_hand_side();
+      const Values z = system.collective_apply(r);
+      const auto expected = tests::ReferenceCycle(grid_levels(system.stencil, 216), steps).apply(r);
+      double largest = 0;
+      double difference = 0;
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        largest = std::max(largest, std::abs(expected[i]));
+        difference = std::max(difference, std::abs(z[i] - expected[i]));
+      }
+      CHECK(largest > 0);
+      CHECK(difference < 1e-5 * largest);
+    }
+}
+
+TEST_CASE("an additive cycle has the same bits on any ranks and in any mode") {
+  for (const std::string& word : problems) {
+    System alone(Communicator::self(), 1, word, 2, Mode::vector);
+    const Values r = alone.right_hand_side();
+    const Values expected = alone.collective_apply(r);
+    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
+      CAPTURE(word, name(mode));
+      System system(Communicator::collective_world(), tests::thread_count(), word, 2, mode);
+      CHECK(system.collective_apply(r) == expected);
+      CHECK(system.collective_apply(r) == expected);
+    }
+  }
+}
+
+TEST_CASE("an additive cycle is symmetric") {
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:23x18x20", 2,
+                Mode::task);
+  const Values r = system.right_hand_side();
+  Values s = r;
+  for (double& value : s) value = value * value - 0.3;
+  const Values mr = system.collective_apply(r);
+  const Values ms = system.collective_apply(s);
+  double r_ms = 0;
+  double s_mr = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    r_ms += r[i] * ms[i];
+    s_mr += s[i] * mr[i];
+    size += std::abs(r[i] * ms[i]);
+  }
+  CHECK(std::abs(r_ms - s_mr) < 1e-5 * size);
+}
+
+}  // namespace
+}  // namespace weft::solver
