@@ -16,9 +16,6 @@ namespace {
 /// Points of the coarsest grid at most: a direct solution takes microseconds.
 constexpr spmv::GlobalIndex coarsest_points = 216;
 
-/// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
-constexpr spmv::GlobalIndex least_edge = 8;
-
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_tag = 2000;
 
@@ -103,7 +100,7 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
   levels_.reserve(grids.size());  // they hold references to each other
   for (std::size_t i = 0; i < grids.size(); ++i) {
     const LevelCuts finer = i > 0 ? cuts.coarse(grids[i - 1].is_coarsened) : cuts;
-    cuts = i == 0 ? finer : finer.gathered(least_edge);
+    cuts = i == 0 ? finer : finer.gathered(options_.least_points);
     if (i + 1 == grids.size() && i > 0) cuts = cuts.on_one_rank();
     levels_.push_back({.grid = grids[i],
                        .cuts = cuts,

@@ -39,6 +39,8 @@ class GridCycle {
  public:
   struct Options {
     int steps = 2;  // of the smoother before and after, at most 4
+    /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
+    spmv::GlobalIndex least_points = 8;
     spmv::Mode mode = spmv::Mode::task;
   };
 

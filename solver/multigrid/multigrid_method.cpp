@@ -1,6 +1,7 @@
 #include "solver/multigrid/multigrid_method.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -19,8 +20,10 @@ using spmv::RowSet;
 
 namespace {
 
-/// Eigenvalues of the cycle times A, from [least, 1].
-constexpr double least_eigenvalue = 0.8;
+/// Least eigenvalues of the cycle times A by its steps, where all couplings are alike; the largest
+/// is 1.
+constexpr std::array<double, MultigridSettings::most_steps> least_eigenvalues{0.4, 0.78, 0.87,
+                                                                              0.92};
 
 /// A residual that is expected to be below this much of what is wanted is measured on its own,
 /// because a pass that smooths it as well would be for nothing.
@@ -52,7 +55,10 @@ MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       grid_(op),
       cycle_(op.communicator(), op.comm_thread(), op.team(), op.stencil(), op.partition(),
-             {.steps = 2, .mode = this->options().mode}, timer_),
+             {.steps = this->options().multigrid.steps,
+              .least_points = this->options().multigrid.least_points,
+              .mode = this->options().mode},
+             timer_),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       direction_(op.layout().own(), 1),
       layout_(op.communicator().size() > 1 ? spmv::GridLayout(op.layout().own(), cycle_.depth() + 1)
@@ -131,7 +137,8 @@ double MultigridMethod::collective_measure(const TeamThread& thread, double boun
 
 void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<const double> /*b*/,
                                          double bound, double& first_norm, SolveReport& report) {
-  SemiIteration outer(least_eigenvalue, 1);
+  SemiIteration outer(least_eigenvalues.at(static_cast<std::size_t>(options().multigrid.steps - 1)),
+                      1);
   const FinestResidual finest = residual();
   double norm = std::sqrt(bound);
   double factor = 1;  // by which the last iteration has reduced the residual

@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
@@ -39,6 +40,13 @@ using solver::SolveStatus;
 constexpr std::int64_t trial_iterations = 10;
 constexpr std::int64_t grid_trial_iterations = 2;
 
+solver::GridCycle::Options cycle_options(const SolveOptions& options) {
+  const solver::MultigridSettings settings = options.parsed_multigrid();
+  return {.steps = settings.steps,
+          .least_points = settings.least_points,
+          .mode = *spmv::parse_mode(options.mode)};
+}
+
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
 std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
                                                                        const SolveOptions& options,
@@ -49,8 +57,7 @@ std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSyst
     if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
     if (options.preconditioner == "multigrid")
       return std::make_unique<solver::MultigridPreconditioner>(
-          dynamic_cast<spmv::StencilOperator&>(system.op()),
-          solver::GridCycle::Options{.mode = *spmv::parse_mode(options.mode)});
+          dynamic_cast<spmv::StencilOperator&>(system.op()), cycle_options(options));
     const auto wanted = options.parsed_schwarz();
     if (!wanted) return nullptr;
     auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
@@ -142,6 +149,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
       }};
+  method_options.multigrid = options.parsed_multigrid();
   if (options.restart > 0) method_options.restart = options.restart;
   facts.communication = collective_measure_communication(job, system.op());
   const bool is_chosen = options.method == "auto";
