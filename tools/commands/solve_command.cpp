@@ -25,6 +25,7 @@
 #include "tools/job/report.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
+#include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_options.h"
@@ -159,6 +160,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const KrylovEntry& entry = choice.method ? *choice.method : default_method();
   const auto method = entry.collective_make(system.op(), method_options);
   facts.setup_seconds = watch.seconds();
+  MultigridGrids grids(*method, preconditioner.get());
+  grids.forget_times();
   timeline.collective_start();
   const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
   const SolveReport result = method->solve(system.b());
@@ -180,6 +183,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.vector_bytes = method->vector_bytes();
   facts.products = entry.products;
   facts.reductions = entry.reductions;
+  facts.smoothing_steps = method_options.multigrid.steps;
+  facts.multigrid = grids.collective_report(job, system.op().comm_thread());
   if (!entry.needs_symmetric_matrix) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);

@@ -37,9 +37,11 @@ MultigridSettings parse_multigrid(const std::string& text) {
       settings.steps = static_cast<int>(whole_number(item, value, MultigridSettings::most_steps));
     else if (key == "gather")
       settings.least_points = whole_number(item, value, std::numeric_limits<std::int32_t>::max());
+    else if (item == "start=zero" || item == "start=full")
+      settings.has_full_start = value == "full";
     else
-      throw comm_thread::InputError("found '" + item +
-                                    "'; expected steps=S or gather=N, joined by commas");
+      throw comm_thread::InputError(
+          "found '" + item + "'; expected steps=S, start=zero|full or gather=N, joined by commas");
   }
   return settings;
 }

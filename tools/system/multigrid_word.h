@@ -6,7 +6,7 @@
 
 namespace weft::tools {
 
-/// `steps=S,gather=N`, in any order; what is left out has its default.
+/// `steps=S,start=zero|full,gather=N`, in any order; what is left out has its default.
 /// Throws comm_thread::InputError.
 solver::MultigridSettings parse_multigrid(const std::string& text);
 

@@ -85,6 +85,9 @@ void SolveOptions::check() const {
       preconditioner != "multigrid")
     throw comm_thread::InputError("--multigrid: found with --method " + method +
                                   "; expected --method multigrid or --preconditioner multigrid");
+  if (parsed_multigrid().has_full_start && method != "multigrid" && method != "auto")
+    throw comm_thread::InputError("--multigrid: found start=full with --method " + method +
+                                  "; expected --method multigrid");
   if (restart > 0 && method != "gmres")
     throw comm_thread::InputError("--restart: found with --method " + method +
                                   "; expected --method gmres");
@@ -126,8 +129,11 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option("--multigrid", options.multigrid,
                   "settings of multigrid as a method or a preconditioner, joined by commas:\n"
                   "steps=S: smoothing steps before and after each coarser grid, 1 to 4;\n"
+                  "start=zero|full: x before the first iteration, 0 or, of the method, by full\n"
+                  "multigrid: interpolated from solutions on coarser grids;\n"
                   "gather=N: a grid moves to fewer ranks where one has fewer than N points in\n"
-                  "a direction that is cut; default: steps=2,gather=8")
+                  "a direction that is cut; default:\n"
+                  "steps=2,start=zero,gather=8")
       ->check([](const std::string& text) { return fault_of([&] { parse_multigrid(text); }); })
       ->type_name("SETTINGS");
   command

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "spmv/grid/stencil_operator.h"
+#include "tools/job/job.h"
+#include "tools/roofline/roofline_kernel.h"
+
+namespace weft::tools {
+
+/// The two fused passes of multigrid on the finest grid, as `--method multigrid` runs them with two
+/// smoothing steps, on the box of this rank. Halos are computed as points of the rank's own.
+///
+/// Lifetime: outlives its kernels.
+class MultigridKernels {
+ public:
+  /// Collective.
+  MultigridKernels(Job& job, const spmv::Problem& problem);
+  ~MultigridKernels();
+  MultigridKernels(const MultigridKernels&) = delete;
+  MultigridKernels& operator=(const MultigridKernels&) = delete;
+
+  /// The same list on every rank.
+  std::vector<RooflineKernel> kernels();
+
+ private:
+  struct Arrays;
+
+  spmv::StencilOperator op_;
+  std::unique_ptr<Arrays> arrays_;
+};
+
+}  // namespace weft::tools
