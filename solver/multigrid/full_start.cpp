@@ -120,7 +120,7 @@ FullStart::FullStart(GridCycle& cycle)
                                                       first_tag + static_cast<int>(i));
   }
   for (auto& row : rows_)
-    row.resize(static_cast<std::size_t>(longest + 2 * CubicTerms::reach + 2 * margin));
+    row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms::reach + margin)));
   cycle.communicator_.barrier();  // both ends of every pair exist
 }
 

@@ -62,8 +62,8 @@ TEST_CASE("the report has every grid with its ranks, traffic and halos") {
       CHECK(multigrid.value("steps", 0) == 2);
       CHECK(multigrid.value("cycles", 0) >= report.value("iterations", 0));
       const json& levels = multigrid["levels"];
-      CHECK(levels.size() == 4);
-      const std::vector<int> sizes{40, 20, 10, 5};
+      CHECK(levels.size() == 3);
+      const std::vector<int> sizes{40, 20, 10};
       for (std::size_t i = 0; i < levels.size(); ++i) {
         CHECK(levels[i]["grid"] == json({sizes[i], sizes[i], sizes[i]}));
         CHECK(levels[i].contains("up") == (i + 1 < levels.size()));
@@ -89,24 +89,24 @@ TEST_CASE("the report has every grid with its ranks, traffic and halos") {
 
 TEST_CASE("multigrid allocates what its documents say") {
   const auto bytes = [](const std::string& settings) {
-    return report_of_solve(1, "poisson3d:100",
+    return report_of_solve(1, "poisson3d:128",
                            {"--method", "multigrid", "--multigrid", settings})["multigrid"]
         .value("allocated_bytes_per_row", 0.0);
   };
-  // 13.7, rims and rows of whole cache lines.
+  // 13.7; with rims and with rows of whole cache lines up to a third more.
   const double zero = bytes("start=zero");
   CHECK(zero > 13.7);
-  CHECK(zero < 1.25 * 13.7);
+  CHECK(zero < 1.4 * 13.7);
   const double full = bytes("start=full");
   CHECK(full > zero + 0.57);
-  CHECK(full < zero + 1.2);
+  CHECK(full < zero + 1.5);
 }
 
 TEST_CASE("a trace has a span for each pass on each grid") {
   const ScratchFolder folder;
   const auto file = folder.path("trace.json");
   const json report =
-      report_of_solve(2, "poisson3d:20", {"--method", "multigrid", "--trace", file});
+      report_of_solve(2, "poisson3d:24", {"--method", "multigrid", "--trace", file});
   const json trace = json::parse(read_file(file), nullptr, false);
   CHECK_FALSE(trace.is_discarded());
   std::set<std::string> names;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "spmv/grid/stencil_operator.h"
@@ -27,8 +29,12 @@ class MultigridKernels {
  private:
   struct Arrays;
 
+  RooflineKernel kernel(std::string name, std::string what,
+                        void (Arrays::*pass)(std::size_t thread)) const;
+
   spmv::StencilOperator op_;
-  std::unique_ptr<Arrays> arrays_;
+  std::shared_ptr<Arrays> arrays_;
+  std::vector<std::shared_ptr<Arrays>> in_cache_;  // [threads]
 };
 
 }  // namespace weft::tools

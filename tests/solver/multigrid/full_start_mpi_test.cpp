@@ -51,8 +51,8 @@ struct Grid {
                             ->collective_make(op, {.stop = {.max_iterations = most},
                                                    .multigrid = {.has_full_start = has_full_start},
                                                    .on_iteration = {}});
-    SolveReport report = method->solve(b);
-    return {std::move(report), {method->solution().begin(), method->solution().end()}};
+    const SolveReport report = method->solve(b);
+    return {report, {method->solution().begin(), method->solution().end()}};
   }
 
   Communicator communicator;
