@@ -9,6 +9,7 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
 #include "solver/report/solve_report.h"
@@ -30,6 +31,7 @@ class KrylovMethod {
     Preconditioner* preconditioner = nullptr;  // null: the identity; outlives the method
     StopCriterion stop;
     int restart = 30;  // of GMRES: iterations of a cycle
+    MultigridSettings multigrid{};  // of multigrid as a method
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
   };

@@ -72,6 +72,7 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
     });
   }
   sent_.resize(size);
+  sent_messages_ = static_cast<int>(sends.size());
   size = 0;
   const GridBox needed = grown_box(to.cuts, me, to.depth, grid);
   from.cuts.for_each_owner(needed, [&](int rank, const GridBox& box) {

@@ -43,6 +43,11 @@ class BoxExchange final : public spmv::Halo {
   std::int64_t sent_bytes() const {
     return static_cast<std::int64_t>(sent_.size() * sizeof(Value));
   }
+  int sent_messages() const { return sent_messages_; }
+  std::size_t buffer_bytes() const {
+    return (sent_.size() + received_.size()) * sizeof(Value) +
+           (sent_rows_.size() + received_rows_.size() + own_rows_.size()) * sizeof(Row);
+  }
 
  private:
   /// A row of a box: a place in an array, and one in a buffer or in the other array.
@@ -53,6 +58,7 @@ class BoxExchange final : public spmv::Halo {
   };
 
   int thread_count_;
+  int sent_messages_ = 0;
   const Value* from_;
   Value* to_;
   std::vector<Value> sent_;

@@ -1,23 +1,27 @@
 #include "solver/multigrid/grid_cycle.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "perfmodel/thread_trace.h"
+#include "solver/multigrid/cubic_terms.h"
+#include "solver/multigrid/cycle_bounds.h"
+#include "solver/multigrid/pass_model.h"
 #include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
+using perfmodel::ThreadTrace;
 using spmv::GridBox;
 using spmv::RowSet;
 
 namespace {
 
-/// Points of the coarsest grid at most: a direct solution takes microseconds.
-constexpr spmv::GlobalIndex coarsest_points = 216;
-
-/// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
-constexpr spmv::GlobalIndex least_edge = 8;
+/// Points of the coarsest grid at most: a direct solution takes less than 0.1 ms. A full start
+/// needs so many: from a grid of 3³ points its errors would not be smooth enough.
+constexpr spmv::GlobalIndex coarsest_points = 1000;
 
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_tag = 2000;
@@ -88,6 +92,36 @@ class GridCycle::CoarsestWork final : public spmv::Work {
   GridCycle& cycle_;
 };
 
+/// Adds the time from its construction to its end to `times`, and records it in a trace. Thread:
+/// every thread of the team; only the primary one is timed.
+class GridCycle::TimedPass {
+ public:
+  TimedPass(const GridCycle& cycle, const TeamThread& thread, PassTimes& times, const char* name)
+      : cycle_(cycle), times_(times), name_(name), is_timed_(thread.is_primary()) {
+    if (!is_timed_) return;
+    waited_ = cycle.timer_.times()[perfmodel::Phase::halo_wait];
+    begin_ = ThreadTrace::now();
+  }
+  ~TimedPass() {
+    if (!is_timed_) return;
+    const std::int64_t end = ThreadTrace::now();
+    times_.seconds += 1e-9 * static_cast<double>(end - begin_);
+    times_.halo_wait_seconds += cycle_.timer_.times()[perfmodel::Phase::halo_wait] - waited_;
+    if (ThreadTrace* const trace = ThreadTrace::of_this_thread())
+      trace->record(name_, ThreadTrace::Kind::overlapping, begin_, end);
+  }
+  TimedPass(const TimedPass&) = delete;
+  TimedPass& operator=(const TimedPass&) = delete;
+
+ private:
+  const GridCycle& cycle_;
+  PassTimes& times_;
+  const char* name_;
+  bool is_timed_;
+  double waited_ = 0;
+  std::int64_t begin_ = 0;
+};
+
 GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                      comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
                      const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
@@ -103,7 +137,7 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
   levels_.reserve(grids.size());  // they hold references to each other
   for (std::size_t i = 0; i < grids.size(); ++i) {
     const LevelCuts finer = i > 0 ? cuts.coarse(grids[i - 1].is_coarsened) : cuts;
-    cuts = i == 0 ? finer : finer.gathered(least_edge);
+    cuts = i == 0 ? finer : finer.gathered(options_.least_points);
     if (i + 1 == grids.size() && i > 0) cuts = cuts.on_one_rank();
     levels_.push_back({.grid = grids[i],
                        .cuts = cuts,
@@ -118,8 +152,11 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                        .down = {},
                        .up = {},
                        .down_pass = {},
-                       .up_pass = {}});
+                       .up_pass = {},
+                       .down_times = {},
+                       .up_times = {}});
   }
+  least_eigenvalue_ = least_eigenvalue_of_cycle(grids, options.steps);
   for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i);
   if (!levels_.back().cuts.box(communicator.rank()).is_empty())
     coarsest_.emplace(levels_.back().grid);
@@ -129,11 +166,14 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
 void GridCycle::make_level(Level& level, std::size_t index) {
   const int rank = communicator_.rank();
   const bool is_last = index + 1 == levels_.size();
+  const std::string number = std::to_string(index);
+  level.down_name = perfmodel::kept_name(is_last ? "coarsest grid" : "grid " + number + " down");
+  level.up_name = perfmodel::kept_name("grid " + number + " up");
   const GridBox domain = level.grid.points();
   const GridBox own = level.cuts.box(rank);
   const int threads = team_.thread_count();
   const int f_depth = is_last ? 0 : depth();
-  const int e_depth = std::max(options_.steps, 2);
+  const int e_depth = std::max(options_.steps, options_.has_full_start ? CubicTerms::reach : 2);
   level.f = GridArray(own, std::max(f_depth, 1));
   if (index > 0) level.e = GridArray(own, e_depth);
   if (level.cuts != level.finer_cuts) {
@@ -152,6 +192,8 @@ void GridCycle::make_level(Level& level, std::size_t index) {
                          side(level.finer_cuts, e_depth, level.interpolation_source()), threads,
                          tag + 1);
   if (is_last) return;
+  level.coarse_share = static_cast<double>(levels_[index + 1].grid.point_count()) /
+                       static_cast<double>(level.grid.point_count());
   level.x = GridArray(own, options_.steps);
   const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
   // The finest residual needs x at one more point on each side.
@@ -162,6 +204,15 @@ void GridCycle::make_level(Level& level, std::size_t index) {
                             options_.steps + 1, threads);
   level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps);
   level.up_pass.emplace(level.grid, options_.steps);
+}
+
+std::size_t GridCycle::Level::byte_count() const {
+  std::size_t bytes = f.byte_count() + x.byte_count() + e.byte_count();
+  if (restricted) bytes += restricted->byte_count();
+  if (correction) bytes += correction->byte_count();
+  if (f_halo) bytes += f_halo->buffer_bytes();
+  if (e_halo) bytes += e_halo->buffer_bytes();
+  return bytes;
 }
 
 void GridCycle::run_alone(const TeamThread& thread, const spmv::Work& work) {
@@ -177,25 +228,81 @@ void GridCycle::collective_run(const TeamThread& thread, const spmv::Work& work,
   thread.barrier();
 }
 
+void GridCycle::descend_from(const TeamThread& thread, std::size_t index,
+                             const DownPass::Source& source, spmv::Halo* halo) {
+  Level& level = levels_[index];
+  const TimedPass timed(*this, thread, level.down_times, level.down_name);
+  const bool is_last = index + 1 == levels_.size();
+  if (thread.is_primary() && !is_last)
+    level.down_bytes = bytes_of_down_pass(source, level.coarse_share);
+  if (halo == &*level.f_halo && index > 0) level.f_halo->copy_own(thread);
+  if (is_last)
+    collective_run(thread, CoarsestWork(*this), halo);
+  else
+    collective_run(thread, DownWork(*this, index, source), halo);
+}
+
 void GridCycle::collective_descend(const TeamThread& thread, const DownPass::Source& source,
                                    spmv::Halo* halo) {
-  collective_run(thread, DownWork(*this, 0, source), halo);
-  for (std::size_t i = 1; i < levels_.size(); ++i) {
-    Level& level = levels_[i];
-    level.f_halo->copy_own(thread);
-    if (i + 1 < levels_.size())
-      collective_run(thread, DownWork(*this, i, {.array = &level.f}), &*level.f_halo);
-    else
-      collective_run(thread, CoarsestWork(*this), &*level.f_halo);
-  }
+  descend_from(thread, 0, source, halo);
+  for (std::size_t i = 1; i < levels_.size(); ++i)
+    descend_from(thread, i, {.array = &levels_[i].f}, &*levels_[i].f_halo);
+}
+
+void GridCycle::ascend_to(const TeamThread& thread, std::size_t index, const UpPass::Sink& sink) {
+  Level& level = levels_[index];
+  BoxExchange<float>& halo = *levels_[index + 1].e_halo;
+  const TimedPass timed(*this, thread, level.up_times, level.up_name);
+  if (thread.is_primary()) level.up_bytes = bytes_of_up_pass(sink, level.coarse_share);
+  halo.copy_own(thread);
+  collective_run(thread, UpWork(*this, index, sink), &halo);
 }
 
 void GridCycle::collective_ascend(const TeamThread& thread, const UpPass::Sink& sink) {
-  for (std::size_t i = levels_.size() - 1; i > 0; --i) {
-    levels_[i].e_halo->copy_own(thread);
-    const UpPass::Sink to = i > 1 ? UpPass::Sink{.array = &levels_[i - 1].e} : sink;
-    collective_run(thread, UpWork(*this, i - 1, to), &*levels_[i].e_halo);
+  for (std::size_t i = levels_.size() - 1; i > 1; --i)
+    ascend_to(thread, i - 1, {.array = &levels_[i - 1].e});
+  ascend_to(thread, 0, sink);
+  if (thread.is_primary()) ++cycles_;
+}
+
+void GridCycle::collective_cycle_from(const TeamThread& thread, std::size_t index) {
+  const std::size_t last = levels_.size() - 1;
+  for (std::size_t i = index; i <= last; ++i)
+    descend_from(thread, i, {.array = &levels_[i].f}, i > index ? &*levels_[i].f_halo : nullptr);
+  for (std::size_t i = last; i > index; --i) ascend_to(thread, i - 1, {.array = &levels_[i - 1].e});
+}
+
+void GridCycle::forget_times() {
+  cycles_ = 0;
+  for (Level& level : levels_) {
+    level.down_times = {};
+    level.up_times = {};
   }
+}
+
+CycleReport GridCycle::report() {
+  CycleReport report{.cycles = cycles_, .steps = options_.steps, .levels = {}};
+  for (Level& level : levels_) {
+    const GridBox points = level.grid.points();
+    const auto own = static_cast<double>(level.cuts.box(communicator_.rank()).point_count());
+    const auto pass = [&](const PassTimes& times, double bytes_per_point) {
+      return PassReport{.times = times, .model_bytes = bytes_per_point * own};
+    };
+    const auto note_exchange = [](PassReport& of, BoxExchange<float>& halo) {
+      of.sent_bytes = halo.sent_bytes();
+      of.sent_messages = halo.sent_messages();
+      of.halo = &halo;
+    };
+    LevelReport one{.size = {points.size(0), points.size(1), points.size(2)},
+                    .own_points = static_cast<std::int64_t>(own),
+                    .down = pass(level.down_times, level.down_bytes),
+                    .up = pass(level.up_times, level.up_bytes)};
+    note_exchange(one.down, *level.f_halo);
+    if (&level != &levels_.back()) note_exchange(one.up, *(&level)[1].e_halo);
+    report.levels.push_back(one);
+    report.allocated_bytes += level.byte_count();
+  }
+  return report;
 }
 
 }  // namespace weft::solver

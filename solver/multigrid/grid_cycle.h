@@ -15,6 +15,7 @@
 #include "solver/multigrid/grid_level.h"
 #include "solver/multigrid/grid_pass.h"
 #include "solver/multigrid/level_cuts.h"
+#include "solver/multigrid/level_report.h"
 #include "solver/multigrid/tiles.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
@@ -39,6 +40,9 @@ class GridCycle {
  public:
   struct Options {
     int steps = 2;  // of the smoother before and after, at most 4
+    /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
+    spmv::GlobalIndex least_points = 8;
+    bool has_full_start = false;  // solutions of coarse grids come with what FullStart needs
     spmv::Mode mode = spmv::Mode::task;
   };
 
@@ -55,6 +59,8 @@ class GridCycle {
   int depth() const { return DownPass::depth(options_.steps); }
   const Options& options() const { return options_; }
   const GridLevel& finest() const { return levels_.front().grid; }
+  /// Of this cycle times A; the largest eigenvalue is 1.
+  double least_eigenvalue() const { return least_eigenvalue_; }
 
   /// The right-hand side of the finest grid, for a source that is an array, with its halo.
   GridArray& right_hand_side() { return levels_.front().f; }
@@ -68,7 +74,14 @@ class GridCycle {
   /// Up again. Thread: as above.
   void collective_ascend(const comm_thread::TeamThread& thread, const UpPass::Sink& sink);
 
+  /// What each grid took since the last call of `forget_times`. Of the finest grid it has no halo
+  /// of a source that is no array. Thread: the main thread, outside the team.
+  CycleReport report();
+  void forget_times();
+
  private:
+  friend class FullStart;
+
   struct Level {
     GridLevel grid;
     LevelCuts cuts;
@@ -84,15 +97,33 @@ class GridCycle {
     PassTiles up;
     std::optional<DownPass> down_pass;
     std::optional<UpPass> up_pass;
+    double coarse_share = 0;  // points of the next grid by those of this one
+    double down_bytes = 0;  // per point, by the model; of the last pass
+    double up_bytes = 0;
+    PassTimes down_times;
+    PassTimes up_times;
+    const char* down_name = "";  // in traces
+    const char* up_name = "";
 
+    std::size_t byte_count() const;
     GridArray& restriction_target() { return restricted ? *restricted : f; }
     GridArray& interpolation_source() { return correction ? *correction : e; }
   };
   class DownWork;
   class UpWork;
   class CoarsestWork;
+  class TimedPass;
 
   void make_level(Level& level, std::size_t index);
+  /// The pass down of one grid. `halo`: beside it, or null. Every thread.
+  void descend_from(const comm_thread::TeamThread& thread, std::size_t index,
+                    const DownPass::Source& source, spmv::Halo* halo);
+  /// A cycle on grid `index`, not the finest, from its f, whose halo is there, to its e. Every
+  /// thread.
+  void collective_cycle_from(const comm_thread::TeamThread& thread, std::size_t index);
+  /// The pass up to one grid. Every thread.
+  void ascend_to(const comm_thread::TeamThread& thread, std::size_t index,
+                 const UpPass::Sink& sink);
   void run_alone(const comm_thread::TeamThread& thread, const spmv::Work& work);
   void collective_run(const comm_thread::TeamThread& thread, const spmv::Work& work,
                       spmv::Halo* halo);
@@ -104,6 +135,8 @@ class GridCycle {
   std::vector<Level> levels_;
   std::optional<CoarsestGrid> coarsest_;
   std::vector<PassMemory> memories_;  // [threads]
+  double least_eigenvalue_ = 0;
+  std::int64_t cycles_ = 0;
   perfmodel::PhaseTimer& timer_;
 };
 

@@ -19,9 +19,6 @@ using spmv::RowSet;
 
 namespace {
 
-/// Eigenvalues of the cycle times A, from [least, 1].
-constexpr double least_eigenvalue = 0.8;
-
 /// A residual that is expected to be below this much of what is wanted is measured on its own,
 /// because a pass that smooths it as well would be for nothing.
 constexpr double expected_margin = 1.2;
@@ -52,11 +49,16 @@ MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       grid_(op),
       cycle_(op.communicator(), op.comm_thread(), op.team(), op.stencil(), op.partition(),
-             {.steps = 2, .mode = this->options().mode}, timer_),
+             {.steps = this->options().multigrid.steps,
+              .least_points = this->options().multigrid.least_points,
+              .has_full_start = this->options().multigrid.has_full_start,
+              .mode = this->options().mode},
+             timer_),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       direction_(op.layout().own(), 1),
       layout_(op.communicator().size() > 1 ? spmv::GridLayout(op.layout().own(), cycle_.depth() + 1)
                                            : op.layout()) {
+  if (this->options().multigrid.has_full_start) full_start_.emplace(cycle_);
   if (op.communicator().size() == 1) return;
   b_deep_ = Array(layout_.element_count());
   x_deep_ = Array(layout_.element_count());
@@ -106,6 +108,20 @@ FinestResidual MultigridMethod::residual() const {
   return {grid_.stencil(), layout_, b_values_, x_values_, cycle_.finest().scale};
 }
 
+CycleReport MultigridMethod::report() {
+  CycleReport report = cycle_.report();
+  PassReport& down = report.levels.front().down;
+  down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
+  down.sent_messages = x_halo_ ? x_halo_->sent_messages() : 0;
+  down.halo = x_halo_ ? &*x_halo_ : nullptr;
+  report.allocated_bytes += direction_.byte_count();
+  if (full_start_) report.allocated_bytes += full_start_->byte_count();
+  if (x_halo_)
+    report.allocated_bytes += (b_deep_.size() + x_deep_.size()) * sizeof(double) +
+                              b_halo_->buffer_bytes() + x_halo_->buffer_bytes();
+  return report;
+}
+
 double MultigridMethod::collective_norm(const TeamThread& thread, CloseSum& square) {
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   square.flush(squares_.part(thread.index));
@@ -131,10 +147,20 @@ double MultigridMethod::collective_measure(const TeamThread& thread, double boun
 
 void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<const double> /*b*/,
                                          double bound, double& first_norm, SolveReport& report) {
-  SemiIteration outer(least_eigenvalue, 1);
+  SemiIteration outer(cycle_.least_eigenvalue(), 1);
   const FinestResidual finest = residual();
   double norm = std::sqrt(bound);
   double factor = 1;  // by which the last iteration has reduced the residual
+  bool is_start = full_start_ && first_norm < 0;  // the finest grid's cycle of it is to come
+  if (is_start) {
+    norm = collective_measure(thread, bound);
+    first_norm = norm;
+    report = start_report(norm * norm, bound);
+    if (report.status != SolveStatus::not_converged ||
+        report.iterations >= options().stop.max_iterations)
+      return;
+    full_start_->collective_run(thread, layout_, b_values_, x_values_);
+  }
   while (true) {
     const bool is_first = first_norm < 0;
     const double wanted = options().stop.tolerance * first_norm;
@@ -169,7 +195,10 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
       norm = collective_norm(thread, square);
       if (note_norm()) break;
     }
-    const SemiIteration::Step step = outer.next();
+    // A full start ends with a whole cycle: its errors are smooth, which a step of the outer
+    // iteration, longer than one, would overcorrect.
+    const SemiIteration::Step step = is_start ? SemiIteration::Step{0, 1} : outer.next();
+    is_start = false;
     cycle_.collective_ascend(thread, {.layout = &layout_,
                                       .values = x_values_,
                                       .direction = &direction_,

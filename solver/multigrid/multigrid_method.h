@@ -7,6 +7,7 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
 #include "solver/multigrid/box_exchange.h"
+#include "solver/multigrid/full_start.h"
 #include "solver/multigrid/grid_cycle.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/stencil_operator.h"
@@ -17,17 +18,23 @@ namespace weft::solver {
 /// from bounds of the cycle's eigenvalues. It takes as many iterations as conjugate gradients with
 /// the same cycle, without a scalar product.
 ///
-///     down   r = b − A·x, smoothing, restriction     reads x, b; writes r and the smoothed x̂  24
+///     down   r = b − A·x, smoothing, restriction     reads x, b; writes r and the smoothed x̂  32
 ///     up     interpolation, smoothing to z,
 ///            d = β·d + α·z, x += d                   reads r, x̂, d, x; writes d, x            32
 ///
-/// 56 bytes a row and iteration: x and b are double, the rest single precision. The residual is
+/// 64 bytes a row and iteration with write-allocate: x and b are double, the rest single
+/// precision. The residual is
 /// always the true one, so that its norm needs no check at the end.
 class MultigridMethod final : public KrylovMethod {
  public:
   /// As KrylovMethod; without a preconditioner.
   MultigridMethod(spmv::StencilOperator& op, Options options);
-  double vector_bytes() const override { return 56; }
+  double vector_bytes() const override { return 64; }
+
+  /// What each grid took since the last call of `forget_times`. Thread: the main thread, outside
+  /// the team.
+  CycleReport report();
+  void forget_times() { cycle_.forget_times(); }
 
  private:
   Spare spare() override { return {nullptr, nullptr}; }
@@ -47,6 +54,7 @@ class MultigridMethod final : public KrylovMethod {
 
   spmv::StencilOperator& grid_;
   GridCycle cycle_;
+  std::optional<FullStart> full_start_;
   comm_thread::ReproducibleSum squares_;
   GridArray direction_;
   double norm_ = 0;  // ‖b − A·x‖, last

@@ -20,7 +20,7 @@ class MultigridPreconditioner final : public Preconditioner {
 
   /// Time that the primary thread has spent in `apply` so far.
   double seconds() const { return seconds_; }
-  const GridCycle& cycle() const { return cycle_; }
+  GridCycle& cycle() { return cycle_; }
 
  private:
   const spmv::StencilOperator& op_;

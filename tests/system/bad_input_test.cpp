@@ -162,6 +162,18 @@ TEST_CASE("unknown commands and options are refused") {
                 {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
                  "--preconditioner", "jacobi"},
                 {"--preconditioner", "jacobi"});
+  for (const std::string settings :
+       {"steps=0", "steps=5", "steps=x", "steps", "gather=0", "start=half", "frob=1"})
+    check_refused(folder,
+                  {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
+                   "--multigrid", settings},
+                  {"--multigrid", "found '" + settings + "'", "expected"});
+  check_refused(folder, {"solve", "poisson3d:9", "--operator", "stencil", "--multigrid", "steps=3"},
+                {"--multigrid", "--method cg"});
+  check_refused(folder,
+                {"solve", "poisson3d:9", "--operator", "stencil", "--preconditioner", "multigrid",
+                 "--multigrid", "start=full"},
+                {"--multigrid", "start=full", "--method cg"});
   check_refused(folder, {"generate", "poisson3d:5"}, {"file is required"});
   check_refused(folder, {"solve", matrix, "--mode", "frob"}, {"--mode", "frob"});
   check_refused(folder, {"solve", matrix, "--method", "frob"}, {"--method", "frob"});

@@ -42,7 +42,8 @@ TEST_CASE("every kernel has its traffic by the model and a verdict") {
   for (const char* const name :
        {"crs-local", "stored-local", "dot", "norm", "cg-residual", "cg-direction",
         "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "grid-product", "grid-cg-pass",
-        "grid-cg-direction", "grid-cg-residual", "sweep", "sweep-residual"}) {
+        "grid-cg-direction", "grid-cg-residual", "sweep", "sweep-residual", "multigrid-down",
+        "multigrid-up"}) {
     INFO(name);
     CHECK(kernels.contains(name));
     CHECK(kernels[name].value("model_bytes", 0.0) > 0);
@@ -56,6 +57,8 @@ TEST_CASE("every kernel has its traffic by the model and a verdict") {
   CHECK(kernels["cg-residual"].value("model_bytes", 0.0) == 24 * rows);
   CHECK(kernels["cg-direction"].value("model_bytes", 0.0) == 40 * rows);
   CHECK(kernels["sweep"].value("model_bytes", 0.0) == 24 * rows);
+  CHECK(kernels["multigrid-down"].value("model_bytes", 0.0) == 33 * rows);
+  CHECK(kernels["multigrid-up"].value("model_bytes", 0.0) == 32.5 * rows);
   CHECK(kernels["crs-local"]["kappa"].value("simulated", -1.0) == 0);
   CHECK(report["bandwidth"]["all"].size() == 8);
 }

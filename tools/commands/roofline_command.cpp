@@ -20,6 +20,7 @@
 #include "tools/roofline/grid_kernels.h"
 #include "tools/roofline/kernel_race.h"
 #include "tools/roofline/matrix_kernels.h"
+#include "tools/roofline/multigrid_kernels.h"
 #include "tools/roofline/roofline_report.h"
 #include "tools/roofline/stream_bench.h"
 #include "tools/roofline/vector_kernels.h"
@@ -85,11 +86,14 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
   MatrixKernels matrix_kernels(job, op, l2_bytes, last_bytes);
   VectorKernels vector_kernels(op, l2_bytes);
   std::unique_ptr<GridKernels> grid_kernels;
+  std::unique_ptr<MultigridKernels> multigrid_kernels;
   std::vector<RooflineKernel> kernels = matrix_kernels.collective_kernels();
   append(kernels, vector_kernels.kernels());
   if (problem.has_stencil()) {
     grid_kernels = std::make_unique<GridKernels>(job, problem, l2_bytes);
     append(kernels, grid_kernels->collective_kernels());
+    multigrid_kernels = std::make_unique<MultigridKernels>(job, problem);
+    append(kernels, multigrid_kernels->kernels());
   }
   select(kernels, options.kernels);
   const double setup_seconds = watch.seconds();

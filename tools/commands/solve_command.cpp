@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
@@ -24,6 +25,7 @@
 #include "tools/job/report.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
+#include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_options.h"
@@ -39,6 +41,13 @@ using solver::SolveStatus;
 constexpr std::int64_t trial_iterations = 10;
 constexpr std::int64_t grid_trial_iterations = 2;
 
+solver::GridCycle::Options cycle_options(const SolveOptions& options) {
+  const solver::MultigridSettings settings = options.parsed_multigrid();
+  return {.steps = settings.steps,
+          .least_points = settings.least_points,
+          .mode = *spmv::parse_mode(options.mode)};
+}
+
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
 std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
                                                                        const SolveOptions& options,
@@ -49,8 +58,7 @@ std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSyst
     if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
     if (options.preconditioner == "multigrid")
       return std::make_unique<solver::MultigridPreconditioner>(
-          dynamic_cast<spmv::StencilOperator&>(system.op()),
-          solver::GridCycle::Options{.mode = *spmv::parse_mode(options.mode)});
+          dynamic_cast<spmv::StencilOperator&>(system.op()), cycle_options(options));
     const auto wanted = options.parsed_schwarz();
     if (!wanted) return nullptr;
     auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
@@ -142,6 +150,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
       }};
+  method_options.multigrid = options.parsed_multigrid();
   if (options.restart > 0) method_options.restart = options.restart;
   facts.communication = collective_measure_communication(job, system.op());
   const bool is_chosen = options.method == "auto";
@@ -151,6 +160,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const KrylovEntry& entry = choice.method ? *choice.method : default_method();
   const auto method = entry.collective_make(system.op(), method_options);
   facts.setup_seconds = watch.seconds();
+  MultigridGrids grids(*method, preconditioner.get());
+  grids.forget_times();
   timeline.collective_start();
   const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
   const SolveReport result = method->solve(system.b());
@@ -172,6 +183,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.vector_bytes = method->vector_bytes();
   facts.products = entry.products;
   facts.reductions = entry.reductions;
+  facts.smoothing_steps = method_options.multigrid.steps;
+  facts.multigrid = grids.collective_report(job, system.op().comm_thread());
   if (!entry.needs_symmetric_matrix) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);

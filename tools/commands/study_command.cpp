@@ -12,6 +12,7 @@
 #include "perfmodel/stopwatch.h"
 #include "tools/commands/alpha_study.h"
 #include "tools/commands/cg_study.h"
+#include "tools/commands/multigrid_study.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
@@ -135,9 +136,11 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 4 weft study halo-period --grid 100 --variant async --values 1,8,64\n"
       "  weft study alpha --subdomains 12 --points 64\n"
       "  mpiexec.mpich -n 2 weft study cg poisson3d:100\n"
+      "  weft study multigrid poisson3d:100\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   add_alpha_study(command, session, exit_code);
   add_cg_study(command, session, exit_code);
+  add_multigrid_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);

@@ -42,6 +42,14 @@ CommunicationCost collective_measure_communication(const Job& job, spmv::LinearO
   return cost;
 }
 
+double collective_measure_exchange(const Job& job, comm_thread::CommThread& comm_thread,
+                                   spmv::Halo* halo) {
+  if (job.world().size() == 1) return 0;
+  return collective_median(job, [&] {
+    if (halo && !halo->messages().is_empty()) halo->messages().post(comm_thread).wait();
+  });
+}
+
 double hidden_fraction(double waited_seconds, double count, double alone_seconds) {
   const double alone = count * alone_seconds;
   return alone > 0 ? std::clamp(1 - waited_seconds / alone, 0.0, 1.0) : 0;

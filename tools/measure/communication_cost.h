@@ -1,6 +1,8 @@
 #pragma once
 
+#include "comm_thread/engine/comm_thread.h"
 #include "spmv/modes/linear_operator.h"
+#include "spmv/rows/halo.h"
 #include "tools/job/job.h"
 
 namespace weft::tools {
@@ -13,6 +15,11 @@ struct CommunicationCost {
 
 /// Measures both, a dozen times each; zeros on one rank. Collective. Thread: the main thread.
 CommunicationCost collective_measure_communication(const Job& job, spmv::LinearOperator& op);
+
+/// Median seconds of one exchange of `halo` alone, of the slowest rank; 0 on one rank. `halo`: null
+/// where this rank has none. Collective. Thread: the main thread.
+double collective_measure_exchange(const Job& job, comm_thread::CommThread& comm_thread,
+                                   spmv::Halo* halo);
 
 /// The part of `count` operations of `alone_seconds` each that did not have to be waited for:
 /// 1 - waited / (count · alone), within 0 and 1; 0 where there was nothing to hide.

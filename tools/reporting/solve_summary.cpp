@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "perfmodel/traffic_model.h"
+#include "tools/reporting/multigrid_report.h"
 #include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
@@ -17,7 +18,7 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
   const double iterations = static_cast<double>(std::max<std::int64_t>(solve.iterations, 1));
   const double seconds = solve.phases.total() / iterations;
   const double flops =
-      facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows)
+      facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows, facts.smoothing_steps)
       : facts.restart > 0
           ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
           : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
@@ -126,6 +127,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
                              : facts.has_jacobi ? "jacobi"
                                                 : options.preconditioner;
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
+  if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
   report["mode"] = options.mode;
   report["status"] = solver::name(solve.status);
   if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
@@ -184,6 +186,7 @@ void print_solve_summary(const Json& report) {
              performance["model_bytes_per_row"].get<double>());
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
+  if (report.contains("multigrid")) print_multigrid(report["multigrid"]);
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }

@@ -8,6 +8,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "solver/methods/method_table.h"
+#include "tools/system/multigrid_word.h"
 #include "tools/system/schwarz_word.h"
 
 namespace weft::tools {
@@ -54,6 +55,10 @@ std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() con
   return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
 }
 
+solver::MultigridSettings SolveOptions::parsed_multigrid() const {
+  return parse_multigrid(multigrid);
+}
+
 void SolveOptions::check() const {
   if (const auto found = parsed_schwarz()) {
     if (is_matrix_free())
@@ -76,6 +81,13 @@ void SolveOptions::check() const {
   if (method == "multigrid" && preconditioner != "none")
     throw comm_thread::InputError("--preconditioner: found " + preconditioner +
                                   " with --method multigrid; expected none");
+  if (!multigrid.empty() && method != "multigrid" && method != "auto" &&
+      preconditioner != "multigrid")
+    throw comm_thread::InputError("--multigrid: found with --method " + method +
+                                  "; expected --method multigrid or --preconditioner multigrid");
+  if (parsed_multigrid().has_full_start && method != "multigrid" && method != "auto")
+    throw comm_thread::InputError("--multigrid: found start=full with --method " + method +
+                                  "; expected --method multigrid");
   if (restart > 0 && method != "gmres")
     throw comm_thread::InputError("--restart: found with --method " + method +
                                   "; expected --method gmres");
@@ -113,6 +125,17 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(fault_of_preconditioner)
       ->type_name("none|jacobi|multigrid|schwarz[:...]")
       ->capture_default_str();
+  command
+      .add_option("--multigrid", options.multigrid,
+                  "settings of multigrid as a method or a preconditioner, joined by commas:\n"
+                  "steps=S: smoothing steps before and after each coarser grid, 1 to 4;\n"
+                  "start=zero|full: x before the first iteration, 0 or, of the method, by full\n"
+                  "multigrid: interpolated from solutions on coarser grids;\n"
+                  "gather=N: a grid moves to fewer ranks where one has fewer than N points in\n"
+                  "a direction that is cut; default:\n"
+                  "steps=2,start=zero,gather=8")
+      ->check([](const std::string& text) { return fault_of([&] { parse_multigrid(text); }); })
+      ->type_name("SETTINGS");
   command
       .add_option("--restart", options.restart,
                   "gmres: iterations before a restart, and number of vectors kept; default: 30")

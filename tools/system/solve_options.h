@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/krylov/method.h"
+#include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
@@ -20,6 +21,7 @@ struct SolveOptions : SystemOptions {
   std::string method = "cg";
   std::string preconditioner = "none";
   int restart = 0;  // as given; 0: the default
+  std::string multigrid;  // its settings, as given
   std::string solution_path;
   solver::StopCriterion stop;
 
@@ -28,6 +30,9 @@ struct SolveOptions : SystemOptions {
 
   /// Nothing without it. Throws comm_thread::InputError where its options are none.
   std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+
+  /// Throws comm_thread::InputError.
+  solver::MultigridSettings parsed_multigrid() const;
 
   /// Throws comm_thread::InputError where options contradict each other.
   void check() const;

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -98,7 +100,7 @@ TEST_CASE("a cycle does what its reference does, operation by operation") {
       for (std::int64_t row = 0; row < system.op.global_row_count(); ++row)
         r.push_back(value_of(row));
       const auto expected =
-          tests::ReferenceCycle(grid_levels(system.op.stencil(), 216), steps).apply(r);
+          tests::ReferenceCycle(grid_levels(system.op.stencil(), 1000), steps).apply(r);
       double largest = 0;
       double difference = 0;
       for (std::size_t i = 0; i < z.size(); ++i) {
@@ -162,6 +164,29 @@ TEST_CASE("multigrid solves in few iterations, with the same bits on any ranks a
         CHECK(std::equal(x.begin(), x.end(), expected.begin()));
       }
     }
+  }
+}
+
+TEST_CASE("more steps take fewer iterations, and gathering changes no bit") {
+  const std::string word = "poisson3d:33x40x36";
+  System system(Communicator::collective_world(), tests::thread_count(), word);
+  System alone(Communicator::self(), 1, word);
+  const auto solve = [&](System& where, const MultigridSettings& settings) {
+    const auto method =
+        find_krylov_method("multigrid")
+            ->collective_make(where.op, {.stop = {}, .multigrid = settings, .on_iteration = {}});
+    const SolveReport report = method->solve(where.right_hand_side());
+    CHECK(report.status == SolveStatus::converged);
+    return std::pair(report.iterations, where.collective_whole({method->solution().begin(),
+                                                                method->solution().end()}));
+  };
+  const std::array<std::int64_t, 4> expected_iterations{13, 7, 6, 5};
+  for (const int steps : {1, 2, 3, 4}) {
+    CAPTURE(steps);
+    const auto expected = solve(alone, {.steps = steps});
+    CHECK(expected.first == expected_iterations.at(static_cast<std::size_t>(steps - 1)));
+    for (const std::int64_t gather : {1, 8, 30})
+      CHECK(solve(system, {.steps = steps, .least_points = gather}) == expected);
   }
 }
 

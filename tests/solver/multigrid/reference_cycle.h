@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -103,11 +104,19 @@ class ReferenceCycle {
     const solver::GridLevel& level = levels_[number];
     Values x(f.size());
     if (number + 1 == levels_.size()) {
-      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss-Seidel
+      double change = 1;
+      for (int sweep = 0; sweep < 10000 && change > 1e-12; ++sweep) {  // Gauss-Seidel
+        change = 0;
+        double largest = 0;
         for_each_point(level, [&](const Point& at) {
           const std::size_t i = index(level, at);
-          x[i] = (f[i] + sum_of_neighbours(level, x, at)) / diagonal(level, at);
+          const double next = (f[i] + sum_of_neighbours(level, x, at)) / diagonal(level, at);
+          change = std::max(change, std::abs(next - x[i]));
+          largest = std::max(largest, std::abs(next));
+          x[i] = next;
         });
+        change /= largest > 0 ? largest : 1;
+      }
       return x;
     }
     const solver::GridLevel& coarse = levels_[number + 1];

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "solver/multigrid/grid_level.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// The coarse points from which a fine point of one direction gets its value by a polynomial, and
+/// their weights.
+///
+///     fine     0 1 2 3 4 5 6 7 8        point 4 from coarse 0, 1, 2 and 3, of third order
+///     coarse     0   1   2   3          points 1, 3, 5 and 7 are coarse points
+///
+/// Points beside a boundary get theirs from three coarse points beyond it, of second order, so that
+/// no value on the boundary need be known: what a right-hand side has of it is not zero.
+struct CubicTerms {
+  /// Coarse points that a point may need beyond those around it.
+  static constexpr int reach = 3;
+
+  spmv::GlobalIndex first = 0;
+  int count = 1;
+  std::array<float, 4> weights{1, 0, 0, 0};
+
+  /// Of fine point `i`. `is_coarsened`: else fine and coarse points are the same.
+  static CubicTerms of(const GridDirection& fine, bool is_coarsened, spmv::GlobalIndex i) {
+    if (!is_coarsened) return {.first = i};
+    if (i % 2 != 0) return {.first = i / 2};
+    const spmv::GlobalIndex count = fine.size / 2;
+    const bool is_inner = i / 2 >= 2 && i / 2 + 2 <= count;
+    CubicTerms terms;
+    terms.count = is_inner ? 4 : static_cast<int>(std::min<spmv::GlobalIndex>(count, 3));
+    terms.first = i / 2 - 2;
+    if (is_inner) {
+      terms.weights = {-0.0625F, 0.5625F, 0.5625F, -0.0625F};
+      return terms;
+    }
+    terms.first = std::clamp<spmv::GlobalIndex>(i / 2 - 1, 0, count - terms.count);
+    const auto place = [&](int k) { return static_cast<double>(2 * (terms.first + k) + 1); };
+    for (int k = 0; k < terms.count; ++k) {
+      double weight = 1;
+      for (int other = 0; other < terms.count; ++other)
+        if (other != k)
+          weight *= (static_cast<double>(i) - place(other)) / (place(k) - place(other));
+      terms.weights[static_cast<std::size_t>(k)] = static_cast<float>(weight);
+    }
+    return terms;
+  }
+};
+
+}  // namespace weft::solver

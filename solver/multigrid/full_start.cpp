@@ -1,0 +1,299 @@
+#include "solver/multigrid/full_start.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "solver/multigrid/restriction.h"
+#include "spmv/grid/shares.h"
+#include "spmv/modes/work.h"
+
+namespace weft::solver {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::GridBox;
+
+namespace {
+
+/// Of the messages: GridCycle counts its own from 2000.
+constexpr int first_tag = 3000;
+
+/// Elements beside a row of a buffer.
+constexpr GlobalIndex margin = 16;
+
+/// Calls visit(y, z) for the rows of `box` that are the share of `thread`.
+template <class Visit>
+void for_each_row_of(const TeamThread& thread, const GridBox& box, const Visit& visit) {
+  if (box.is_empty()) return;
+  for (const GridBox& share : spmv::share_of_rows(box, thread.index, thread.count))
+    for (GlobalIndex z = share.begin[2]; z < share.end[2]; ++z)
+      for (GlobalIndex y = share.begin[1]; y < share.end[1]; ++y) visit(y, z);
+}
+
+/// Fine points and weights from which coarse point `j` of a direction gets its right-hand side.
+struct RestrictionTerms {
+  RestrictionTerms(const GridLevel& fine, std::size_t direction, GlobalIndex j) {
+    if (!fine.is_coarsened[direction]) {
+      first = j;
+      return;
+    }
+    first = 2 * j;
+    const auto all = fine.directions[direction].restriction(j);
+    // The last may be outside of the grid.
+    count = 2 * j + 2 < fine.directions[direction].size ? 3 : 2;
+    for (std::size_t k = 0; k < 3; ++k) weights[k] = static_cast<float>(all[k]);
+  }
+  GlobalIndex first = 0;
+  int count = 1;
+  std::array<float, 3> weights{1, 0, 0};
+};
+
+/// out += weight·row at the points [begin, end).
+template <class Value>
+void add_row_to(GlobalIndex begin, GlobalIndex end, float weight, const Value* row, float* out) {
+#pragma omp simd
+  for (GlobalIndex x = begin; x < end; ++x) out[x] += weight * static_cast<float>(row[x]);
+}
+
+/// out = t along x, from `terms` of the points [begin, end).
+template <class Value>
+void interpolate_row(std::span<const CubicTerms> terms, GlobalIndex begin, GlobalIndex end,
+                     const float* t, Value* out) {
+  const auto by_terms = [&](GlobalIndex i) {
+    const CubicTerms& of = terms[static_cast<std::size_t>(i - begin)];
+    float sum = of.weights[0] * t[of.first];
+    for (int k = 1; k < of.count; ++k)
+      sum += of.weights[static_cast<std::size_t>(k)] * t[of.first + k];
+    out[i] = static_cast<Value>(sum);
+  };
+  const auto is_inner = [&](GlobalIndex i) {
+    return terms[static_cast<std::size_t>(i - begin)].count == 4;
+  };
+  GlobalIndex i = begin;
+  for (; i < end && !is_inner(i); ++i) by_terms(i);
+  GlobalIndex last = end;
+  while (last > i && !is_inner(last - 1)) --last;
+  // Between them every second point is inner, beginning with an even one.
+  const GlobalIndex pairs_end = last / 2;
+#pragma omp simd
+  for (GlobalIndex j = i / 2; j < pairs_end; ++j) {
+    const float sum =
+        ((-0.0625F * t[j - 2] + 0.5625F * t[j - 1]) + 0.5625F * t[j]) + -0.0625F * t[j + 1];
+    out[2 * j] = static_cast<Value>(sum);
+    out[2 * j + 1] = static_cast<Value>(t[j]);
+  }
+  for (i = std::max(i, 2 * pairs_end); i < end; ++i) by_terms(i);
+}
+
+}  // namespace
+
+/// An exchange alone.
+class FullStart::NoWork final : public spmv::Work {
+ public:
+  void run(spmv::RowSet, const TeamThread&, const std::function<void()>&) const override {}
+};
+
+FullStart::FullStart(GridCycle& cycle)
+    : cycle_(cycle), rows_(static_cast<std::size_t>(cycle.team_.thread_count())) {
+  const int rank = cycle.communicator_.rank();
+  const std::size_t count = cycle.levels_.size();
+  guesses_.resize(count);
+  transfers_.resize(count - 1);
+  GlobalIndex longest = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const GridCycle::Level& level = cycle.levels_[i];
+    const GridBox own = level.cuts.box(rank);
+    longest = std::max(longest, own.size(0));
+    for (std::size_t d = 0; d < 3; ++d)
+      for (GlobalIndex at = own.begin[d]; at < own.end[d]; ++at)
+        transfers_[i].terms[d].push_back(
+            CubicTerms::of(level.grid.directions[d], level.grid.is_coarsened[d], at));
+    if (i == 0) continue;
+    Guess& guess = guesses_[i];
+    const int depth = cycle.depth() + 1;
+    guess.values = GridArray(own, depth);
+    const BoxExchange<float>::Side side{level.cuts, depth, guess.values.layout(),
+                                        guess.values.values()};
+    guess.halo = std::make_unique<BoxExchange<float>>(cycle.communicator_, level.grid.points(),
+                                                      side, side, cycle.team_.thread_count(),
+                                                      first_tag + static_cast<int>(i));
+  }
+  for (auto& row : rows_)
+    row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms::reach + margin)));
+  cycle.communicator_.barrier();  // both ends of every pair exist
+}
+
+std::size_t FullStart::byte_count() const {
+  std::size_t bytes = 0;
+  for (const Guess& guess : guesses_)
+    if (guess.halo) bytes += guess.values.byte_count() + guess.halo->buffer_bytes();
+  return bytes;
+}
+
+int FullStart::rank() const { return cycle_.communicator_.rank(); }
+
+void FullStart::collective_exchange(const TeamThread& thread, BoxExchange<float>& halo) const {
+  halo.copy_own(thread);
+  cycle_.collective_run(thread, NoWork(), &halo);
+}
+
+template <class RowOf>
+void FullStart::restrict_to(const TeamThread& thread, std::size_t index, double factor,
+                            const RowOf& fine_row) {
+  GridCycle::Level& to = cycle_.levels_[index];
+  const GridLevel& fine = cycle_.levels_[index - 1].grid;
+  const GridBox own = coarse_points(fine, cycle_.levels_[index - 1].cuts.box(rank()));
+  const bool is_coarsened = fine.is_coarsened[0];
+  const GlobalIndex size = fine.directions[0].size;
+  const GlobalIndex begin = is_coarsened ? 2 * own.begin[0] : own.begin[0];
+  const GlobalIndex end = is_coarsened ? std::min(2 * own.end[0] + 1, size) : own.end[0];
+  float* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
+  for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
+    const RestrictionTerms in_y(fine, 1, y);
+    const RestrictionTerms in_z(fine, 2, z);
+    std::fill(t + begin, t + end + 1, 0.0F);
+    for (int k = 0; k < in_z.count; ++k)
+      for (int j = 0; j < in_y.count; ++j)
+        add_row_to(begin, end,
+                   static_cast<float>(factor / to.grid.scale) *
+                       in_z.weights[static_cast<std::size_t>(k)] *
+                       in_y.weights[static_cast<std::size_t>(j)],
+                   fine_row(in_y.first + j, in_z.first + k), t);
+    float* const out = to.restriction_target().row(y, z);
+    if (!is_coarsened) {
+      std::copy(t + begin, t + end, out + begin);
+      return;
+    }
+    const auto points = [&](GlobalIndex first, GlobalIndex after) {
+      const std::array<float, 3> w = RestrictionTerms(fine, 0, first).weights;
+#pragma omp simd
+      for (GlobalIndex x = first; x < after; ++x)
+        out[x] = (w[0] * t[2 * x] + w[1] * t[2 * x + 1]) + w[2] * t[2 * x + 2];
+    };
+    const GlobalIndex last = size / 2 - 1;
+    if (own.begin[0] < last) points(own.begin[0], std::min(own.end[0], last));
+    if (own.end[0] == last + 1) points(last, last + 1);
+  });
+  thread.barrier();
+}
+
+template <class Value, class RowOf>
+void FullStart::interpolate_to(const TeamThread& thread, std::size_t index, const RowOf& fine_row) {
+  GridCycle::Level& from = cycle_.levels_[index + 1];
+  collective_exchange(thread, *from.e_halo);
+  const GridCycle::Level& to = cycle_.levels_[index];
+  const GridArray& e = from.interpolation_source();
+  const GridBox own = to.cuts.box(rank());
+  const auto& terms = transfers_[index].terms;
+  const auto term = [&](std::size_t d, GlobalIndex i) -> const CubicTerms& {
+    return terms[d][static_cast<std::size_t>(i - own.begin[d])];
+  };
+  if (!own.is_empty()) {
+    // Coarse points along x that any of the row needs.
+    GlobalIndex begin = term(0, own.begin[0]).first;
+    GlobalIndex end = begin;
+    for (const CubicTerms& of : terms[0]) {
+      begin = std::min(begin, of.first);
+      end = std::max(end, of.first + of.count);
+    }
+    float* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
+    for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
+      const CubicTerms& in_y = term(1, y);
+      const CubicTerms& in_z = term(2, z);
+      std::fill(t + begin, t + end, 0.0F);
+      for (int k = 0; k < in_z.count; ++k)
+        for (int j = 0; j < in_y.count; ++j) {
+          const float weight =
+              in_z.weights[static_cast<std::size_t>(k)] * in_y.weights[static_cast<std::size_t>(j)];
+          const float* const row = e.row(in_y.first + j, in_z.first + k);
+#pragma omp simd
+          for (GlobalIndex x = begin; x < end; ++x) t[x] += weight * row[x];
+        }
+      Value* const out = fine_row(y, z);
+      if (to.grid.is_coarsened[0])
+        interpolate_row(std::span(terms[0]), own.begin[0], own.end[0], t, out);
+      else
+        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) out[x] = static_cast<Value>(t[x]);
+    });
+  }
+  thread.barrier();
+}
+
+void FullStart::subtract_product(const TeamThread& thread, std::size_t index) const {
+  GridCycle::Level& level = cycle_.levels_[index];
+  const GridLevel& grid = level.grid;
+  const GridBox own = level.cuts.box(rank());
+  if (own.is_empty()) return;
+  const GridArray& u = guesses_[index].values;
+  const auto coupling = [&](std::size_t d) {
+    return static_cast<float>(grid.directions[d].coupling);
+  };
+  const auto before = [&](std::size_t d, GlobalIndex i) {
+    return static_cast<float>(grid.directions[d].before(i));
+  };
+  const GridBox box = grown(own, cycle_.depth(), grid.points());
+  for_each_row_of(thread, box, [&](GlobalIndex y, GlobalIndex z) {
+    const float* const here = u.row(y, z);
+    const float* const below = u.row(y - 1, z);
+    const float* const above = u.row(y + 1, z);
+    const float* const behind = u.row(y, z - 1);
+    const float* const ahead = u.row(y, z + 1);
+    float* const f = level.f.row(y, z);
+    const float to_below = before(1, y);
+    const float to_behind = before(2, z);
+    const float to_above = coupling(1);
+    const float to_ahead = coupling(2);
+    const auto points = [&](GlobalIndex first, GlobalIndex end) {
+      const auto diagonal = static_cast<float>(grid.diagonal(first, y, z));
+      const float to_left = before(0, first);
+      const float to_right = coupling(0);
+#pragma omp simd
+      for (GlobalIndex x = first; x < end; ++x)
+        f[x] = (f[x] - diagonal * here[x]) + ((to_left * here[x - 1] + to_right * here[x + 1]) +
+                                              ((to_below * below[x] + to_above * above[x]) +
+                                               (to_behind * behind[x] + to_ahead * ahead[x])));
+    };
+    const GlobalIndex last = grid.directions[0].size - 1;
+    if (box.begin[0] < last) points(box.begin[0], std::min(box.end[0], last));
+    if (box.end[0] == last + 1) points(last, last + 1);
+  });
+}
+
+void FullStart::add_guess(const TeamThread& thread, std::size_t index) const {
+  GridCycle::Level& level = cycle_.levels_[index];
+  const GridBox own = level.cuts.box(rank());
+  for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
+    const float* const guess = guesses_[index].values.row(y, z);
+    float* const e = level.e.row(y, z);
+    for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) e[x] += guess[x];
+  });
+  thread.barrier();
+}
+
+void FullStart::collective_run(const TeamThread& thread, const spmv::GridLayout& layout,
+                               const double* b, double* x) {
+  auto& levels = cycle_.levels_;
+  const std::size_t last = levels.size() - 1;
+  restrict_to(thread, 1, 1 / cycle_.finest().scale,
+              [&](GlobalIndex y, GlobalIndex z) { return b + layout.index(0, y, z); });
+  for (std::size_t i = 1; i < last; ++i) {
+    collective_exchange(thread, *levels[i].f_halo);
+    restrict_to(thread, i + 1, 1,
+                [&](GlobalIndex y, GlobalIndex z) { return levels[i].f.row(y, z); });
+  }
+  cycle_.descend_from(thread, last, {.array = &levels[last].f}, &*levels[last].f_halo);
+  for (std::size_t i = last - 1; i > 0; --i) {
+    interpolate_to<float>(
+        thread, i, [&](GlobalIndex y, GlobalIndex z) { return guesses_[i].values.row(y, z); });
+    collective_exchange(thread, *guesses_[i].halo);
+    subtract_product(thread, i);
+    thread.barrier();
+    cycle_.collective_cycle_from(thread, i);
+    add_guess(thread, i);
+  }
+  interpolate_to<double>(thread, 0,
+                         [&](GlobalIndex y, GlobalIndex z) { return x + layout.index(0, y, z); });
+}
+
+}  // namespace weft::solver

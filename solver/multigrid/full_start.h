@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/box_exchange.h"
+#include "solver/multigrid/cubic_terms.h"
+#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grid_cycle.h"
+#include "spmv/grid/box.h"
+#include "spmv/grid/layout.h"
+
+namespace weft::solver {
+
+/// Full multigrid: a first solution from those of coarser grids.
+///
+///     finest    b ── restricted ──                          ── interpolated ──► x
+///     coarse         f ── restricted ──     ── interpolated, a cycle ──
+///     coarsest           f ── solved directly ──
+///
+/// Interpolation is cubic, so that x is as good as a solution on the finest grid, up to a small
+/// factor, wherever b is smooth; one cycle more brings it to the error of discretisation. No
+/// operation depends on ranks, threads or modes. Memory: a value of single precision for each point
+/// of all grids but the finest.
+/// Lifetime: the cycle outlives it.
+class FullStart {
+ public:
+  /// `cycle`: made with `has_full_start`. Collective. Thread: the main thread, outside the team.
+  explicit FullStart(GridCycle& cycle);
+
+  /// x at the own points of the finest grid. `b`: with at least one point around the own ones.
+  /// Shape: b, x: arrays of `layout`. Thread: every thread of the team, after a barrier; ends with
+  /// one. Collective.
+  void collective_run(const comm_thread::TeamThread& thread, const spmv::GridLayout& layout,
+                      const double* b, double* x);
+
+  std::size_t byte_count() const;
+
+ private:
+  /// Of a grid that is neither the finest nor the coarsest.
+  struct Guess {
+    GridArray values;
+    std::unique_ptr<BoxExchange<float>> halo;
+  };
+  /// Interpolation to one grid from the next.
+  struct Transfer {
+    std::array<std::vector<CubicTerms>, 3> terms;  // of the own points of each direction
+  };
+  class NoWork;
+
+  void collective_exchange(const comm_thread::TeamThread& thread, BoxExchange<float>& halo) const;
+  int rank() const;
+  /// f of grid `index` from the rows of the next finer one, times `factor`.
+  template <class RowOf>
+  void restrict_to(const comm_thread::TeamThread& thread, std::size_t index, double factor,
+                   const RowOf& fine_row);
+  /// Rows of grid `index` from the solution of the next coarser one.
+  template <class Value, class RowOf>
+  void interpolate_to(const comm_thread::TeamThread& thread, std::size_t index,
+                      const RowOf& fine_row);
+  /// f -= A·guess, at the own points and as many around them as a cycle needs.
+  void subtract_product(const comm_thread::TeamThread& thread, std::size_t index) const;
+  /// e += guess.
+  void add_guess(const comm_thread::TeamThread& thread, std::size_t index) const;
+
+  GridCycle& cycle_;
+  std::vector<Guess> guesses_;  // [grids]
+  std::vector<Transfer> transfers_;  // [grids], none to the coarsest
+  std::vector<std::vector<float>> rows_;  // [threads]
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "solver/multigrid/grid_pass.h"
+
+namespace weft::solver {
+
+// Bytes per point of a fused pass, with write-allocate, if every array goes through memory once and
+// coefficients need none. `coarse_share`: coarse points by fine ones.
+
+/// Reads f, or b and x, from which it makes f; writes f where it is kept, x̂ and the coarse f.
+inline double bytes_of_down_pass(const DownPass::Source& source, double coarse_share) {
+  const double f = source.array ? 4 : 16;
+  const double kept = source.copy ? 8 : 0;
+  return f + kept + 8 + 8 * coarse_share;
+}
+
+/// Reads f, x̂ and the coarse e; writes e, or z, or reads and writes x and its direction.
+inline double bytes_of_up_pass(const UpPass::Sink& sink, double coarse_share) {
+  const double written = sink.array ? 8 : sink.direction ? 24 : 16;
+  return 8 + written + 4 * coarse_share;
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,147 @@
+// Multigrid in whole solves: iterations by settings and couplings, and what is said of each grid.
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using nlohmann::json;
+using weft::tests::faults_of_solve_report;
+using weft::tests::read_file;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+json report_of_solve(int ranks, const std::string& problem, std::vector<std::string> more) {
+  std::vector<std::string> arguments{"solve",     problem, "--operator", "stencil",
+                                     "--threads", "1",     "--json",     "-"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto result = run_weft(ranks, arguments);
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(faults_of_solve_report(report) == "");
+  return report;
+}
+
+int iterations_of(const std::string& problem, const std::string& settings) {
+  return report_of_solve(1, problem, {"--method", "multigrid", "--multigrid", settings})
+      .value("iterations", 1000);
+}
+
+}  // namespace
+
+TEST_CASE("multigrid takes at most nine cycles whatever the couplings") {
+  for (const std::string weights :
+       {"1,1,10", "1,10,1", "10,1,1", "1,1,100", "1,100,1", "100,1,1", "1,1,1000", "1,1000,1",
+        "1000,1,1", "100,100,1", "100,1,100", "1,100,100", "1,10,100", "1,1,2.2", "1,1,30"}) {
+    CAPTURE(weights);
+    const std::string problem = "anisotropic3d:80," + weights;
+    CHECK(iterations_of(problem, "steps=2") <= 9);
+    CHECK(iterations_of(problem, "steps=3") <= 7);
+    CHECK(iterations_of(problem, "steps=4") <= 6);
+  }
+}
+
+TEST_CASE("the report has every grid with its ranks, traffic and halos") {
+  for (const int ranks : {1, 4})
+    for (const bool is_method : {true, false}) {
+      CAPTURE(ranks, is_method);
+      const json report = report_of_solve(
+          ranks, "poisson3d:40",
+          is_method ? std::vector<std::string>{"--method", "multigrid", "--multigrid", "gather=12"}
+                    : std::vector<std::string>{"--preconditioner", "multigrid", "--multigrid",
+                                               "gather=12"});
+      const json& multigrid = report["multigrid"];
+      CHECK(multigrid.value("steps", 0) == 2);
+      CHECK(multigrid.value("cycles", 0) >= report.value("iterations", 0));
+      const json& levels = multigrid["levels"];
+      CHECK(levels.size() == 3);
+      const std::vector<int> sizes{40, 20, 10};
+      for (std::size_t i = 0; i < levels.size(); ++i) {
+        CHECK(levels[i]["grid"] == json({sizes[i], sizes[i], sizes[i]}));
+        CHECK(levels[i].contains("up") == (i + 1 < levels.size()));
+        CHECK(levels[i]["down"].value("seconds", 0.0) > 0);
+      }
+      // Boxes of 20 points in two directions, then of 10: too few.
+      CHECK(levels[0].value("ranks", 0) == ranks);
+      CHECK(levels[1].value("ranks", 0) == 1);
+      CHECK(levels[0]["down"].value("model_bytes_per_point", 0.0) == (is_method ? 33 : 13));
+      CHECK(levels[0]["up"].value("model_bytes_per_point", 0.0) == (is_method ? 32.5 : 24.5));
+      CHECK(levels[1]["down"].value("model_bytes_per_point", 0.0) == 13);
+      CHECK(levels[1]["up"].value("model_bytes_per_point", 0.0) == 16.5);
+      const json& halo = levels[0]["down"]["halo"];
+      CHECK(halo.value("messages", -1) == (ranks == 1 ? 0 : 12));
+      // Each of four boxes of 40×20×20 points sends two sides and an edge of it: four points deep
+      // and in double precision, or three and in single.
+      CHECK(halo.value("bytes", -1) == (ranks == 1  ? 0
+                                        : is_method ? 4 * 8 * 40 * (2 * 4 * 20 + 4 * 4)
+                                                    : 4 * 4 * 40 * (2 * 3 * 20 + 3 * 3)));
+      CHECK((halo.value("seconds_alone", -1.0) > 0) == (ranks > 1));
+    }
+}
+
+TEST_CASE("multigrid allocates what its documents say") {
+  const auto bytes = [](const std::string& settings) {
+    return report_of_solve(1, "poisson3d:128",
+                           {"--method", "multigrid", "--multigrid", settings})["multigrid"]
+        .value("allocated_bytes_per_row", 0.0);
+  };
+  // 13.7; with rims and with rows of whole cache lines up to a third more.
+  const double zero = bytes("start=zero");
+  CHECK(zero > 13.7);
+  CHECK(zero < 1.4 * 13.7);
+  const double full = bytes("start=full");
+  CHECK(full > zero + 0.57);
+  CHECK(full < zero + 1.5);
+}
+
+TEST_CASE("a trace has a span for each pass on each grid") {
+  const ScratchFolder folder;
+  const auto file = folder.path("trace.json");
+  const json report =
+      report_of_solve(2, "poisson3d:24", {"--method", "multigrid", "--trace", file});
+  const json trace = json::parse(read_file(file), nullptr, false);
+  CHECK_FALSE(trace.is_discarded());
+  std::set<std::string> names;
+  for (const json& event : trace["traceEvents"]) names.insert(event.value("name", ""));
+  for (const std::string name :
+       {"grid 0 down", "grid 1 down", "coarsest grid", "grid 1 up", "grid 0 up"})
+    CHECK(names.contains(name));
+}
+
+TEST_CASE("a study of multigrid has a history of every method and number of steps") {
+  const auto result = run_weft(
+      2, {"study", "multigrid", "poisson3d:20", "anisotropic3d:16,1,1,10", "--steps", "1,2",
+          "--multigrid", "start=full", "--repetitions", "1", "--threads", "1", "--json", "-"});
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(report["study"]["parameter"] == "multigrid");
+  CHECK(report["study"]["problems"].size() == 2);
+  for (const json& problem : report["study"]["problems"]) {
+    CHECK(problem["runs"].size() == 4);
+    for (const json& run : problem["runs"]) {
+      CHECK(run["status"] == "converged");
+      CHECK(run["history"].size() == run.value("iterations", std::size_t{0}) + 1);
+      CHECK(run["history"].back()[1] < 1e-8);
+      CHECK(run["multigrid"].value("steps", 0) == run.value("steps", -1));
+    }
+  }
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--steps", "0"},
+                                                {"--multigrid", "steps=2"},
+                                                {"--multigrid", "frob"}}) {
+    std::vector<std::string> arguments{"study", "multigrid", "poisson3d:9"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const auto refused = run_weft(2, arguments);
+    INFO(refused.errors);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.errors.find("expected") != std::string::npos);
+  }
+}

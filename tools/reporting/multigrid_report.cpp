@@ -1,0 +1,102 @@
+#include "tools/reporting/multigrid_report.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "solver/multigrid/multigrid_preconditioner.h"
+#include "tools/measure/communication_cost.h"
+
+namespace weft::tools {
+namespace {
+
+using solver::CycleReport;
+using solver::LevelReport;
+using solver::PassReport;
+
+/// `cycles`: over which times are averaged; `points`: of the grid.
+Json collective_pass_report(const Job& job, comm_thread::CommThread& comm_thread,
+                            const PassReport& pass, double cycles, double points) {
+  const double seconds = job.world().max(pass.times.seconds) / cycles;
+  const double waited = job.world().max(pass.times.halo_wait_seconds) / cycles;
+  const double bytes = job.world().sum(pass.model_bytes);
+  const double alone = collective_measure_exchange(job, comm_thread, pass.halo);
+  return {{"seconds", seconds},
+          {"model_bytes_per_point", bytes / points},
+          {"gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
+          {"halo",
+           {{"bytes", job.world().sum(pass.sent_bytes)},
+            {"messages", job.world().sum(std::int64_t{pass.sent_messages})},
+            {"seconds_alone", alone},
+            {"seconds_waited", waited},
+            {"hidden_fraction", hidden_fraction(waited, 1, alone)}}}};
+}
+
+void print_pass(const std::string& name, const Json& ranks, const char* direction,
+                const Json& pass) {
+  const Json& halo = pass["halo"];
+  const auto number = [](const Json& value) { return value.get<double>(); };
+  fmt::print("  {:<18}{:>6}  {:<6}{:>10.3f}{:>9.1f}{:>8.1f}", name, ranks.get<std::int64_t>(),
+             direction, 1e3 * number(pass["seconds"]), number(pass["model_bytes_per_point"]),
+             number(pass["gb_per_second"]));
+  if (halo["messages"].get<std::int64_t>() > 0)
+    fmt::print("{:>11.1f}{:>10}{:>10.3f}{:>8.0f} %", 1e-3 * number(halo["bytes"]),
+               halo["messages"].get<std::int64_t>(), 1e3 * number(halo["seconds_alone"]),
+               100 * number(halo["hidden_fraction"]));
+  fmt::print("\n");
+}
+
+}  // namespace
+
+MultigridGrids::MultigridGrids(solver::KrylovMethod& method, solver::Preconditioner* preconditioner)
+    : method_(dynamic_cast<solver::MultigridMethod*>(&method)) {
+  if (auto* const made = dynamic_cast<solver::MultigridPreconditioner*>(preconditioner))
+    cycle_ = &made->cycle();
+}
+
+void MultigridGrids::forget_times() {
+  if (method_) method_->forget_times();
+  if (cycle_) cycle_->forget_times();
+}
+
+Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& comm_thread) {
+  if (!exist()) return nullptr;
+  const CycleReport report = method_ ? method_->report() : cycle_->report();
+  const auto cycles = static_cast<double>(std::max<std::int64_t>(report.cycles, 1));
+  Json levels = Json::array();
+  double finest_points = 0;
+  for (const LevelReport& level : report.levels) {
+    const auto points = static_cast<double>(level.size[0] * level.size[1] * level.size[2]);
+    finest_points = std::max(finest_points, points);
+    Json one = {{"grid", level.size},
+                {"ranks", job.world().sum(std::int64_t{level.own_points > 0})},
+                {"down", collective_pass_report(job, comm_thread, level.down, cycles, points)}};
+    const bool is_last = &level == &report.levels.back();
+    if (!is_last) one["up"] = collective_pass_report(job, comm_thread, level.up, cycles, points);
+    levels.push_back(std::move(one));
+  }
+  const double bytes = job.world().sum(static_cast<double>(report.allocated_bytes));
+  return {{"steps", report.steps},
+          {"cycles", report.cycles},
+          {"allocated_bytes_per_row", bytes / finest_points},
+          {"levels", std::move(levels)}};
+}
+
+void print_multigrid(const Json& multigrid) {
+  const int steps = multigrid["steps"].get<int>();
+  fmt::print("\n{:<20}{:>6}  {:<6}{:>10}{:>9}{:>8}{:>11}{:>10}{:>10}{:>10}\n",
+             fmt::format("V({},{}), grids", steps, steps), "ranks", "pass", "ms/cycle", "B/point",
+             "GB/s", "halo KB", "messages", "ms alone", "hidden");
+  const Json& levels = multigrid["levels"];
+  for (const Json& level : levels) {
+    const Json& grid = level["grid"];
+    const std::string name = fmt::format("{}x{}x{}", grid[0].get<std::int64_t>(),
+                                         grid[1].get<std::int64_t>(), grid[2].get<std::int64_t>());
+    print_pass(name, level["ranks"], level.contains("up") ? "down" : "direct", level["down"]);
+    if (level.contains("up")) print_pass("", level["ranks"], "up", level["up"]);
+  }
+}
+
+}  // namespace weft::tools

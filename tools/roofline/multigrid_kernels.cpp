@@ -1,0 +1,165 @@
+#include "tools/roofline/multigrid_kernels.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "comm_thread/engine/exact_accumulator.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "solver/multigrid/finest_residual.h"
+#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/pass_model.h"
+#include "solver/multigrid/restriction.h"
+#include "solver/multigrid/tiles.h"
+#include "spmv/grid/shares.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::TeamThread;
+using solver::DownPass;
+using solver::GridArray;
+using solver::GridLevel;
+using solver::UpPass;
+using spmv::GridBox;
+
+constexpr int steps = 2;
+
+/// Of a coarsest grid, as in a solve.
+constexpr spmv::GlobalIndex coarsest_points = 1000;
+
+/// A grid whose arrays and planes fit into half of a second-level cache.
+constexpr spmv::GridSize size_in_cache{64, 12, 12};
+
+}  // namespace
+
+/// All that the passes read and write, of a box of a grid.
+struct MultigridKernels::Arrays {
+  using Values = perfmodel::HugePageBuffer<double>;
+
+  Arrays(const spmv::GridStencil& of, const GridBox& box, int thread_count)
+      : stencil(of),
+        levels(solver::grid_levels(of, coarsest_points)),
+        own(box),
+        layout(own, DownPass::depth(steps) + 1),
+        b(layout.element_count()),
+        x(layout.element_count()),
+        f(own, DownPass::depth(steps)),
+        smoothed(own, steps),
+        direction(own, 1),
+        coarse_f(solver::coarse_points(levels[0], own), 1),
+        coarse_e(solver::coarse_points(levels[0], own), steps),
+        residual{stencil, layout, b.data(), x.data(), levels[0].scale},
+        down(levels[0], levels[1], steps),
+        up(levels[0], steps),
+        memories(static_cast<std::size_t>(thread_count)) {
+    const GridBox points = grown(own, steps, levels[0].points());
+    down_tiles = solver::cut_into_tiles(points, own, points, points, steps + 2, thread_count);
+    up_tiles = solver::cut_into_tiles(own, own, own, own, steps + 1, thread_count);
+  }
+
+  void fill(int thread, int thread_count) {
+    for (const GridBox& share : spmv::share_of_rows(own, thread, thread_count)) {
+      layout.fill(b.data(), share, 1);
+      layout.fill(x.data(), share, 1);
+    }
+  }
+  double point_count() const { return static_cast<double>(own.point_count()); }
+
+  DownPass::Source source(spmv::CloseSum* square) {
+    return {.residual = &residual, .copy = &f, .square = square};
+  }
+  UpPass::Sink sink() {
+    return {
+        .layout = &layout, .values = x.data(), .direction = &direction, .old = 0.1, .fresh = 1e-12};
+  }
+  void run_down(std::size_t thread) {
+    spmv::CloseSum square(64 * point_count());
+    for (const solver::PassTile& tile : down_tiles.interior[thread])
+      down.run(tile, source(&square), smoothed, coarse_f, memories[thread], {});
+    comm_thread::ExactAccumulator total;
+    square.flush(total);
+  }
+  void run_up(std::size_t thread) {
+    for (const solver::PassTile& tile : up_tiles.interior[thread])
+      up.run(tile, f, smoothed, coarse_e, sink(), memories[thread], {});
+  }
+
+  spmv::GridStencil stencil;
+  std::vector<GridLevel> levels;
+  GridBox own;
+  spmv::GridLayout layout;
+  Values b;
+  Values x;
+  GridArray f;
+  GridArray smoothed;
+  GridArray direction;
+  GridArray coarse_f;
+  GridArray coarse_e;
+  solver::FinestResidual residual;
+  DownPass down;
+  UpPass up;
+  solver::PassTiles down_tiles;
+  solver::PassTiles up_tiles;
+  std::vector<solver::PassMemory> memories;  // [threads]
+};
+
+MultigridKernels::MultigridKernels(Job& job, const spmv::Problem& problem)
+    : op_(job.comm_thread_world(), job.comm_thread(), job.team(), spmv::GridStencil::of(problem)),
+      in_cache_(static_cast<std::size_t>(job.team().thread_count())) {
+  const int threads = job.team().thread_count();
+  arrays_ = std::make_shared<Arrays>(op_.stencil(), op_.layout().own(), threads);
+  spmv::GridStencil few = op_.stencil();
+  few.grid = size_in_cache;
+  job.team().run([&](const TeamThread& thread) {
+    arrays_->fill(thread.index, thread.count);
+    auto& own = in_cache_[static_cast<std::size_t>(thread.index)];
+    own =
+        std::make_shared<Arrays>(few, GridBox{{0, 0, 0}, {few.grid.x, few.grid.y, few.grid.z}}, 1);
+    own->fill(0, 1);
+  });
+}
+
+MultigridKernels::~MultigridKernels() = default;
+
+RooflineKernel MultigridKernels::kernel(std::string name, std::string what,
+                                        void (Arrays::*pass)(std::size_t thread)) const {
+  RooflineKernel kernel;
+  kernel.name = std::move(name);
+  kernel.what = std::move(what);
+  kernel.run = [all = arrays_, pass](const TeamThread& thread) {
+    ((*all).*pass)(static_cast<std::size_t>(thread.index));
+  };
+  kernel.run_in_cache = [all = arrays_, few = in_cache_, pass](const TeamThread& thread) {
+    Arrays& own = *few[static_cast<std::size_t>(thread.index)];
+    double done = 0;
+    for (; done < elements_in_cache; done += own.point_count()) (own.*pass)(0);
+    return done / (all->point_count() / thread.count);
+  };
+  return kernel;
+}
+
+std::vector<RooflineKernel> MultigridKernels::kernels() {
+  Arrays& all = *arrays_;
+  const double points = all.point_count();
+  const double coarse =
+      static_cast<double>(solver::coarse_points(all.levels[0], all.own).point_count()) / points;
+  const double neighbours = all.levels[0].has_corners ? 26 : 6;
+  const auto traffic = [&](double bytes, double written, double flops) {
+    return perfmodel::Traffic{(bytes - written) * points, written * points, flops * points};
+  };
+  RooflineKernel down =
+      kernel("multigrid-down", "residual, smoothing, restriction", &Arrays::run_down);
+  // Residual, two steps of which the first is pointwise, residual again, restriction.
+  down.memory = traffic(solver::bytes_of_down_pass(all.source(nullptr), coarse), 8 + 4 * coarse,
+                        (2 * neighbours + 1) + 1 + (neighbours + 3) + (neighbours + 2) + 5);
+  down.data_bytes = points * (24 + 4 * coarse);
+  RooflineKernel up =
+      kernel("multigrid-up", "interpolation, smoothing, x and its direction", &Arrays::run_up);
+  up.memory = traffic(solver::bytes_of_up_pass(all.sink(), coarse), 12,
+                      3.5 + (neighbours + 3) + (neighbours + 5) + 4);
+  up.data_bytes = points * (20 + 4 * coarse);
+  return {down, up};
+}
+
+}  // namespace weft::tools
