@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm_thread/mpi/error_agreement.h"
 #include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {
@@ -12,12 +13,6 @@ using spmv::GridBox;
 using spmv::RowSet;
 
 namespace {
-
-/// Points of the coarsest grid at most: a direct solution takes microseconds.
-constexpr spmv::GlobalIndex coarsest_points = 216;
-
-/// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
-constexpr spmv::GlobalIndex least_edge = 8;
 
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_tag = 2000;
@@ -92,22 +87,24 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                      comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
                      const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
                      const Options& options, perfmodel::PhaseTimer& timer)
+    : GridCycle(communicator, comm_thread, team, plan_constant(stencil, partition).levels, options,
+                timer) {}
+
+GridCycle::GridCycle(const comm_thread::Communicator& communicator,
+                     comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                     std::vector<LevelPlan> plan, const Options& options,
+                     perfmodel::PhaseTimer& timer)
     : communicator_(communicator),
       comm_thread_(comm_thread),
       team_(team),
       options_(options),
       memories_(static_cast<std::size_t>(team.thread_count())),
       timer_(timer) {
-  LevelCuts cuts(partition);
-  const std::vector<GridLevel> grids = grid_levels(stencil, coarsest_points);
-  levels_.reserve(grids.size());  // they hold references to each other
-  for (std::size_t i = 0; i < grids.size(); ++i) {
-    const LevelCuts finer = i > 0 ? cuts.coarse(grids[i - 1].is_coarsened) : cuts;
-    cuts = i == 0 ? finer : finer.gathered(least_edge);
-    if (i + 1 == grids.size() && i > 0) cuts = cuts.on_one_rank();
-    levels_.push_back({.grid = grids[i],
-                       .cuts = cuts,
-                       .finer_cuts = finer,
+  levels_.reserve(plan.size());  // they hold references to each other
+  for (LevelPlan& level : plan) {
+    levels_.push_back({.grid = level.grid,
+                       .cuts = level.cuts,
+                       .finer_cuts = level.finer_cuts,
                        .f = {},
                        .x = {},
                        .e = {},
@@ -118,11 +115,15 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                        .down = {},
                        .up = {},
                        .down_pass = {},
-                       .up_pass = {}});
+                       .up_pass = {},
+                       .couplings = std::move(level.couplings)});
+    if (level.coarsest) coarsest_couplings_ = std::move(level.coarsest);
   }
   for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i);
-  if (!levels_.back().cuts.box(communicator.rank()).is_empty())
-    coarsest_.emplace(levels_.back().grid);
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!levels_.back().cuts.box(communicator.rank()).is_empty())
+      coarsest_.emplace(levels_.back().grid, coarsest_couplings_.get());
+  });
   communicator.barrier();  // both ends of every pair exist
 }
 
@@ -160,8 +161,9 @@ void GridCycle::make_level(Level& level, std::size_t index) {
   level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads);
   level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
                             options_.steps + 1, threads);
-  level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps);
-  level.up_pass.emplace(level.grid, options_.steps);
+  const LevelCouplings* const couplings = level.couplings.get();
+  level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps, couplings);
+  level.up_pass.emplace(level.grid, options_.steps, couplings);
 }
 
 void GridCycle::run_alone(const TeamThread& thread, const spmv::Work& work) {

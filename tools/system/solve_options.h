@@ -7,6 +7,7 @@
 
 #include "solver/krylov/method.h"
 #include "solver/krylov/stop_criterion.h"
+#include "solver/multigrid/matrix_multigrid.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
 
@@ -19,6 +20,7 @@ struct SolveOptions : SystemOptions {
   std::string mode = "task";
   std::string method = "cg";
   std::string preconditioner = "none";
+  std::string grid;  // of the rows of a matrix; empty where not given
   int restart = 0;  // as given; 0: the default
   std::string solution_path;
   solver::StopCriterion stop;
@@ -28,6 +30,9 @@ struct SolveOptions : SystemOptions {
 
   /// Nothing without it. Throws comm_thread::InputError where its options are none.
   std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+
+  /// Nothing without --grid. Throws comm_thread::InputError where it is none.
+  std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
 
   /// Throws comm_thread::InputError where options contradict each other.
   void check() const;
