@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/row_kernels.h"
 #include "spmv/modes/run_in_mode.h"
 
@@ -14,10 +15,6 @@ using spmv::GridBox;
 using spmv::RowSet;
 
 namespace {
-
-// As in GridCycle, whose z this is.
-constexpr GlobalIndex coarsest_points = 216;
-constexpr GlobalIndex least_edge = 8;
 
 /// Of the messages: GridCycle counts its own from 2000.
 constexpr int first_tag = 2500;
@@ -158,16 +155,12 @@ AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
       options_(options),
       memories_(static_cast<std::size_t>(team.thread_count())),
       timer_(timer) {
-  LevelCuts cuts(partition);
-  const std::vector<GridLevel> grids = grid_levels(stencil, coarsest_points);
-  levels_.reserve(grids.size());  // they hold references to each other
-  for (std::size_t i = 0; i < grids.size(); ++i) {
-    const LevelCuts finer = i > 0 ? cuts.coarse(grids[i - 1].is_coarsened) : cuts;
-    cuts = i == 0 ? finer : finer.gathered(least_edge);
-    if (i + 1 == grids.size()) cuts = cuts.on_one_rank();
-    levels_.push_back({.grid = grids[i],
-                       .cuts = cuts,
-                       .finer_cuts = finer,
+  GridPlan plan = plan_constant(stencil, partition, options.least_points);
+  levels_.reserve(plan.levels.size());  // they hold references to each other
+  for (LevelPlan& level : plan.levels) {
+    levels_.push_back({.grid = level.grid,
+                       .cuts = level.cuts,
+                       .finer_cuts = level.finer_cuts,
                        .f = {},
                        .x = {},
                        .y = {},

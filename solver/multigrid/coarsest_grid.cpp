@@ -22,7 +22,7 @@ double CoarsestGrid::mass(GlobalIndex x, GlobalIndex y, GlobalIndex z) const {
   return level_.directions[0].mass(x) * level_.directions[1].mass(y) * level_.directions[2].mass(z);
 }
 
-CoarsestGrid::CoarsestGrid(const GridLevel& level)
+CoarsestGrid::CoarsestGrid(const GridLevel& level, const GridCouplings* couplings)
     : level_(level), right_hand_side_(static_cast<std::size_t>(level.point_count())) {
   LowerTriangle matrix{.size = right_hand_side_.size(), .entries = {}};
   const auto row_of = [&](const std::array<GlobalIndex, 3>& at) {
@@ -32,14 +32,18 @@ CoarsestGrid::CoarsestGrid(const GridLevel& level)
   for_each_point(level, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
     const std::array<GlobalIndex, 3> at{x, y, z};
     const double own_mass = mass(x, y, z);
+    const std::size_t element = couplings ? couplings->layout().index(x, y, z) : 0;
     for (std::size_t d = 0; d < 3; ++d) {
       if (at[d] == 0) continue;
       std::array<GlobalIndex, 3> before = at;
       --before[d];
-      matrix.entries.push_back(
-          {row_of(at), row_of(before), -own_mass * level.directions[d].before(at[d])});
+      const double coupling =
+          couplings ? couplings->before(d)[element] : own_mass * level.directions[d].before(at[d]);
+      matrix.entries.push_back({row_of(at), row_of(before), -coupling});
     }
-    matrix.entries.push_back({row_of(at), row_of(at), own_mass * level.diagonal(x, y, z)});
+    const double diagonal =
+        couplings ? couplings->diagonal(element) : own_mass * level.diagonal(x, y, z);
+    matrix.entries.push_back({row_of(at), row_of(at), diagonal});
   });
   factor_ = std::make_unique<CholmodFactor>(
       matrix, 1, "the coarsest grid's operator is not positive definite");

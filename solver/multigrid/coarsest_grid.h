@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "solver/direct/cholmod_factor.h"
+#include "solver/multigrid/couplings/grid_couplings.h"
 #include "solver/multigrid/grid_array.h"
 #include "solver/multigrid/grid_level.h"
 
@@ -12,7 +13,9 @@ namespace weft::solver {
 /// The direct solution on the last grid of a hierarchy, by one thread of one rank.
 class CoarsestGrid {
  public:
-  explicit CoarsestGrid(const GridLevel& level);
+  /// `couplings`: of all points, where they vary; else null. Throws comm_thread::InputError where
+  /// the operator is not positive definite.
+  explicit CoarsestGrid(const GridLevel& level, const GridCouplings* couplings = nullptr);
   /// e = A⁻¹·f at all points of the grid.
   void solve(const GridArray& f, GridArray& e);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "comm_thread/mpi/error_agreement.h"
 #include "perfmodel/thread_trace.h"
 #include "solver/multigrid/cubic_terms.h"
 #include "solver/multigrid/cycle_bounds.h"
@@ -18,10 +19,6 @@ using spmv::GridBox;
 using spmv::RowSet;
 
 namespace {
-
-/// Points of the coarsest grid at most: a direct solution takes less than 0.1 ms. A full start
-/// needs so many: from a grid of 3³ points its errors would not be smooth enough.
-constexpr spmv::GlobalIndex coarsest_points = 1000;
 
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_tag = 2000;
@@ -126,22 +123,24 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                      comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
                      const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
                      const Options& options, perfmodel::PhaseTimer& timer)
+    : GridCycle(communicator, comm_thread, team,
+                plan_constant(stencil, partition, options.least_points).levels, options, timer) {}
+
+GridCycle::GridCycle(const comm_thread::Communicator& communicator,
+                     comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                     std::vector<LevelPlan> plan, const Options& options,
+                     perfmodel::PhaseTimer& timer)
     : communicator_(communicator),
       comm_thread_(comm_thread),
       team_(team),
       options_(options),
       memories_(static_cast<std::size_t>(team.thread_count())),
       timer_(timer) {
-  LevelCuts cuts(partition);
-  const std::vector<GridLevel> grids = grid_levels(stencil, coarsest_points);
-  levels_.reserve(grids.size());  // they hold references to each other
-  for (std::size_t i = 0; i < grids.size(); ++i) {
-    const LevelCuts finer = i > 0 ? cuts.coarse(grids[i - 1].is_coarsened) : cuts;
-    cuts = i == 0 ? finer : finer.gathered(options_.least_points);
-    if (i + 1 == grids.size() && i > 0) cuts = cuts.on_one_rank();
-    levels_.push_back({.grid = grids[i],
-                       .cuts = cuts,
-                       .finer_cuts = finer,
+  levels_.reserve(plan.size());  // they hold references to each other
+  for (LevelPlan& level : plan) {
+    levels_.push_back({.grid = level.grid,
+                       .cuts = level.cuts,
+                       .finer_cuts = level.finer_cuts,
                        .f = {},
                        .x = {},
                        .e = {},
@@ -153,13 +152,19 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                        .up = {},
                        .down_pass = {},
                        .up_pass = {},
+                       .couplings = std::move(level.couplings),
                        .down_times = {},
                        .up_times = {}});
+    if (level.coarsest) coarsest_couplings_ = std::move(level.coarsest);
   }
+  std::vector<GridLevel> grids;
+  for (const Level& level : levels_) grids.push_back(level.grid);
   least_eigenvalue_ = least_eigenvalue_of_cycle(grids, options.steps);
   for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i);
-  if (!levels_.back().cuts.box(communicator.rank()).is_empty())
-    coarsest_.emplace(levels_.back().grid);
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!levels_.back().cuts.box(communicator.rank()).is_empty())
+      coarsest_.emplace(levels_.back().grid, coarsest_couplings_.get());
+  });
   communicator.barrier();  // both ends of every pair exist
 }
 
@@ -202,8 +207,9 @@ void GridCycle::make_level(Level& level, std::size_t index) {
   level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads);
   level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
                             options_.steps + 1, threads);
-  level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps);
-  level.up_pass.emplace(level.grid, options_.steps);
+  const LevelCouplings* const couplings = level.couplings.get();
+  level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps, couplings);
+  level.up_pass.emplace(level.grid, options_.steps, couplings);
 }
 
 std::size_t GridCycle::Level::byte_count() const {
@@ -234,7 +240,7 @@ void GridCycle::descend_from(const TeamThread& thread, std::size_t index,
   const TimedPass timed(*this, thread, level.down_times, level.down_name);
   const bool is_last = index + 1 == levels_.size();
   if (thread.is_primary() && !is_last)
-    level.down_bytes = bytes_of_down_pass(source, level.coarse_share);
+    level.down_bytes = bytes_of_down_pass(source, level.coarse_share) + level.coupling_bytes();
   if (halo == &*level.f_halo && index > 0) level.f_halo->copy_own(thread);
   if (is_last)
     collective_run(thread, CoarsestWork(*this), halo);
@@ -253,7 +259,8 @@ void GridCycle::ascend_to(const TeamThread& thread, std::size_t index, const UpP
   Level& level = levels_[index];
   BoxExchange<float>& halo = *levels_[index + 1].e_halo;
   const TimedPass timed(*this, thread, level.up_times, level.up_name);
-  if (thread.is_primary()) level.up_bytes = bytes_of_up_pass(sink, level.coarse_share);
+  if (thread.is_primary())
+    level.up_bytes = bytes_of_up_pass(sink, level.coarse_share) + level.coupling_bytes();
   halo.copy_own(thread);
   collective_run(thread, UpWork(*this, index, sink), &halo);
 }

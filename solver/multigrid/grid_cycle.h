@@ -14,7 +14,9 @@
 #include "solver/multigrid/grid_array.h"
 #include "solver/multigrid/grid_level.h"
 #include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/level_couplings.h"
 #include "solver/multigrid/level_cuts.h"
+#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/level_report.h"
 #include "solver/multigrid/tiles.h"
 #include "spmv/grid/partition.h"
@@ -52,6 +54,10 @@ class GridCycle {
             const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
             const spmv::GridPartition& partition, const Options& options,
             perfmodel::PhaseTimer& timer);
+  /// The same on planned grids, whose couplings may vary.
+  GridCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
+            const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
+            const Options& options, perfmodel::PhaseTimer& timer);
   GridCycle(const GridCycle&) = delete;
   GridCycle& operator=(const GridCycle&) = delete;
 
@@ -97,6 +103,7 @@ class GridCycle {
     PassTiles up;
     std::optional<DownPass> down_pass;
     std::optional<UpPass> up_pass;
+    std::unique_ptr<LevelCouplings> couplings;  // where they vary
     double coarse_share = 0;  // points of the next grid by those of this one
     double down_bytes = 0;  // per point, by the model; of the last pass
     double up_bytes = 0;
@@ -105,6 +112,7 @@ class GridCycle {
     const char* down_name = "";  // in traces
     const char* up_name = "";
 
+    double coupling_bytes() const { return couplings ? LevelCouplings::bytes : 0; }
     std::size_t byte_count() const;
     GridArray& restriction_target() { return restricted ? *restricted : f; }
     GridArray& interpolation_source() { return correction ? *correction : e; }
@@ -133,6 +141,7 @@ class GridCycle {
   const comm_thread::ComputeTeam& team_;
   Options options_;
   std::vector<Level> levels_;
+  std::unique_ptr<GridCouplings> coarsest_couplings_;  // where they vary, on the last grid's rank
   std::optional<CoarsestGrid> coarsest_;
   std::vector<PassMemory> memories_;  // [threads]
   double least_eigenvalue_ = 0;

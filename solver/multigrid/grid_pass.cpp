@@ -11,6 +11,9 @@
 #include "solver/multigrid/plane_ring.h"
 #include "solver/multigrid/restriction.h"
 #include "solver/multigrid/row_kernels.h"
+#include "solver/multigrid/varying_interpolation.h"
+#include "solver/multigrid/varying_restriction.h"
+#include "solver/multigrid/varying_row.h"
 
 namespace weft::solver {
 namespace {
@@ -66,6 +69,7 @@ class PlaneCouplings {
   [[gnu::always_inline]] const StencilRow& row(GlobalIndex y) const {
     return y == last_ ? last_row_ : inner_row_;
   }
+  [[gnu::always_inline]] static void fetch(GlobalIndex /*y*/, RowRange /*range*/) {}
 
  private:
   GlobalIndex last_;
@@ -100,6 +104,44 @@ template <bool has_before>
   });
 }
 
+template <bool has_before>
+[[gnu::always_inline]] inline void smooth(const VaryingRow& row, RowRange range,
+                                          const SmootherStep& step, const float* f,
+                                          const RowNeighbours& x, const float* before, float* out) {
+  smooth_row<has_before>(row, range, static_cast<float>(step.momentum),
+                         static_cast<float>(step.factor), f, x, before, out);
+}
+
+[[gnu::always_inline]] inline void find_residual(const StencilRow& row, RowRange range,
+                                                 const float* f, const RowNeighbours& x,
+                                                 float* out) {
+  with_kind(row, [&](auto kind) __attribute__((always_inline)) {
+    residual_row<kind()>(row, range, f, x, out);
+  });
+}
+
+[[gnu::always_inline]] inline void find_residual(const VaryingRow& row, RowRange range,
+                                                 const float* f, const RowNeighbours& x,
+                                                 float* out) {
+  residual_row(row, range, f, x, out);
+}
+
+/// Couplings of a plane that vary.
+class VaryingPlane {
+ public:
+  VaryingPlane(const LevelCouplings& couplings, GlobalIndex z) : couplings_(couplings), z_(z) {}
+  [[gnu::always_inline]] VaryingRow row(GlobalIndex y) const { return {couplings_, y, z_}; }
+  [[gnu::always_inline]] void fetch(GlobalIndex y, RowRange range) const {
+    for (std::size_t d = 0; d < 3; ++d)
+      fetch_row(couplings_.before[d].row(y, z_ + (d == 2 ? 1 : 0)), range);
+    fetch_row(couplings_.inverse_diagonal.row(y, z_), range);
+  }
+
+ private:
+  const LevelCouplings& couplings_;
+  GlobalIndex z_;
+};
+
 /// A row of the result.
 [[gnu::always_inline]] inline void deliver(const UpPass::Sink& sink, GlobalIndex y, GlobalIndex z,
                                            RowRange range, const float* row) {
@@ -111,13 +153,59 @@ template <bool has_before>
     widen_row(range, row, values);
 }
 
+/// A grid whose couplings are the same at all points, as a pass sees it.
+struct ConstantGrid {
+  using Restriction = solver::Restriction;
+  using Interpolation = solver::Interpolation;
+
+  PlaneCouplings plane(GlobalIndex z) const { return {level, z}; }
+  Restriction restriction(const GridLevel& coarse, const GridBox& own, const GridBox& rows,
+                          GridArray& out, Allotment& allotment, const float* zeros) const {
+    return {level, coarse, own, rows, out, allotment, zeros};
+  }
+  Interpolation interpolation(const GridBox& rows, const GridArray& e, Allotment& allotment) const {
+    return {level, rows, e, allotment};
+  }
+
+  const GridLevel& level;
+};
+
+/// A grid whose couplings vary, as a pass sees it.
+struct VaryingGrid {
+  using Restriction = VaryingRestriction;
+  using Interpolation = VaryingInterpolation;
+
+  VaryingPlane plane(GlobalIndex z) const { return {couplings, z}; }
+  Restriction restriction(const GridLevel& /*coarse*/, const GridBox& own, const GridBox& rows,
+                          GridArray& out, Allotment& allotment, const float* /*zeros*/) const {
+    return {level, couplings, own, rows, out, allotment};
+  }
+  Interpolation interpolation(const GridBox& rows, const GridArray& e, Allotment& allotment) const {
+    return {level, couplings, rows, e, allotment};
+  }
+
+  const GridLevel& level;
+  const LevelCouplings& couplings;
+};
+
 }  // namespace
 
-DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps)
-    : fine_(fine), coarse_(coarse), steps_(steps) {}
+DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
+                   const LevelCouplings* couplings)
+    : fine_(fine), coarse_(coarse), steps_(steps), couplings_(couplings) {}
 
 void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
                    PassMemory& memory, const std::function<void()>& pause) const {
+  if (couplings_)
+    run_on(VaryingGrid{fine_, *couplings_}, tile, source, x, f_coarse, memory, pause);
+  else
+    run_on(ConstantGrid{fine_}, tile, source, x, f_coarse, memory, pause);
+}
+
+template <class Grid>
+void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& source, GridArray& x,
+                      GridArray& f_coarse, PassMemory& memory,
+                      const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
   const auto steps = static_cast<std::size_t>(steps_);
   const bool restricts = !coarse_points(fine_, tile.own).is_empty();
@@ -132,7 +220,7 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
   allotment.reserve(zeros_count(widest));
   if (f_planes > 0) allotment.reserve(PlaneRing::element_count(widest, f_planes));
   for (std::size_t k = 1; k <= steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
-  allotment.reserve(Restriction::element_count(widest) + 64);
+  allotment.reserve(Grid::Restriction::element_count(widest) + 80);
   allotment.begin();
   const float* const zeros = take_zeros(allotment, widest);
   PlaneRing f_ring;
@@ -143,8 +231,8 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
   for (std::size_t k = 1; k <= steps; ++k)
     rings[k] =
         PlaneRing(widest, domain, 3, allotment.take(PlaneRing::element_count(widest, 3)), zeros);
-  Restriction restriction(fine_, coarse_, restricts ? tile.own : GridBox{}, residual, f_coarse,
-                          allotment, zeros);
+  auto restriction = grid.restriction(coarse_, restricts ? tile.own : GridBox{}, residual, f_coarse,
+                                      allotment, zeros);
   const auto f_plane = [&](GlobalIndex z) {
     if (!source.array) return f_ring.plane(z);
     PlaneRing::Plane plane;
@@ -183,14 +271,15 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
         if (!has_plane(stage, z)) continue;
         const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
         const RowRange range = range_in_x(stage, domain);
-        const PlaneCouplings couplings(fine_, z);
+        const auto couplings = grid.plane(z);
         const PlaneRing::Plane to = rings[k].plane(z);
         const PlaneRing::Plane f = f_plane(z);
         const PlaneNeighbours from(rings[std::max<std::size_t>(k, 2) - 1], z);
         const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 3) - 2].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
-          const StencilRow& row = couplings.row(y);
+          const auto& row = couplings.row(y);
           if (k == 1 && source.array) fetch_row(f.row(y + fetched_rows), range);
+          if (k == 1) couplings.fetch(y + fetched_rows, range);
           float* const out = to.row(y);
           if (k == 1)
             start_row(row, range, static_cast<float>(step.factor), f.row(y), out);
@@ -206,15 +295,13 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
       const GlobalIndex z = t - steps_;
       if (!has_plane(residual, z)) return;
       const RowRange range = range_in_x(residual, domain);
-      const PlaneCouplings couplings(fine_, z);
+      const auto couplings = grid.plane(z);
       const PlaneRing::Plane f = f_plane(z);
       const PlaneNeighbours from(rings[steps], z);
       restriction.begin_plane(z);
       for (GlobalIndex y = residual.begin[1]; y < residual.end[1]; ++y) {
-        const StencilRow& row = couplings.row(y);
-        with_kind(row, [&](auto kind) __attribute__((always_inline)) {
-          residual_row<kind()>(row, range, f.row(y), from.around(y), restriction.row(y));
-        });
+        const auto& row = couplings.row(y);
+        find_residual(row, range, f.row(y), from.around(y), restriction.row(y));
         restriction.use_row(y);
       }
     });
@@ -222,10 +309,21 @@ void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, Gri
   }
 }
 
-UpPass::UpPass(const GridLevel& fine, int steps) : fine_(fine), steps_(steps) {}
+UpPass::UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings)
+    : fine_(fine), steps_(steps), couplings_(couplings) {}
 
 void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
                  const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const {
+  if (couplings_)
+    run_on(VaryingGrid{fine_, *couplings_}, tile, f, x, e, sink, memory, pause);
+  else
+    run_on(ConstantGrid{fine_}, tile, f, x, e, sink, memory, pause);
+}
+
+template <class Grid>
+void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, const GridArray& x,
+                    const GridArray& e, const Sink& sink, PassMemory& memory,
+                    const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
   const auto steps = static_cast<std::size_t>(steps_);
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
@@ -236,14 +334,14 @@ void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, c
   Allotment allotment(memory);
   allotment.reserve(zeros_count(widest));
   for (std::size_t k = 0; k < steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
-  allotment.reserve(2 * Interpolation::element_count(widest) + 64);
+  allotment.reserve(2 * Grid::Interpolation::element_count(widest) + 64);
   allotment.begin();
   const float* const zeros = take_zeros(allotment, widest);
   std::array<PlaneRing, most_steps> rings;
   for (std::size_t k = 0; k < steps; ++k)
     rings[k] =
         PlaneRing(widest, domain, 3, allotment.take(PlaneRing::element_count(widest, 3)), zeros);
-  Interpolation interpolation(fine_, widest, e, allotment);
+  auto interpolation = grid.interpolation(widest, e, allotment);
   float* const last_row =
       allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(widest.size(0)))) + 16 -
       widest.begin[0];
@@ -265,13 +363,14 @@ void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, c
         if (!has_plane(stage, z)) continue;
         const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
         const RowRange range = range_in_x(stage, domain);
-        const PlaneCouplings couplings(fine_, z);
+        const auto couplings = grid.plane(z);
         const PlaneNeighbours from(rings[k - 1], z);
         const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 2) - 2].plane(z);
         const PlaneRing::Plane to = rings[std::min(k, steps - 1)].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
-          const StencilRow& row = couplings.row(y);
+          const auto& row = couplings.row(y);
           if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
+          if (k == 1) couplings.fetch(y + fetched_rows, range);
           if (k == steps && sink.values) {
             const std::size_t ahead = sink.layout->index(range.begin, y + fetched_rows, z);
             fetch_row(sink.values + ahead - range.begin, range);

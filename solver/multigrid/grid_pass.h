@@ -5,6 +5,7 @@
 #include "solver/multigrid/finest_residual.h"
 #include "solver/multigrid/grid_array.h"
 #include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/level_couplings.h"
 #include "solver/multigrid/pass_memory.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
@@ -26,14 +27,17 @@ struct PassTile {
 ///     f_coarse += R·(f - A·x)  the plane behind the last of them
 ///
 /// Tiles do not wait for each other: each computes again what it needs of its neighbours', as deep
-/// as there are steps. Reads f, writes x: 8 bytes a point, and a coarse value.
+/// as there are steps. Reads f, writes x: 8 bytes a point, and a coarse value; with couplings that
+/// vary it reads 19.5 bytes of them besides.
 /// Source: Ghysels, Klosiewicz, Vanroose 2012 (fused smoothers).
 class DownPass {
  public:
   /// Points around the own ones whose f must be there.
   static int depth(int steps) { return steps + 1 > 2 * steps - 1 ? steps + 1 : 2 * steps - 1; }
 
-  DownPass(const GridLevel& fine, const GridLevel& coarse, int steps);
+  /// `couplings`: of the fine grid where they vary, else null.
+  DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
+           const LevelCouplings* couplings = nullptr);
 
   /// Where f comes from: an array, or, on the finest grid, the residual of a solution, which the
   /// pass computes plane by plane.
@@ -50,16 +54,22 @@ class DownPass {
            PassMemory& memory, const std::function<void()>& pause) const;
 
  private:
+  template <class Grid>
+  void run_on(const Grid& grid, const PassTile& tile, const Source& source, GridArray& x,
+              GridArray& f_coarse, PassMemory& memory, const std::function<void()>& pause) const;
+
   const GridLevel& fine_;
   const GridLevel& coarse_;
   int steps_;
+  const LevelCouplings* couplings_;
 };
 
 /// Interpolation of the coarse solution and smoothing in one pass: reads f and x, writes x anew
-/// elsewhere; 12 bytes a point, and a coarse value.
+/// elsewhere; 12 bytes a point, and a coarse value; and couplings as the pass down.
 class UpPass {
  public:
-  UpPass(const GridLevel& fine, int steps);
+  /// As DownPass.
+  UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings = nullptr);
 
   /// Where x goes: to an array of single precision; or to `values`; or, with a direction d, there
   /// in a step of a semi-iteration: d = old·d + fresh·x, values += d.
@@ -77,8 +87,14 @@ class UpPass {
            const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const;
 
  private:
+  template <class Grid>
+  void run_on(const Grid& grid, const PassTile& tile, const GridArray& f, const GridArray& x,
+              const GridArray& e, const Sink& sink, PassMemory& memory,
+              const std::function<void()>& pause) const;
+
   const GridLevel& fine_;
   int steps_;
+  const LevelCouplings* couplings_;
 };
 
 }  // namespace weft::solver

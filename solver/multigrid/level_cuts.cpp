@@ -46,6 +46,12 @@ LevelCuts LevelCuts::on_one_rank() const {
   return result;
 }
 
+LevelCuts LevelCuts::with_end() const {
+  LevelCuts result = *this;
+  for (auto& cuts : result.cuts_) ++cuts.back();
+  return result;
+}
+
 void LevelCuts::merge(std::size_t direction) {
   auto& cuts = cuts_[direction];
   std::vector<GlobalIndex> kept;

@@ -28,6 +28,8 @@ class LevelCuts {
   LevelCuts gathered(spmv::GlobalIndex least_points) const;
   /// The same with one box, of rank 0.
   LevelCuts on_one_rank() const;
+  /// The same for the grid with one more point in each direction, which belongs to the last box.
+  LevelCuts with_end() const;
 
   /// The box of `rank`; empty where it has none, and between two others where it has a place but no
   /// point: a finer box of one point may have none that stays.

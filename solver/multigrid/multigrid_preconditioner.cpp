@@ -1,27 +1,10 @@
 #include "solver/multigrid/multigrid_preconditioner.h"
 
-#include <cmath>
-#include <numbers>
-
 #include "perfmodel/stopwatch.h"
+#include "solver/multigrid/level_plan.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::solver {
-namespace {
-
-/// ‖A⁻¹‖ of a stencil, or somewhat more.
-double inverse_norm(const spmv::GridStencil& stencil) {
-  const auto smallest = [](spmv::GlobalIndex size) {
-    return 2 - 2 * std::cos(std::numbers::pi / static_cast<double>(size + 1));
-  };
-  double value = stencil.weights[0] * smallest(stencil.grid.x) +
-                 stencil.weights[1] * smallest(stencil.grid.y) +
-                 stencil.weights[2] * smallest(stencil.grid.z);
-  return 1 / value;
-}
-
-}  // namespace
-
 MultigridPreconditioner::MultigridPreconditioner(const spmv::StencilOperator& op,
                                                  const GridCycle::Options& options)
     : op_(op),

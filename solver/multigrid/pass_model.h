@@ -4,8 +4,9 @@
 
 namespace weft::solver {
 
-// Bytes per point of a fused pass, with write-allocate, if every array goes through memory once and
-// coefficients need none. `coarse_share`: coarse points by fine ones.
+// Bytes per point of a fused pass, with write-allocate, if every array goes through memory once;
+// without those of couplings that vary (LevelCouplings). `coarse_share`: coarse points by fine
+// ones.
 
 /// Reads f, or b and x, from which it makes f; writes f where it is kept, x̂ and the coarse f.
 inline double bytes_of_down_pass(const DownPass::Source& source, double coarse_share) {

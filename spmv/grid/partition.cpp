@@ -80,6 +80,28 @@ GridBox GridPartition::box(int rank) const {
   return box;
 }
 
+std::vector<int> GridPartition::owners(const GridBox& box) const {
+  std::vector<int> ranks;
+  if (box.is_empty()) return ranks;
+  std::array<int, 3> first{};
+  std::array<int, 3> last{};
+  const auto points = sizes(grid_);
+  for (std::size_t d = 0; d < 3; ++d) {
+    // The box of point i is the last one whose cut is at most i.
+    const auto place_of = [&](GlobalIndex i) {
+      auto index = static_cast<int>(i * dims_[d] / points[d]);
+      while (index + 1 < dims_[d] && cut(d, index + 1) <= i) ++index;
+      return index;
+    };
+    first[d] = place_of(box.begin[d]);
+    last[d] = place_of(box.end[d] - 1);
+  }
+  for (int z = first[2]; z <= last[2]; ++z)
+    for (int y = first[1]; y <= last[1]; ++y)
+      for (int x = first[0]; x <= last[0]; ++x) ranks.push_back(x + dims_[0] * (y + dims_[1] * z));
+  return ranks;
+}
+
 std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth, bool has_corners) const {
   if (depth < 1)
     throw InputError("halo depth: found " + std::to_string(depth) + "; expected at least 1");

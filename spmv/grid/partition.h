@@ -36,6 +36,8 @@ class GridPartition {
   GridBox domain() const { return {{0, 0, 0}, {grid_.x, grid_.y, grid_.z}}; }
 
   GridBox box(int rank) const;
+  /// The ranks whose boxes have points in `box`, in ascending order.
+  std::vector<int> owners(const GridBox& box) const;
 
   /// Neighbours with which `rank` exchanges a halo of `depth` points, in ascending ranks: those
   /// across faces and, if it is deeper than one point or `has_corners`, across edges and corners.

@@ -11,6 +11,7 @@
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
+#include "solver/multigrid/matrix_multigrid.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
@@ -48,6 +49,29 @@ solver::GridCycle::Options cycle_options(const SolveOptions& options) {
           .mode = *spmv::parse_mode(options.mode)};
 }
 
+/// Of a grid, or of a matrix whose grid is known.
+std::unique_ptr<solver::Preconditioner> collective_make_multigrid(SolveSystem& system,
+                                                                  const SolveOptions& options,
+                                                                  const spmv::Problem& problem) {
+  solver::GridCycle::Options cycle = cycle_options(options);
+  const spmv::SparseOperator* const matrix = system.matrix_operator();
+  if (!matrix)
+    return std::make_unique<solver::MultigridPreconditioner>(
+        dynamic_cast<spmv::StencilOperator&>(system.op()), cycle);
+  if (problem.has_grid() && !options.grid.empty())
+    throw comm_thread::InputError("found --grid for a problem with a grid; expected none");
+  if (problem.has_stencil())
+    return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
+                                                     cycle);
+  if (!problem.has_grid() && options.grid.empty())
+    throw comm_thread::InputError(
+        "found no grid; expected --grid NXxNYxNZ with --preconditioner multigrid");
+  const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
+                                       : *options.parsed_grid();
+  if (!options.has_smoothing_steps()) cycle.steps = 0;
+  return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
+}
+
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
 std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
                                                                        const SolveOptions& options,
@@ -57,8 +81,7 @@ std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSyst
   try {
     if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
     if (options.preconditioner == "multigrid")
-      return std::make_unique<solver::MultigridPreconditioner>(
-          dynamic_cast<spmv::StencilOperator&>(system.op()), cycle_options(options));
+      return collective_make_multigrid(system, options, problem);
     const auto wanted = options.parsed_schwarz();
     if (!wanted) return nullptr;
     auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
@@ -211,6 +234,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve poisson3d:128\n"
       "  weft solve poisson3d:256 --operator stencil --method multigrid\n"
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
+      "  weft solve matrix.mtx --preconditioner multigrid --grid 40x50x60\n"
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
       "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "solver/multigrid/matrix_multigrid.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "tools/measure/communication_cost.h"
 
@@ -53,6 +54,8 @@ void print_pass(const std::string& name, const Json& ranks, const char* directio
 MultigridGrids::MultigridGrids(solver::KrylovMethod& method, solver::Preconditioner* preconditioner)
     : method_(dynamic_cast<solver::MultigridMethod*>(&method)) {
   if (auto* const made = dynamic_cast<solver::MultigridPreconditioner*>(preconditioner))
+    cycle_ = &made->cycle();
+  if (auto* const made = dynamic_cast<solver::MatrixMultigrid*>(preconditioner))
     cycle_ = &made->cycle();
 }
 

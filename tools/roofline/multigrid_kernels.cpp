@@ -8,6 +8,7 @@
 #include "solver/multigrid/finest_residual.h"
 #include "solver/multigrid/grid_level.h"
 #include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/pass_model.h"
 #include "solver/multigrid/restriction.h"
 #include "solver/multigrid/tiles.h"
@@ -25,9 +26,6 @@ using spmv::GridBox;
 
 constexpr int steps = 2;
 
-/// Of a coarsest grid, as in a solve.
-constexpr spmv::GlobalIndex coarsest_points = 1000;
-
 /// A grid whose arrays and planes fit into half of a second-level cache.
 constexpr spmv::GridSize size_in_cache{64, 12, 12};
 
@@ -39,7 +37,7 @@ struct MultigridKernels::Arrays {
 
   Arrays(const spmv::GridStencil& of, const GridBox& box, int thread_count)
       : stencil(of),
-        levels(solver::grid_levels(of, coarsest_points)),
+        levels(solver::grid_levels(of, solver::coarsest_points)),
         own(box),
         layout(own, DownPass::depth(steps) + 1),
         b(layout.element_count()),

@@ -1,6 +1,8 @@
 #include "tools/system/solve_options.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,6 +43,54 @@ std::string help_of_methods() {
          "pcg-jacobi: cg with --preconditioner jacobi";
 }
 
+/// NXxNY or NXxNYxNZ.
+solver::MatrixMultigrid::Grid parse_grid(const std::string& text) {
+  const std::string expected = "found '" + text + "'; expected NXxNY or NXxNYxNZ";
+  std::vector<spmv::GlobalIndex> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    const auto size = comm_thread::number_in<spmv::GlobalIndex>(text.substr(begin, end - begin));
+    if (!size || *size < 1 || *size > std::int64_t{1} << 31)
+      throw comm_thread::InputError(expected);
+    sizes.push_back(*size);
+    begin = end + 1;
+  }
+  if (sizes.size() < 2 || sizes.size() > 3) throw comm_thread::InputError(expected);
+  const bool has_z = sizes.size() == 3;
+  if (!has_z) sizes.push_back(1);
+  constexpr spmv::GlobalIndex most = std::numeric_limits<spmv::GlobalIndex>::max();
+  if (sizes[0] > most / sizes[1] || sizes[0] * sizes[1] > most / sizes[2])
+    throw comm_thread::InputError(expected + " with fewer points");
+  return {.size = {sizes[0], sizes[1], sizes[2]}, .has_boundary = {true, true, has_z}};
+}
+
+/// Multigrid needs to know which point of a grid a row is.
+void check_multigrid(const SolveOptions& options) {
+  const bool is_preconditioner = options.preconditioner == "multigrid";
+  if (options.method == "multigrid" && !options.is_matrix_free())
+    throw comm_thread::InputError(
+        "--method multigrid: found --operator matrix; expected --operator stencil, or --method cg "
+        "--preconditioner multigrid");
+  if (options.method == "multigrid" && options.preconditioner != "none")
+    throw comm_thread::InputError("--preconditioner: found " + options.preconditioner +
+                                  " with --method multigrid; expected none");
+  if (is_preconditioner && (options.order != "given" || options.partition == "metis"))
+    throw comm_thread::InputError(
+        "--preconditioner multigrid: found --order rcm or --partition metis; expected neither, "
+        "because rows are points of the grid in its order");
+  if (!options.grid.empty() && (!is_preconditioner || options.is_matrix_free()))
+    throw comm_thread::InputError(
+        "--grid: found without a matrix and --preconditioner multigrid; expected both");
+  if (!options.multigrid.empty() && options.method != "multigrid" && options.method != "auto" &&
+      !is_preconditioner)
+    throw comm_thread::InputError("--multigrid: found with --method " + options.method +
+                                  "; expected --method multigrid or --preconditioner multigrid");
+  if (options.parsed_multigrid().has_full_start && options.method != "multigrid" &&
+      options.method != "auto")
+    throw comm_thread::InputError("--multigrid: found start=full with --method " + options.method +
+                                  "; expected --method multigrid");
+}
+
 std::string fault_of_iterations(const std::string& text) {
   const auto iterations = comm_thread::number_in<std::int64_t>(text);
   return iterations && *iterations >= 0
@@ -59,6 +109,15 @@ solver::MultigridSettings SolveOptions::parsed_multigrid() const {
   return parse_multigrid(multigrid);
 }
 
+bool SolveOptions::has_smoothing_steps() const {
+  return multigrid.find("steps=") != std::string::npos;
+}
+
+std::optional<solver::MatrixMultigrid::Grid> SolveOptions::parsed_grid() const {
+  if (grid.empty()) return std::nullopt;
+  return parse_grid(grid);
+}
+
 void SolveOptions::check() const {
   if (const auto found = parsed_schwarz()) {
     if (is_matrix_free())
@@ -75,19 +134,7 @@ void SolveOptions::check() const {
           " with --method " + method +
           "; expected --method gmres or fcg, because it is not symmetric");
   }
-  if ((preconditioner == "multigrid" || method == "multigrid") && !is_matrix_free())
-    throw comm_thread::InputError(
-        "multigrid: found --operator matrix; expected --operator stencil, whose grid is known");
-  if (method == "multigrid" && preconditioner != "none")
-    throw comm_thread::InputError("--preconditioner: found " + preconditioner +
-                                  " with --method multigrid; expected none");
-  if (!multigrid.empty() && method != "multigrid" && method != "auto" &&
-      preconditioner != "multigrid")
-    throw comm_thread::InputError("--multigrid: found with --method " + method +
-                                  "; expected --method multigrid or --preconditioner multigrid");
-  if (parsed_multigrid().has_full_start && method != "multigrid" && method != "auto")
-    throw comm_thread::InputError("--multigrid: found start=full with --method " + method +
-                                  "; expected --method multigrid");
+  check_multigrid(*this);
   if (restart > 0 && method != "gmres")
     throw comm_thread::InputError("--restart: found with --method " + method +
                                   "; expected --method gmres");
@@ -115,7 +162,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command
       .add_option(
           "--preconditioner", options.preconditioner,
-          "jacobi: the diagonal; multigrid: one V-cycle, for grids with --operator stencil;\n"
+          "jacobi: the diagonal; multigrid: one V-cycle, for grids and for matrices with --grid;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
           "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
@@ -133,9 +180,15 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "multigrid: interpolated from solutions on coarser grids;\n"
                   "gather=N: a grid moves to fewer ranks where one has fewer than N points in\n"
                   "a direction that is cut; default:\n"
-                  "steps=2,start=zero,gather=8")
+                  "steps=2, 4 where coefficients vary; start=zero,gather=8")
       ->check([](const std::string& text) { return fault_of([&] { parse_multigrid(text); }); })
       ->type_name("SETTINGS");
+  command
+      .add_option("--grid", options.grid,
+                  "with --preconditioner multigrid and a matrix from a file: the points whose\n"
+                  "rows they are, x fastest; the matrix is symmetric, with 7 points")
+      ->check([](const std::string& text) { return fault_of([&] { parse_grid(text); }); })
+      ->type_name("NXxNYxNZ");
   command
       .add_option("--restart", options.restart,
                   "gmres: iterations before a restart, and number of vectors kept; default: 30")

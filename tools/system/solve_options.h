@@ -8,6 +8,7 @@
 #include "solver/krylov/method.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
+#include "solver/multigrid/matrix_multigrid.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
 
@@ -20,6 +21,7 @@ struct SolveOptions : SystemOptions {
   std::string mode = "task";
   std::string method = "cg";
   std::string preconditioner = "none";
+  std::string grid;  // of the rows of a matrix; empty where not given
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   std::string solution_path;
@@ -33,6 +35,10 @@ struct SolveOptions : SystemOptions {
 
   /// Throws comm_thread::InputError.
   solver::MultigridSettings parsed_multigrid() const;
+  /// True if --multigrid says how many steps; else there are as many as the problem needs.
+  bool has_smoothing_steps() const;
+  /// Nothing without --grid. Throws comm_thread::InputError where it is none.
+  std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
 
   /// Throws comm_thread::InputError where options contradict each other.
   void check() const;

@@ -10,6 +10,7 @@
 
 #include "perfmodel/stopwatch.h"
 #include "solver/multigrid/interpolation.h"
+#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/restriction.h"
 #include "spmv/grid/shares.h"
 
@@ -24,9 +25,6 @@ using spmv::GlobalIndex;
 using spmv::GridBox;
 
 namespace {
-
-// As in GridCycle.
-constexpr GlobalIndex coarsest_points = 216;
 
 /// Of a rank for an answer, before it looks after everything else again.
 constexpr double longest_wait_seconds = 0.01;

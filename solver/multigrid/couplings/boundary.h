@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/couplings/grid_couplings.h"
+#include "spmv/grid/box.h"
+
+namespace weft::solver {
+
+/// Turns the excess of points beside the boundary into couplings with it, so that the grid's
+/// boundary is known to coarser ones. A point beside several gives each as much as its coupling
+/// with the neighbour on the other side; with one point in a direction, it stays excess.
+///
+///     corner of a grid, excess 3      |──1──o──1──o       2 of 3 go down, as the point
+///                                           │2            above is coupled by 2
+///                                           o
+///
+/// `has_boundary`: false for directions that the problem has not, of one point. `grid`: all points.
+/// Thread: the main thread, outside the team.
+void give_excess_to_boundary(const comm_thread::ComputeTeam& team, GridCouplings& couplings,
+                             const spmv::GridBox& grid, const std::array<bool, 3>& has_boundary);
+
+}  // namespace weft::solver

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+
+#include "solver/multigrid/grid_array.h"
+
+namespace weft::solver {
+
+/// Couplings that vary from point to point, of one grid, as the passes read them: single precision,
+/// one array a direction, at the own points and as far around them as passes go. 16 bytes a point
+/// for the operator and 3.5 for the weights of interpolation.
+struct LevelCouplings {
+  /// Of a point and the one before it in each direction.
+  std::array<GridArray, 3> before;
+  GridArray inverse_diagonal;
+  /// As InterpolationWeights, one direction after the other: those in x belong to the points of
+  /// this grid, those in y to every second of them in x, those in z to every fourth.
+  /// Empty in directions that are not coarsened.
+  std::array<GridArray, 3> weights;
+
+  /// What a pass reads of them, in bytes per point.
+  static constexpr double bytes = 19.5;
+};
+
+}  // namespace weft::solver

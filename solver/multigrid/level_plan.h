@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "solver/multigrid/couplings/grid_couplings.h"
+#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/level_couplings.h"
+#include "solver/multigrid/level_cuts.h"
+#include "spmv/grid/partition.h"
+#include "spmv/grid/stencil.h"
+
+namespace weft::solver {
+
+/// One grid of a cycle: its operator, and which rank has which box of it.
+struct LevelPlan {
+  GridLevel grid;
+  LevelCuts cuts;
+  LevelCuts finer_cuts;  // as the ranks of the next finer grid have its points
+  std::unique_ptr<LevelCouplings> couplings;  // where they vary, of all grids but the last
+  std::unique_ptr<GridCouplings> coarsest;  // where they vary, of the last grid on its rank
+};
+
+/// Points of the coarsest grid at most: a direct solution takes less than 0.1 ms. A full start
+/// needs so many: from a grid of 3³ points its errors would not be smooth enough.
+inline constexpr spmv::GlobalIndex coarsest_points = 1000;
+
+/// The cuts of a grid that the ranks of the next finer one have cut as `finer`. The finest grid is
+/// never moved; the last is on one rank; others move to fewer ranks where one has fewer than
+/// `least_points` in a direction that is cut.
+LevelCuts planned_cuts(const LevelCuts& finer, bool is_finest, bool is_last,
+                       spmv::GlobalIndex least_points);
+
+/// All grids of a cycle, the finest first.
+struct GridPlan {
+  std::vector<LevelPlan> levels;
+  double inverse_norm = 1;  // estimate of ‖A⁻¹‖
+};
+
+/// Of constant coefficients.
+GridPlan plan_constant(const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
+                       spmv::GlobalIndex least_points);
+
+/// ‖A⁻¹‖ of a stencil, or somewhat more.
+double inverse_norm(const spmv::GridStencil& stencil);
+
+}  // namespace weft::solver

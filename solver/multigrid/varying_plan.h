@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/couplings/grid_couplings.h"
+#include "solver/multigrid/level_plan.h"
+#include "spmv/grid/partition.h"
+
+namespace weft::solver {
+
+/// The grids of an operator whose couplings vary from point to point.
+///
+///     own couplings ─ halo ─┬─ single precision for the passes
+///                           ├─ mean couplings: which directions are coarsened
+///                           └─ coarser ones, a direction after the other ─ moved ─ next grid
+///
+/// A rank makes all that its passes read from its own couplings and a halo, which travels once a
+/// grid. The mean couplings are those of their logarithms, as integers, so that nothing depends on
+/// ranks or threads.
+///
+/// `own`: couplings of the rank's points. `has_boundary`: directions at whose ends x is given; in
+/// one that is false there are none and the grid has one point. What a row beside a boundary adds
+/// up to is its coupling with that; where there are several, in proportion to its other couplings.
+/// `steps`: of the smoother. Collective. Thread: the main thread, outside the team.
+GridPlan collective_plan_varying(const comm_thread::Communicator& communicator,
+                                 comm_thread::CommThread& comm_thread,
+                                 const comm_thread::ComputeTeam& team,
+                                 const spmv::GridPartition& partition, GridCouplings own,
+                                 const std::array<bool, 3>& has_boundary, int steps,
+                                 spmv::GlobalIndex least_points);
+
+}  // namespace weft::solver

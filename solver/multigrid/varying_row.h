@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+
+#include "solver/multigrid/level_couplings.h"
+#include "solver/multigrid/row_kernels.h"
+#include "spmv/rows/index.h"
+
+/// What multigrid does with a row of points along x whose couplings vary; as row_kernels.h.
+namespace weft::solver {
+
+/// Couplings of the points of a row, each array indexed by x. x[i] is that of the points i - 1 and
+/// i. Beyond the boundary a coupling may be anything finite, as the values there are 0.
+struct VaryingRow {
+  VaryingRow(const LevelCouplings& couplings, spmv::GlobalIndex y, spmv::GlobalIndex z)
+      : x(couplings.before[0].row(y, z)),
+        below(couplings.before[1].row(y, z)),
+        above(couplings.before[1].row(y + 1, z)),
+        behind(couplings.before[2].row(y, z)),
+        ahead(couplings.before[2].row(y, z + 1)),
+        inverse(couplings.inverse_diagonal.row(y, z)) {}
+
+  [[gnu::always_inline]] float neighbours(const RowNeighbours& u, std::ptrdiff_t i) const {
+    return ((x[i] * u.here[i - 1] + x[i + 1] * u.here[i + 1]) +
+            (below[i] * u.below[i] + above[i] * u.above[i])) +
+           (behind[i] * u.behind[i] + ahead[i] * u.ahead[i]);
+  }
+
+  const float* x;
+  const float* below;
+  const float* above;
+  const float* behind;
+  const float* ahead;
+  const float* inverse;  // of the diagonal
+};
+
+/// x = factor·D⁻¹·f. Reads 8 bytes a point, writes 4.
+[[gnu::always_inline]] inline void start_row(const VaryingRow& row, RowRange range, float factor,
+                                             const float* f, float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
+    out[i] = (factor * row.inverse[i]) * f[i];
+}
+
+/// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x). Reads, from caches but for the first
+/// stage of a pass, 16 bytes of couplings a point.
+template <bool has_before>
+[[gnu::always_inline]] inline void smooth_row(const VaryingRow& row, RowRange range, float momentum,
+                                              float factor, const float* f, const RowNeighbours& x,
+                                              const float* before, float* out) {
+  const float a = has_before ? momentum : 0;
+  const float own = 1 + a - factor;
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
+    const float next = own * x.here[i] + (factor * row.inverse[i]) * (f[i] + row.neighbours(x, i));
+    out[i] = has_before ? next - a * before[i] : next;
+  }
+}
+
+/// out = f - A·x. The division spares an array for the diagonal: it costs less than 4 bytes.
+[[gnu::always_inline]] inline void residual_row(const VaryingRow& row, RowRange range,
+                                                const float* f, const RowNeighbours& x,
+                                                float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
+    out[i] = (f[i] + row.neighbours(x, i)) - x.here[i] / row.inverse[i];
+}
+
+/// out_j = r_2j+1 + (1 - t_j)·r_2j + t_j+1·r_2j+2. `range`: of coarse points.
+[[gnu::always_inline]] inline void restrict_varying_row(RowRange range, const float* t,
+                                                        const float* r, float* out) {
+#pragma omp simd
+  for (std::ptrdiff_t j = range.begin; j < range.end; ++j)
+    out[j] = r[2 * j + 1] + ((r[2 * j] - t[j] * r[2 * j]) + t[j + 1] * r[2 * j + 2]);
+}
+
+/// out = x + interpolation of the coarse row `e` along x with the weights `t`.
+[[gnu::always_inline]] inline void add_varying_row(RowRange range, const float* t, const float* e,
+                                                   const float* x, float* out) {
+  const auto between = [&](std::ptrdiff_t m) __attribute__((always_inline)) {
+    return e[m] + t[m] * (e[m - 1] - e[m]);
+  };
+  std::ptrdiff_t begin = range.begin;
+  if (begin % 2 != 0 && begin < range.end) {
+    out[begin] = x[begin] + e[begin / 2];
+    ++begin;
+  }
+  const std::ptrdiff_t pairs_end = range.end / 2;
+#pragma omp simd
+  for (std::ptrdiff_t m = begin / 2; m < pairs_end; ++m) {
+    out[2 * m] = x[2 * m] + between(m);
+    out[2 * m + 1] = x[2 * m + 1] + e[m];
+  }
+  if (const std::ptrdiff_t i = range.end - 1; range.end % 2 != 0 && i >= begin)
+    out[i] = x[i] + between(i / 2);
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/methods/method_table.h"
+#include "solver/multigrid/level_plan.h"
+#include "solver/multigrid/matrix_multigrid.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/problems/generator.h"
+#include "spmv/problems/problem.h"
+#include "tests/solver/multigrid/varying_reference.h"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::CommThread;
+using comm_thread::Communicator;
+using comm_thread::ComputeTeam;
+using comm_thread::InputError;
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::Mode;
+using Point = tests::VaryingReference::Point;
+
+/// Neither smooth nor symmetric, between -1 and 1.
+double value_of(std::int64_t row) { return std::sin(1.0 + 37.0 * static_cast<double>(row % 1013)); }
+
+struct System {
+  System(Communicator ranks, int threads, const std::string& word,
+         spmv::PartitionBy partition_by = spmv::PartitionBy::rows)
+      : communicator(std::move(ranks)),
+        team(threads, comm_thread::WaitPolicy::yield),
+        comm_thread({.thread_level = tests::session().thread_level()}),
+        problem(spmv::Problem::parse(word)),
+        op(communicator, comm_thread, team,
+           collective_generate(communicator, team, problem, partition_by)) {}
+
+  GlobalIndex first_row() const { return op.matrix().matrix().first_row(); }
+  std::vector<double> right_hand_side() const {
+    std::vector<double> b(op.element_count());
+    for (std::size_t i = 0; i < b.size(); ++i)
+      b[i] = value_of(first_row() + static_cast<std::int64_t>(i));
+    return b;
+  }
+  /// All values on every rank.
+  std::vector<double> collective_whole(const std::vector<double>& part) const {
+    std::vector<std::int64_t> bits(static_cast<std::size_t>(op.global_row_count()));
+    std::ranges::transform(part, bits.begin() + first_row(),
+                           [](double value) { return std::bit_cast<std::int64_t>(value); });
+    communicator.sum(bits);
+    std::vector<double> whole(bits.size());
+    std::ranges::transform(bits, whole.begin(),
+                           [](std::int64_t value) { return std::bit_cast<double>(value); });
+    return whole;
+  }
+  std::vector<double> collective_apply(Preconditioner& m, const std::vector<double>& r) const {
+    std::vector<double> z(op.element_count());
+    team.run([&](const TeamThread& thread) { m.apply(thread, r.data(), z.data()); });
+    return z;
+  }
+  MatrixMultigrid::Grid grid() const { return {.size = problem.grid}; }
+
+  Communicator communicator;
+  ComputeTeam team;
+  CommThread comm_thread;
+  spmv::Problem problem;
+  spmv::SparseOperator op;
+};
+
+/// The couplings of a generated matrix.
+tests::VaryingReference::Grid reference_grid(const spmv::Problem& problem) {
+  const Point size{problem.grid.x, problem.grid.y, problem.grid.z};
+  tests::VaryingReference::Grid grid(size);
+  const Point strides{1, size[0], size[0] * size[1]};
+  spmv::visit_rows(
+      problem, 0, problem.row_count(),
+      [&](GlobalIndex row, std::span<const GlobalIndex> columns, std::span<const double> values) {
+        const Point at{row % size[0], row / size[0] % size[1], row / size[0] / size[1]};
+        double& excess = grid.excess[grid.index(at)];
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          excess += values[i];
+          for (std::size_t d = 0; d < 3; ++d)
+            if (columns[i] == row - strides[d] && at[d] > 0) grid.coupling(d, at) = -values[i];
+        }
+        if (excess < 1e-12 * values[columns.size() / 2]) excess = 0;
+      });
+  // Excess beside boundaries is shared among them as the couplings on their other sides are.
+  auto given = grid;
+  tests::VaryingReference::for_each_point(size, [&](const Point& at) {
+    double total = 0;
+    double sum = 0;
+    double neighbours = 0;
+    double single = 0;
+    std::vector<std::pair<double*, double>> shares;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const Point next = tests::VaryingReference::moved(at, d, 1);
+      if (size[d] == 1) single += 2;
+      if (size[d] == 1) continue;
+      if (at[d] == 0)
+        shares.emplace_back(&given.coupling(d, at), grid.coupling(d, next));
+      else
+        sum += grid.coupling(d, at), ++neighbours;
+      if (next[d] == size[d])
+        shares.emplace_back(&given.coupling(d, next), grid.coupling(d, at));
+      else
+        sum += grid.coupling(d, next), ++neighbours;
+    }
+    if (shares.empty()) return;
+    if (neighbours > 0) total = single * sum / neighbours;
+    for (const auto& share : shares) total += share.second;
+    const double excess = grid.excess[grid.index(at)];
+    for (const auto& [coupling, weight] : shares) {
+      *coupling = excess * weight / total;
+      given.excess[grid.index(at)] -= *coupling;
+    }
+  });
+  return given;
+}
+
+const std::vector<std::string> problems{
+    "diffusion3d:20x17x33,lognormal:2", "diffusion3d:32,checkerboard:4,1000",
+    "diffusion3d:19x24x21,jumps:0.01",  "diffusion3d:41x5x9,lognormal:1",
+    "diffusion3d:5x300x2,lognormal:1",  "diffusion3d:30x41x1,lognormal:1",
+    "diffusion3d:3x4x2,lognormal:1",    "anisotropic3d:16x20x18,1,1,40",
+    "anisotropic3d:18,90,90,1"};
+
+TEST_CASE("a cycle with varying couplings does what its reference does, operation by operation") {
+  for (const std::string& word : problems)
+    for (const int steps : {1, 2, 4}) {
+      CAPTURE(word, steps);
+      System system(Communicator::collective_world(), tests::thread_count(), word);
+      MatrixMultigrid cycle(system.op, system.grid(), {.steps = steps});
+      const auto z =
+          system.collective_whole(system.collective_apply(cycle, system.right_hand_side()));
+      std::vector<double> r;
+      for (std::int64_t row = 0; row < system.op.global_row_count(); ++row)
+        r.push_back(value_of(row));
+      const auto expected =
+          tests::VaryingReference(reference_grid(system.problem), coarsest_points, steps).apply(r);
+      double largest = 0;
+      double difference = 0;
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        largest = std::max(largest, std::abs(expected[i]));
+        difference = std::max(difference, std::abs(z[i] - expected[i]));
+      }
+      CHECK(largest > 0);
+      CHECK(difference < 2e-5 * largest);
+    }
+}
+
+TEST_CASE("a cycle with varying couplings is symmetric") {
+  System system(Communicator::collective_world(), tests::thread_count(),
+                "diffusion3d:23x18x20,lognormal:2");
+  MatrixMultigrid cycle(system.op, system.grid(), {});
+  const auto r = system.right_hand_side();
+  std::vector<double> s = r;
+  for (double& value : s) value = value * value - 0.3;
+  const auto whole_r = system.collective_whole(r);
+  const auto whole_s = system.collective_whole(s);
+  const auto mr = system.collective_whole(system.collective_apply(cycle, r));
+  const auto ms = system.collective_whole(system.collective_apply(cycle, s));
+  double r_ms = 0;
+  double s_mr = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < mr.size(); ++i) {
+    r_ms += whole_r[i] * ms[i];
+    s_mr += whole_s[i] * mr[i];
+    size += std::abs(whole_r[i] * ms[i]);
+  }
+  CHECK(std::abs(r_ms - s_mr) < 1e-5 * size);
+}
+
+/// A solve by conjugate gradients; all of x.
+std::vector<double> solve(System& system, Mode mode, std::int64_t most_iterations) {
+  const auto cycle =
+      system.problem.has_stencil()
+          ? std::make_unique<MatrixMultigrid>(system.op, spmv::GridStencil::of(system.problem),
+                                              GridCycle::Options{.mode = mode})
+          : std::make_unique<MatrixMultigrid>(system.op, system.grid(),
+                                              GridCycle::Options{.steps = 0, .mode = mode});
+  const auto method = find_krylov_method("cg")->collective_make(
+      system.op, {.mode = mode, .preconditioner = cycle.get(), .stop = {}, .on_iteration = {}});
+  const SolveReport report = method->solve(system.right_hand_side());
+  CHECK(report.status == SolveStatus::converged);
+  CHECK(report.iterations <= most_iterations);
+  return system.collective_whole({method->solution().begin(), method->solution().end()});
+}
+
+TEST_CASE("multigrid for matrices takes few iterations, with the same bits on any ranks") {
+  std::vector<std::string> words = problems;
+  words.insert(words.end(), {"poisson3d:20x17x33", "poisson2d:75x46", "poisson3d27:17"});
+  for (const std::string& word : words) {
+    System alone(Communicator::self(), 1, word);
+    const auto expected = solve(alone, Mode::vector, 16);
+    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task}) {
+      CAPTURE(word, name(mode));
+      System system(Communicator::collective_world(), tests::thread_count(), word,
+                    mode == Mode::task ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows);
+      const auto x = solve(system, mode, 16);
+      CHECK(std::equal(x.begin(), x.end(), expected.begin()));
+    }
+  }
+}
+
+TEST_CASE("a matrix of a single row is solved in one iteration") {
+  System system(Communicator::self(), 1, "diffusion3d:1,constant");
+  solve(system, Mode::task, 1);
+}
+
+/// The complaint about a matrix with changed entries, as if it had the grid 5x4x3.
+std::string complaint(const std::function<double(GlobalIndex, GlobalIndex, double)>& entry) {
+  const Communicator communicator = Communicator::collective_world();
+  const ComputeTeam team(tests::thread_count(), comm_thread::WaitPolicy::yield);
+  CommThread comm_thread({.thread_level = tests::session().thread_level()});
+  const auto problem = spmv::Problem::parse("poisson3d:5x4x3");
+  auto matrix = collective_generate(communicator, team, problem, spmv::PartitionBy::rows);
+  for (spmv::LocalIndex row = 0; row < matrix.rows.row_count; ++row)
+    for (auto k = matrix.rows.row_offsets[static_cast<std::size_t>(row)];
+         k < matrix.rows.row_offsets[static_cast<std::size_t>(row) + 1]; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      matrix.rows.values[i] =
+          entry(matrix.first_row() + row, matrix.global_column(matrix.rows.columns[i]),
+                matrix.rows.values[i]);
+    }
+  spmv::SparseOperator op(communicator, comm_thread, team, std::move(matrix));
+  try {
+    MatrixMultigrid cycle(op, {.size = problem.grid}, {});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("a matrix that is no symmetric 7-point matrix of the grid is refused by its row") {
+  const auto changed = [](GlobalIndex row, GlobalIndex column, double to) {
+    return complaint([=](GlobalIndex r, GlobalIndex c, double value) {
+      return r == row && c == column ? to : value;
+    });
+  };
+  CHECK(changed(-1, 0, 0) == "");
+  CHECK(changed(7, 8, 0.5) ==
+        "multigrid: row 8: found 0.5 in column 9; expected nothing above 0 beside the diagonal");
+  CHECK(changed(7, 7, 0) == "multigrid: row 8: found the diagonal 0; expected one above 0");
+  CHECK(changed(7, 7, 3) == "multigrid: row 8: found the sum -2; expected at least 0");
+  CHECK(changed(30, 50, -0.5).find("expected a symmetric matrix") != std::string::npos);
+  CHECK(changed(30, 31, -0.5).find("expected a symmetric matrix") != std::string::npos);
+  CHECK(changed(7, 8, std::nan("")).find("expected finite entries") != std::string::npos);
+  // All rows add up to 0.
+  CHECK(complaint([](GlobalIndex r, GlobalIndex c, double value) {
+          if (r != c) return value;
+          const GlobalIndex x = r % 5;
+          const GlobalIndex y = r / 5 % 4;
+          const GlobalIndex z = r / 20;
+          return value - (x == 0) - (x == 4) - (y == 0) - (y == 3) - (z == 0) - (z == 2);
+        }).find("not singular") != std::string::npos);
+
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:5x4x3");
+  const auto with_grid = [&](const spmv::GridSize& size) -> std::string {
+    try {
+      MatrixMultigrid cycle(system.op, {.size = size}, {});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(with_grid({5, 4, 4}) ==
+        "multigrid: found a matrix of 60 rows; expected 80 for the grid 5x4x4");
+  CHECK(with_grid({4, 5, 3}) ==
+        "multigrid: row 1: found an entry in column 6; expected the 7 points of the grid 4x5x3 "
+        "only");
+}
+
+}  // namespace
+}  // namespace weft::solver
