@@ -32,8 +32,9 @@ namespace weft::solver {
 /// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid from the
 /// newest halos, and rank 0, which has the other grids, answers with corrections at its own pace.
 ///
-///     rank r   x += P·e │ x' = x + x̂: smooth │ x' to neighbours, share of R·(b − A·x') to rank 0 │
-///     … rank 0   newest shares of all ─ V-cycle ─ e to all
+///     rank r: x += P·e, x' = x + x̂ by smoothing; x' to the neighbours,
+///             then the share of R·(b − A·x') to rank 0; and so on, when e has come
+///     rank 0: the newest shares of all, V-cycle, e to those who have asked
 ///
 /// No rank waits for another, but a rank has nothing to do between its question and the answer.
 /// A correction answers one state x' of a rank's values and is added to that state, once
@@ -51,7 +52,7 @@ namespace weft::solver {
 class AsyncMultigridSweeper final : public Sweeper {
  public:
   struct Options {
-    int steps = 4;  // of the smoother on the finest grid
+    int steps = 3;  // of the smoother on the finest grid
     int coarse_steps = 2;  // on the others, before and after
     comm_thread::TransportChoice transport{};  // of questions and answers
   };
