@@ -59,13 +59,13 @@ std::vector<ChannelSpec> specs_of(const spmv::StencilOperator& op,
     return {{.neighbour = 0,
              .send_count = own.question_size(),
              .receive_count = own.answer_size(),
-             .max_in_flight = 2}};
+             .max_in_flight = 1}};
   for (int other = 1; other < op.communicator().size(); ++other) {
     const CoarseMessages messages(levels, op.partition(), other, halo_depth);
     specs.push_back({.neighbour = other,
                      .send_count = messages.answer_size(),
                      .receive_count = messages.question_size(),
-                     .max_in_flight = 2});
+                     .max_in_flight = 1});
   }
   return specs;
 }

@@ -14,8 +14,13 @@ using spmv::GridBox;
 
 namespace {
 
-/// Part of the own time between two solutions that ranks of the same pace are given at most.
-constexpr double patience = 0.5;
+/// Own times between two solutions that ranks of the same pace are given at most. On two hosts with
+/// 1 Gbit/s and 1 ms, 128³ points, half of such a time is too short: rank 0 then corrects its own
+/// values four times for each correction of rank 1, and its halos keep the answers waiting.
+constexpr double patience = 2;
+
+/// Seconds that they are given at least: some ways of a message through a slow network.
+constexpr double least_patience = 5e-3;
 
 /// Seconds of it in which the server polls; then it naps between two looks.
 constexpr double longest_poll = 100e-6;
@@ -70,7 +75,7 @@ void CoarseServer::take_questions() {
 
 void CoarseServer::wait_for_clients() {
   const double begin = perfmodel::seconds_now();
-  const double end = begin + patience * (begin - idle_since_);
+  const double end = begin + std::max(least_patience, patience * (begin - idle_since_));
   take_questions();
   const auto is_complete = [&] {
     return std::ranges::all_of(clients_, [&](const Client& client) {
@@ -115,8 +120,8 @@ void CoarseServer::add_shares(const TeamThread& thread) {
 }
 
 void CoarseServer::write_versions(Client& client) {
-  client.answered_version = CoarseMessages::version_at(client.question, 0);
   if (client.answer.empty()) return;
+  client.answered_version = CoarseMessages::version_at(client.question, 0);
   CoarseMessages::set_version(client.answer, 0, client.answered_version);
   for (std::size_t i = 0; i < client.messages.neighbours.size(); ++i) {
     const auto rank = static_cast<std::size_t>(client.messages.neighbours[i]);
@@ -146,8 +151,9 @@ bool CoarseServer::serve(const TeamThread& thread) {
   if (thread.is_primary()) {
     clients_.front().answer = own_answer_;
     for (std::size_t rank = 1; rank < clients_.size(); ++rank)
-      clients_[rank].answer =
-          channels_[rank - 1].can_send() ? channels_[rank - 1].outgoing() : std::span<double>();
+      clients_[rank].answer = has_asked_anew(clients_[rank]) && channels_[rank - 1].can_send()
+                                  ? channels_[rank - 1].outgoing()
+                                  : std::span<double>();
     for (Client& client : clients_) write_versions(client);
   }
   thread.barrier();

@@ -16,11 +16,11 @@
 namespace weft::solver {
 
 /// Rank 0's part of asynchronous multigrid: it has all grids but the finest. Whenever it looks, it
-/// adds the newest shares of all ranks, new or old, makes one V-cycle and answers everybody.
+/// adds the newest shares of all ranks, new or old, makes one V-cycle and answers those who have
+/// asked since.
 ///
-/// It gives ranks that keep its pace a moment, half as long as it works itself, so that it does not
-/// answer just before they ask. A rank that lets the moment pass is not waited for until it asks
-/// again.
+/// It gives ranks that keep its pace a moment, so that it does not answer just before they ask. A
+/// rank that lets the moment pass is not waited for until it asks again.
 ///
 /// Memory ordering: the primary thread talks to the channels, while the others wait; what is summed
 /// and packed passes to and from it by the team's barriers.
@@ -35,7 +35,7 @@ class CoarseServer {
   std::span<double> question() { return own_question_; }
   std::span<const double> answer() const { return own_answer_; }
 
-  /// Answers all ranks, once all have asked at all; returns false before. Thread: every thread of
+  /// Answers, once all ranks have asked at all; returns false before. Thread: every thread of
   /// the team, after a barrier. Ends with one.
   bool serve(const comm_thread::TeamThread& thread);
 
@@ -47,7 +47,7 @@ class CoarseServer {
     std::span<const double> question;  // the newest
     std::int64_t answered_version = -1;
     bool is_expected = true;
-    std::span<double> answer;  // to be sent now; empty where there is no room
+    std::span<double> answer;  // to be sent now; empty where none is wanted or there is no room
   };
 
   void take_questions();
