@@ -106,7 +106,8 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
     problem.kind = ProblemKind::diffusion3d;
     const auto parts = split(rest, ',');
     problem.grid = parse_grid(reader, parts[0], 3);
-    problem.diffusion = DiffusionSettings::parse(reader, std::span(parts).subspan(1));
+    problem.diffusion = DiffusionSettings::parse(
+        reader, {problem.grid.x, problem.grid.y, problem.grid.z}, std::span(parts).subspan(1));
   } else if (family == "irregular") {
     problem.kind = ProblemKind::irregular;
     problem.irregular = parse_irregular(reader, rest);

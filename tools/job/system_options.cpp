@@ -40,7 +40,7 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
       .add_option("problem", options.problem,
                   "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
                   "anisotropic3d:N,ex,ey,ez, diffusion3d:N,constant|jumps:RATIO|\n"
-                  "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1,\n"
+                  "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1|file=PATH,\n"
                   "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
                   "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
                   "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
