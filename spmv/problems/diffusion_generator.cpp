@@ -47,6 +47,8 @@ void DiffusionGenerator::fill_coefficients(GlobalIndex y, GlobalIndex z,
       }
       case DiffusionSettings::Kind::lognormal:
         return std::exp(settings_.sigma * normal(settings_.seed, first + x));
+      case DiffusionSettings::Kind::file:
+        return settings_.file->at(first + x);
     }
     return 1;
   };

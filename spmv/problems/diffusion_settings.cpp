@@ -6,7 +6,9 @@ namespace weft::spmv {
 namespace {
 
 constexpr const char* known_coefficients =
-    "constant, jumps:RATIO, checkerboard:BLOCK,RATIO or lognormal:SIGMA,seed=1";
+    "constant, jumps:RATIO, checkerboard:BLOCK,RATIO, lognormal:SIGMA,seed=1 or file=PATH";
+
+constexpr std::string_view file_key = "file=";
 
 /// Coefficients from exp(-700) to exp(700) are finite and above 0; a normal number made of 53
 /// random bits is less than 9 from 0.
@@ -15,6 +17,7 @@ constexpr double largest_sigma = 700.0 / 9;
 }  // namespace
 
 DiffusionSettings DiffusionSettings::parse(const ProblemReader& reader,
+                                           const std::array<GlobalIndex, 3>& sizes,
                                            std::span<const std::string_view> words) {
   const std::string expected = std::string("expected ") + known_coefficients;
   if (words.empty()) reader.fail("found no coefficient; " + expected);
@@ -50,6 +53,11 @@ DiffusionSettings DiffusionSettings::parse(const ProblemReader& reader,
       if (key != "seed") reader.fail("found the key '" + std::string(key) + "'; expected seed");
       settings.seed = reader.number<std::uint64_t>(seed, "a seed, a whole number of at least 0");
     }
+  } else if (words[0].starts_with(file_key)) {
+    expect_words(1, 1);
+    settings.kind = Kind::file;
+    settings.file = std::make_shared<const CoefficientFile>(
+        reader, std::string(words[0].substr(file_key.size())), sizes);
   } else {
     reader.fail("found the coefficient '" + std::string(words[0]) + "'; " + expected);
   }
@@ -66,6 +74,8 @@ std::string DiffusionSettings::text() const {
       return "checkerboard:" + std::to_string(block) + "," + text_of(ratio);
     case Kind::lognormal:
       return "lognormal:" + text_of(sigma) + ",seed=" + std::to_string(seed);
+    case Kind::file:
+      return std::string(file_key) + file->path();
   }
   return "constant";
 }

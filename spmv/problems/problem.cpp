@@ -106,7 +106,8 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
     problem.kind = ProblemKind::diffusion3d;
     const auto parts = split(rest, ',');
     problem.grid = parse_grid(reader, parts[0], 3);
-    problem.diffusion = DiffusionSettings::parse(reader, std::span(parts).subspan(1));
+    problem.diffusion = DiffusionSettings::parse(
+        reader, {problem.grid.x, problem.grid.y, problem.grid.z}, std::span(parts).subspan(1));
   } else if (family == "irregular") {
     problem.kind = ProblemKind::irregular;
     problem.irregular = parse_irregular(reader, rest);
@@ -132,7 +133,7 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
 const char* Problem::words() {
   return "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
          "anisotropic3d:N,ex,ey,ez, diffusion3d:N,constant|jumps:RATIO|\n"
-         "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1,\n"
+         "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1|file=PATH,\n"
          "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"

@@ -54,6 +54,7 @@ struct Problem {
   ///     anderson3d:N,W=16,seed=1                     holstein-hubbard:sites=6,up=3,…
   ///     diffusion3d:N,constant                       diffusion3d:N,jumps:RATIO
   ///     diffusion3d:N,checkerboard:BLOCK,RATIO       diffusion3d:N,lognormal:SIGMA,seed=1
+  ///     diffusion3d:N,file=PATH
   ///
   /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
   static Problem parse(std::string_view word);

@@ -1,6 +1,9 @@
 #include "spmv/problems/diffusion_generator.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -106,6 +109,43 @@ TEST_CASE("the coefficients are those of the words") {
   CHECK(std::abs(sum / count) < 0.02);  // five standard deviations of the mean
   CHECK(square / count == Approx(1).epsilon(0.03));
   CHECK(coefficients_of("diffusion3d:40,lognormal:2,seed=2") != normal);
+}
+
+void write(const std::string& path, const std::string& header, const std::vector<double>& values) {
+  std::ofstream file(path, std::ios::binary);
+  file << header;
+  file.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size() * sizeof(double)));
+}
+
+TEST_CASE("coefficients are read from raw doubles and from NumPy files") {
+  const char* const folder = std::getenv("TEST_TMPDIR");
+  const std::string path = std::string(folder ? folder : "/tmp") + "/coefficients.npy";
+  const std::string word = "diffusion3d:3x2x1,file=" + path;
+  const std::vector<double> values{1, 2, 3, 4, 5, 6};
+  const std::string dictionary =
+      "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 3), }     \n";
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(dictionary.size());
+  header += '\0';
+  for (const std::string& front : {std::string(), header + dictionary}) {
+    write(path, front, values);
+    CHECK(coefficients_of(word) == values);
+    CHECK(Problem::parse(word).name() == word);
+  }
+  write(path, header + dictionary, values);
+  CHECK_THROWS_WITH(Problem::parse("diffusion3d:2x3x1,file=" + path),
+                    Catch::Contains("expected '<f8' in C order with the shape (1,3,2)"));
+  write(path, "", {1, 2, 3, 4, 5});
+  CHECK_THROWS_WITH(Problem::parse(word), Catch::Contains("found 40 bytes"));
+  for (const double wrong : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    write(path, "", {1, 2, 3, 4, wrong, 6});
+    CHECK_THROWS_WITH(Problem::parse(word), Catch::Contains("at the point 1, 1, 0"));
+  }
+  write(path, "", {});
+  CHECK_THROWS_WITH(Problem::parse(word), Catch::Contains("found nothing to read"));
+  CHECK_THROWS_WITH(Problem::parse("diffusion3d:3x2x1,file=" + path + "x"),
+                    Catch::Contains("found no file"));
 }
 
 }  // namespace
