@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "solver/multigrid/level_plan.h"
-#include "solver/multigrid/row_kernels.h"
+#include "solver/multigrid/passes/row_kernels.h"
 #include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {

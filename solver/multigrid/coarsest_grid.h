@@ -5,8 +5,8 @@
 
 #include "solver/direct/cholmod_factor.h"
 #include "solver/multigrid/couplings/grid_couplings.h"
-#include "solver/multigrid/grid_array.h"
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/grids/grid_level.h"
 
 namespace weft::solver {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 
 namespace weft::solver {
 

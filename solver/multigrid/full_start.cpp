@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "solver/multigrid/restriction.h"
+#include "solver/multigrid/passes/restriction.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/work.h"
 

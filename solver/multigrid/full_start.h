@@ -7,10 +7,10 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/box_exchange.h"
 #include "solver/multigrid/cubic_terms.h"
-#include "solver/multigrid/grid_array.h"
 #include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grids/box_exchange.h"
+#include "solver/multigrid/grids/grid_array.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 

@@ -8,7 +8,7 @@
 #include "perfmodel/thread_trace.h"
 #include "solver/multigrid/cubic_terms.h"
 #include "solver/multigrid/cycle_bounds.h"
-#include "solver/multigrid/pass_model.h"
+#include "solver/multigrid/passes/pass_model.h"
 #include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {

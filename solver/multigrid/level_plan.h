@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "solver/multigrid/couplings/grid_couplings.h"
-#include "solver/multigrid/grid_level.h"
-#include "solver/multigrid/level_couplings.h"
-#include "solver/multigrid/level_cuts.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/grids/level_couplings.h"
+#include "solver/multigrid/grids/level_cuts.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
 

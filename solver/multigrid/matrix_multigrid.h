@@ -4,8 +4,8 @@
 
 #include "perfmodel/phase_times.h"
 #include "solver/multigrid/couplings/row_box_exchange.h"
-#include "solver/multigrid/grid_array.h"
 #include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/grid/partition.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "solver/multigrid/chebyshev.h"
+#include "solver/multigrid/grids/chebyshev.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
 

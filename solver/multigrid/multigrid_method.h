@@ -6,9 +6,9 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
-#include "solver/multigrid/box_exchange.h"
 #include "solver/multigrid/full_start.h"
 #include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grids/box_exchange.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/stencil_operator.h"
 

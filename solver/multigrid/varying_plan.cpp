@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "solver/multigrid/box_exchange.h"
 #include "solver/multigrid/couplings/boundary.h"
 #include "solver/multigrid/couplings/coarsening.h"
-#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/grids/box_exchange.h"
+#include "solver/multigrid/passes/grid_pass.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::solver {

@@ -5,13 +5,13 @@
 
 #include "comm_thread/engine/exact_accumulator.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/multigrid/finest_residual.h"
-#include "solver/multigrid/grid_level.h"
-#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/level_plan.h"
-#include "solver/multigrid/pass_model.h"
-#include "solver/multigrid/restriction.h"
-#include "solver/multigrid/tiles.h"
+#include "solver/multigrid/passes/finest_residual.h"
+#include "solver/multigrid/passes/grid_pass.h"
+#include "solver/multigrid/passes/pass_model.h"
+#include "solver/multigrid/passes/restriction.h"
+#include "solver/multigrid/passes/tiles.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::tools {

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "perfmodel/stopwatch.h"
-#include "solver/multigrid/interpolation.h"
 #include "solver/multigrid/level_plan.h"
-#include "solver/multigrid/restriction.h"
+#include "solver/multigrid/passes/interpolation.h"
+#include "solver/multigrid/passes/restriction.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::solver {

@@ -5,11 +5,11 @@
 
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/coarsest_grid.h"
-#include "solver/multigrid/grid_array.h"
-#include "solver/multigrid/grid_level.h"
-#include "solver/multigrid/grid_pass.h"
-#include "solver/multigrid/pass_memory.h"
-#include "solver/multigrid/tiles.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/passes/grid_pass.h"
+#include "solver/multigrid/passes/pass_memory.h"
+#include "solver/multigrid/passes/tiles.h"
 
 namespace weft::solver {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/sweepers/own_restriction.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/partition.h"

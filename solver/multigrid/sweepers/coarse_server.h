@@ -8,7 +8,7 @@
 #include "comm_thread/channels/channel_set.h"
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/sweepers/coarse_grids.h"
 #include "solver/multigrid/sweepers/coarse_messages.h"
 #include "spmv/grid/partition.h"

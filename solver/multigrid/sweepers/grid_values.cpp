@@ -5,8 +5,8 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/mpi/error_agreement.h"
-#include "solver/multigrid/box_exchange.h"
-#include "solver/multigrid/level_cuts.h"
+#include "solver/multigrid/grids/box_exchange.h"
+#include "solver/multigrid/grids/level_cuts.h"
 #include "spmv/grid/shares.h"
 #include "spmv/sums/binned_sum.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/grid_array.h"
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/stencil.h"

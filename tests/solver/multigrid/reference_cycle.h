@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "solver/multigrid/chebyshev.h"
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/chebyshev.h"
+#include "solver/multigrid/grids/grid_level.h"
 
 namespace weft::tests {
 

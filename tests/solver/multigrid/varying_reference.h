@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "solver/multigrid/chebyshev.h"
+#include "solver/multigrid/grids/chebyshev.h"
 #include "spmv/grid/box.h"
 
 namespace weft::tests {

@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/problems/problem.h"

@@ -1,4 +1,4 @@
-#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/passes/grid_pass.h"
 
 #include <algorithm>
 #include <array>
@@ -6,14 +6,14 @@
 #include <type_traits>
 
 #include "perfmodel/simd.h"
-#include "solver/multigrid/chebyshev.h"
-#include "solver/multigrid/interpolation.h"
-#include "solver/multigrid/plane_ring.h"
-#include "solver/multigrid/restriction.h"
-#include "solver/multigrid/row_kernels.h"
-#include "solver/multigrid/varying_interpolation.h"
-#include "solver/multigrid/varying_restriction.h"
-#include "solver/multigrid/varying_row.h"
+#include "solver/multigrid/grids/chebyshev.h"
+#include "solver/multigrid/passes/interpolation.h"
+#include "solver/multigrid/passes/plane_ring.h"
+#include "solver/multigrid/passes/restriction.h"
+#include "solver/multigrid/passes/row_kernels.h"
+#include "solver/multigrid/passes/varying_interpolation.h"
+#include "solver/multigrid/passes/varying_restriction.h"
+#include "solver/multigrid/passes/varying_row.h"
 
 namespace weft::solver {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/passes/grid_pass.h"
 #include "spmv/grid/box.h"
 
 namespace weft::solver {

@@ -9,7 +9,7 @@
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/level_cuts.h"
+#include "solver/multigrid/grids/level_cuts.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 #include "spmv/rows/operand.h"

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "solver/multigrid/level_couplings.h"
-#include "solver/multigrid/row_kernels.h"
+#include "solver/multigrid/grids/level_couplings.h"
+#include "solver/multigrid/passes/row_kernels.h"
 #include "spmv/rows/index.h"
 
 /// What multigrid does with a row of points along x whose couplings vary; as row_kernels.h.

@@ -1,4 +1,4 @@
-#include "solver/multigrid/level_cuts.h"
+#include "solver/multigrid/grids/level_cuts.h"
 
 #include <algorithm>
 

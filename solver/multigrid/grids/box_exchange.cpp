@@ -1,4 +1,4 @@
-#include "solver/multigrid/box_exchange.h"
+#include "solver/multigrid/grids/box_exchange.h"
 
 #include <algorithm>
 #include <map>

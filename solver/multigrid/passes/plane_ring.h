@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grids/grid_array.h"
 #include "spmv/grid/box.h"
 
 namespace weft::solver {

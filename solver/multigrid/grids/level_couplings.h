@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "solver/multigrid/grid_array.h"
+#include "solver/multigrid/grids/grid_array.h"
 
 namespace weft::solver {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/multigrid/grid_pass.h"
+#include "solver/multigrid/passes/grid_pass.h"
 
 namespace weft::solver {
 

@@ -3,11 +3,11 @@
 #include <array>
 #include <cstddef>
 
-#include "solver/multigrid/grid_array.h"
-#include "solver/multigrid/grid_level.h"
-#include "solver/multigrid/pass_memory.h"
-#include "solver/multigrid/plane_ring.h"
-#include "solver/multigrid/row_kernels.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/passes/pass_memory.h"
+#include "solver/multigrid/passes/plane_ring.h"
+#include "solver/multigrid/passes/row_kernels.h"
 #include "spmv/grid/box.h"
 #include "spmv/rows/index.h"
 

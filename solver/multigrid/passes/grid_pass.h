@@ -2,11 +2,11 @@
 
 #include <functional>
 
-#include "solver/multigrid/finest_residual.h"
-#include "solver/multigrid/grid_array.h"
-#include "solver/multigrid/grid_level.h"
-#include "solver/multigrid/level_couplings.h"
-#include "solver/multigrid/pass_memory.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/grids/level_couplings.h"
+#include "solver/multigrid/passes/finest_residual.h"
+#include "solver/multigrid/passes/pass_memory.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 #include "spmv/sums/binned_sum.h"

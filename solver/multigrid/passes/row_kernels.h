@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 #include "spmv/rows/index.h"
 
 /// What multigrid does with one row of points along x, in single precision. Every loop has the same

@@ -1,4 +1,4 @@
-#include "solver/multigrid/tiles.h"
+#include "solver/multigrid/passes/tiles.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "solver/multigrid/grid_level.h"
+#include "solver/multigrid/grids/grid_level.h"
 
 #include <algorithm>
 

@@ -3,13 +3,13 @@
 #include <array>
 #include <cstddef>
 
-#include "solver/multigrid/grid_array.h"
-#include "solver/multigrid/grid_level.h"
-#include "solver/multigrid/level_couplings.h"
-#include "solver/multigrid/pass_memory.h"
-#include "solver/multigrid/plane_ring.h"
-#include "solver/multigrid/restriction.h"
-#include "solver/multigrid/varying_row.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/grids/level_couplings.h"
+#include "solver/multigrid/passes/pass_memory.h"
+#include "solver/multigrid/passes/plane_ring.h"
+#include "solver/multigrid/passes/restriction.h"
+#include "solver/multigrid/passes/varying_row.h"
 #include "spmv/grid/box.h"
 #include "spmv/rows/index.h"
 

@@ -1,4 +1,4 @@
-#include "solver/multigrid/finest_residual.h"
+#include "solver/multigrid/passes/finest_residual.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/multigrid/plane_ring.h"
+#include "solver/multigrid/passes/plane_ring.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/stencil.h"
