@@ -1,24 +1,22 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <functional>
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "solver/multigrid/coarsest_grid.h"
-#include "solver/multigrid/grid_cycle.h"
-#include "solver/multigrid/grids/box_exchange.h"
+#include "solver/multigrid/cycle_grids.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
-#include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/passes/grid_pass.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
-#include "spmv/modes/work.h"
+#include "spmv/rows/halo.h"
+#include "spmv/rows/row_set.h"
 
 namespace weft::solver {
 
@@ -40,7 +38,7 @@ namespace weft::solver {
 /// variants" (mult-additive).
 class AdditiveCycle {
  public:
-  using Options = GridCycle::Options;
+  using Options = CycleGrids::Options;
 
   /// As GridCycle.
   AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
@@ -50,10 +48,10 @@ class AdditiveCycle {
   AdditiveCycle(const AdditiveCycle&) = delete;
   AdditiveCycle& operator=(const AdditiveCycle&) = delete;
 
-  int depth() const { return DownPass::depth(options_.steps); }
-  const GridLevel& finest() const { return levels_.front().grid; }
-  GridArray& right_hand_side() { return levels_.front().f; }
-  spmv::Halo& right_hand_side_halo() { return *levels_.front().f_halo; }
+  int depth() const { return grids_.depth(); }
+  const GridLevel& finest() const { return grids_.levels().front().grid; }
+  GridArray& right_hand_side() { return grids_.levels().front().f; }
+  spmv::Halo& right_hand_side_halo() { return *grids_.levels().front().f_halo; }
 
   /// Goes down from the points of the finest grid that need no halo, while another exchanges it.
   /// Thread: every thread of the team.
@@ -69,50 +67,25 @@ class AdditiveCycle {
   /// The tiles of one thread or of all, by thread.
   using Tiles = std::vector<std::vector<PassTile>>;
 
-  struct Level {
-    GridLevel grid;
-    LevelCuts cuts;
-    LevelCuts finer_cuts;  // as the ranks of the next finer grid have its points
-    GridArray f;  // with halo
-    GridArray x;  // after smoothing from zero, around the own points as well
+  /// What one grid has beside the arrays of a V-cycle: x is after smoothing from zero, e = y + w.
+  /// The coarsest has none.
+  struct Terms {
     GridArray y;  // Λ·f
     GridArray w;  // P̄·e of the coarser grids
-    GridArray e;  // y + w, with halo
     GridArray no_f;  // zeros
     GridArray no_e;
-    std::optional<GridArray> restricted;  // f, on the finer grid's ranks, where those are others
-    std::optional<GridArray> correction;  // e, on the finer grid's ranks, where those are others
-    std::optional<BoxExchange<float>> f_halo;
-    std::optional<BoxExchange<float>> e_halo;
-    PassTiles down;
-    PassTiles up;
-    std::optional<DownPass> down_pass;
-    std::optional<UpPass> up_pass;
-
-    GridArray& restriction_target() { return restricted ? *restricted : f; }
-    GridArray& interpolation_source() { return correction ? *correction : e; }
   };
-  class DownWork;
   class UpWork;
-  class CoarsestWork;
   class BesideWork;
 
-  void make_level(Level& level, std::size_t index);
+  void make_terms(std::size_t index);
   void make_slices();
   void smooth(std::size_t level, const Tiles& tiles, const comm_thread::TeamThread& thread,
               const std::function<void()>& pause);
-  void collective_run(const comm_thread::TeamThread& thread, const spmv::Work& work,
-                      spmv::Halo* halo);
 
-  const comm_thread::Communicator& communicator_;
-  comm_thread::CommThread& comm_thread_;
-  const comm_thread::ComputeTeam& team_;
-  Options options_;
-  std::vector<Level> levels_;
+  CycleGrids grids_;
+  std::vector<Terms> terms_;  // [grids]
   std::vector<Tiles> slices_;  // of the finest y: one for each exchange of the other grids
-  std::optional<CoarsestGrid> coarsest_;
-  std::vector<PassMemory> memories_;  // [threads]
-  perfmodel::PhaseTimer& timer_;
 };
 
 }  // namespace weft::solver

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "solver/multigrid/cycle_grids.h"
 #include "solver/multigrid/passes/restriction.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/work.h"
@@ -95,14 +96,15 @@ class FullStart::NoWork final : public spmv::Work {
 };
 
 FullStart::FullStart(GridCycle& cycle)
-    : cycle_(cycle), rows_(static_cast<std::size_t>(cycle.team_.thread_count())) {
-  const int rank = cycle.communicator_.rank();
-  const std::size_t count = cycle.levels_.size();
+    : cycle_(cycle), rows_(static_cast<std::size_t>(cycle.grids_.team().thread_count())) {
+  const CycleGrids& grids = cycle.grids_;
+  const int rank = grids.communicator().rank();
+  const std::size_t count = grids.levels().size();
   guesses_.resize(count);
   transfers_.resize(count - 1);
   GlobalIndex longest = 0;
   for (std::size_t i = 0; i + 1 < count; ++i) {
-    const GridCycle::Level& level = cycle.levels_[i];
+    const CycleGrids::Level& level = grids.levels()[i];
     const GridBox own = level.cuts.box(rank);
     longest = std::max(longest, own.size(0));
     for (std::size_t d = 0; d < 3; ++d)
@@ -115,13 +117,13 @@ FullStart::FullStart(GridCycle& cycle)
     guess.values = GridArray(own, depth);
     const BoxExchange<float>::Side side{level.cuts, depth, guess.values.layout(),
                                         guess.values.values()};
-    guess.halo = std::make_unique<BoxExchange<float>>(cycle.communicator_, level.grid.points(),
-                                                      side, side, cycle.team_.thread_count(),
+    guess.halo = std::make_unique<BoxExchange<float>>(grids.communicator(), level.grid.points(),
+                                                      side, side, grids.team().thread_count(),
                                                       first_tag + static_cast<int>(i));
   }
   for (auto& row : rows_)
     row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms::reach + margin)));
-  cycle.communicator_.barrier();  // both ends of every pair exist
+  grids.communicator().barrier();  // both ends of every pair exist
 }
 
 std::size_t FullStart::byte_count() const {
@@ -131,19 +133,19 @@ std::size_t FullStart::byte_count() const {
   return bytes;
 }
 
-int FullStart::rank() const { return cycle_.communicator_.rank(); }
+int FullStart::rank() const { return cycle_.grids_.communicator().rank(); }
 
 void FullStart::collective_exchange(const TeamThread& thread, BoxExchange<float>& halo) const {
   halo.copy_own(thread);
-  cycle_.collective_run(thread, NoWork(), &halo);
+  cycle_.grids_.collective_run(thread, NoWork(), &halo);
 }
 
 template <class RowOf>
 void FullStart::restrict_to(const TeamThread& thread, std::size_t index, double factor,
                             const RowOf& fine_row) {
-  GridCycle::Level& to = cycle_.levels_[index];
-  const GridLevel& fine = cycle_.levels_[index - 1].grid;
-  const GridBox own = coarse_points(fine, cycle_.levels_[index - 1].cuts.box(rank()));
+  CycleGrids::Level& to = cycle_.grids_.levels()[index];
+  const GridLevel& fine = cycle_.grids_.levels()[index - 1].grid;
+  const GridBox own = coarse_points(fine, cycle_.grids_.levels()[index - 1].cuts.box(rank()));
   const bool is_coarsened = fine.is_coarsened[0];
   const GlobalIndex size = fine.directions[0].size;
   const GlobalIndex begin = is_coarsened ? 2 * own.begin[0] : own.begin[0];
@@ -180,9 +182,9 @@ void FullStart::restrict_to(const TeamThread& thread, std::size_t index, double 
 
 template <class Value, class RowOf>
 void FullStart::interpolate_to(const TeamThread& thread, std::size_t index, const RowOf& fine_row) {
-  GridCycle::Level& from = cycle_.levels_[index + 1];
+  CycleGrids::Level& from = cycle_.grids_.levels()[index + 1];
   collective_exchange(thread, *from.e_halo);
-  const GridCycle::Level& to = cycle_.levels_[index];
+  const CycleGrids::Level& to = cycle_.grids_.levels()[index];
   const GridArray& e = from.interpolation_source();
   const GridBox own = to.cuts.box(rank());
   const auto& terms = transfers_[index].terms;
@@ -221,7 +223,7 @@ void FullStart::interpolate_to(const TeamThread& thread, std::size_t index, cons
 }
 
 void FullStart::subtract_product(const TeamThread& thread, std::size_t index) const {
-  GridCycle::Level& level = cycle_.levels_[index];
+  CycleGrids::Level& level = cycle_.grids_.levels()[index];
   const GridLevel& grid = level.grid;
   const GridBox own = level.cuts.box(rank());
   if (own.is_empty()) return;
@@ -261,7 +263,7 @@ void FullStart::subtract_product(const TeamThread& thread, std::size_t index) co
 }
 
 void FullStart::add_guess(const TeamThread& thread, std::size_t index) const {
-  GridCycle::Level& level = cycle_.levels_[index];
+  CycleGrids::Level& level = cycle_.grids_.levels()[index];
   const GridBox own = level.cuts.box(rank());
   for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
     const float* const guess = guesses_[index].values.row(y, z);
@@ -273,7 +275,7 @@ void FullStart::add_guess(const TeamThread& thread, std::size_t index) const {
 
 void FullStart::collective_run(const TeamThread& thread, const spmv::GridLayout& layout,
                                const double* b, double* x) {
-  auto& levels = cycle_.levels_;
+  const auto levels = cycle_.grids_.levels();
   const std::size_t last = levels.size() - 1;
   restrict_to(thread, 1, 1 / cycle_.finest().scale,
               [&](GlobalIndex y, GlobalIndex z) { return b + layout.index(0, y, z); });

@@ -1,28 +1,22 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "solver/multigrid/coarsest_grid.h"
-#include "solver/multigrid/grids/box_exchange.h"
+#include "solver/multigrid/cycle_grids.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
-#include "solver/multigrid/grids/level_couplings.h"
-#include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/level_report.h"
 #include "solver/multigrid/passes/grid_pass.h"
-#include "solver/multigrid/passes/tiles.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
-#include "spmv/modes/mode.h"
-#include "spmv/modes/work.h"
+#include "spmv/rows/halo.h"
 
 namespace weft::solver {
 
@@ -40,13 +34,7 @@ namespace weft::solver {
 /// Lifetime: what it is constructed with outlives it.
 class GridCycle {
  public:
-  struct Options {
-    int steps = 2;  // of the smoother before and after, at most 4
-    /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
-    spmv::GlobalIndex least_points = 8;
-    bool has_full_start = false;  // solutions of coarse grids come with what FullStart needs
-    spmv::Mode mode = spmv::Mode::task;
-  };
+  using Options = CycleGrids::Options;
 
   /// Collective. Thread: the main thread, outside the team. `communicator`: of the communication
   /// thread.
@@ -62,15 +50,15 @@ class GridCycle {
   GridCycle& operator=(const GridCycle&) = delete;
 
   /// Points around the own ones at which the residual of the finest grid is needed.
-  int depth() const { return DownPass::depth(options_.steps); }
-  const Options& options() const { return options_; }
-  const GridLevel& finest() const { return levels_.front().grid; }
+  int depth() const { return grids_.depth(); }
+  const Options& options() const { return grids_.options(); }
+  const GridLevel& finest() const { return grids_.levels().front().grid; }
   /// Of this cycle times A; the largest eigenvalue is 1.
   double least_eigenvalue() const { return least_eigenvalue_; }
 
   /// The right-hand side of the finest grid, for a source that is an array, with its halo.
-  GridArray& right_hand_side() { return levels_.front().f; }
-  spmv::Halo& right_hand_side_halo() { return *levels_.front().f_halo; }
+  GridArray& right_hand_side() { return grids_.levels().front().f; }
+  spmv::Halo& right_hand_side_halo() { return *grids_.levels().front().f_halo; }
 
   /// Down to the coarsest grid and its solution. `source`: of the finest grid, for this thread;
   /// `halo`: of the source, exchanged beside the first pass, or null.
@@ -88,41 +76,20 @@ class GridCycle {
  private:
   friend class FullStart;
 
-  struct Level {
-    GridLevel grid;
-    LevelCuts cuts;
-    LevelCuts finer_cuts;  // as the ranks of the next finer grid have its points
-    GridArray f;  // with halo
-    GridArray x;  // after smoothing on the way down, around the own points as well
-    GridArray e;  // the solution
-    std::optional<GridArray> restricted;  // f, on the finer grid's ranks, where those are others
-    std::optional<GridArray> correction;  // e, on the finer grid's ranks, where those are others
-    std::optional<BoxExchange<float>> f_halo;
-    std::optional<BoxExchange<float>> e_halo;
-    PassTiles down;
-    PassTiles up;
-    std::optional<DownPass> down_pass;
-    std::optional<UpPass> up_pass;
-    std::unique_ptr<LevelCouplings> couplings;  // where they vary
+  /// What the passes of one grid have taken.
+  struct LevelTimes {
     double coarse_share = 0;  // points of the next grid by those of this one
     double down_bytes = 0;  // per point, by the model; of the last pass
     double up_bytes = 0;
-    PassTimes down_times;
-    PassTimes up_times;
+    PassTimes down;
+    PassTimes up;
     const char* down_name = "";  // in traces
     const char* up_name = "";
-
-    double coupling_bytes() const { return couplings ? LevelCouplings::bytes : 0; }
-    std::size_t byte_count() const;
-    GridArray& restriction_target() { return restricted ? *restricted : f; }
-    GridArray& interpolation_source() { return correction ? *correction : e; }
   };
-  class DownWork;
   class UpWork;
-  class CoarsestWork;
   class TimedPass;
 
-  void make_level(Level& level, std::size_t index);
+  void make_times(std::size_t index);
   /// The pass down of one grid. `halo`: beside it, or null. Every thread.
   void descend_from(const comm_thread::TeamThread& thread, std::size_t index,
                     const DownPass::Source& source, spmv::Halo* halo);
@@ -132,21 +99,11 @@ class GridCycle {
   /// The pass up to one grid. Every thread.
   void ascend_to(const comm_thread::TeamThread& thread, std::size_t index,
                  const UpPass::Sink& sink);
-  void run_alone(const comm_thread::TeamThread& thread, const spmv::Work& work);
-  void collective_run(const comm_thread::TeamThread& thread, const spmv::Work& work,
-                      spmv::Halo* halo);
 
-  const comm_thread::Communicator& communicator_;
-  comm_thread::CommThread& comm_thread_;
-  const comm_thread::ComputeTeam& team_;
-  Options options_;
-  std::vector<Level> levels_;
-  std::unique_ptr<GridCouplings> coarsest_couplings_;  // where they vary, on the last grid's rank
-  std::optional<CoarsestGrid> coarsest_;
-  std::vector<PassMemory> memories_;  // [threads]
+  CycleGrids grids_;
+  std::vector<LevelTimes> times_;  // [grids]
   double least_eigenvalue_ = 0;
   std::int64_t cycles_ = 0;
-  perfmodel::PhaseTimer& timer_;
 };
 
 }  // namespace weft::solver

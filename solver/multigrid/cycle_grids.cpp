@@ -1,0 +1,136 @@
+#include "solver/multigrid/cycle_grids.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "solver/multigrid/cubic_terms.h"
+#include "spmv/grid/box.h"
+#include "spmv/modes/run_in_mode.h"
+
+namespace weft::solver {
+
+using comm_thread::TeamThread;
+using spmv::GridBox;
+using spmv::RowSet;
+
+CycleGrids::CycleGrids(const comm_thread::Communicator& communicator,
+                       comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                       std::vector<LevelPlan> plan, const Options& options, int first_tag,
+                       perfmodel::PhaseTimer& timer)
+    : communicator_(communicator),
+      comm_thread_(comm_thread),
+      team_(team),
+      options_(options),
+      memories_(static_cast<std::size_t>(team.thread_count())),
+      timer_(timer) {
+  levels_.reserve(plan.size());  // they hold references to each other
+  for (LevelPlan& level : plan) {
+    levels_.push_back({.grid = level.grid,
+                       .cuts = level.cuts,
+                       .finer_cuts = level.finer_cuts,
+                       .f = {},
+                       .x = {},
+                       .e = {},
+                       .restricted = {},
+                       .correction = {},
+                       .f_halo = {},
+                       .e_halo = {},
+                       .down = {},
+                       .up = {},
+                       .down_pass = {},
+                       .up_pass = {},
+                       .couplings = std::move(level.couplings)});
+    if (level.coarsest) coarsest_couplings_ = std::move(level.coarsest);
+  }
+  for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i, first_tag);
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!levels_.back().cuts.box(communicator.rank()).is_empty())
+      coarsest_.emplace(levels_.back().grid, coarsest_couplings_.get());
+  });
+  communicator.barrier();  // both ends of every pair exist
+}
+
+int CycleGrids::solution_depth() const {
+  return std::max(options_.steps, options_.has_full_start ? CubicTerms::reach : 2);
+}
+
+void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
+  const int rank = communicator_.rank();
+  const bool is_last = index + 1 == levels_.size();
+  const GridBox domain = level.grid.points();
+  const GridBox own = level.cuts.box(rank);
+  const int threads = team_.thread_count();
+  const int f_depth = is_last ? 0 : depth();
+  const int e_depth = solution_depth();
+  level.f = GridArray(own, std::max(f_depth, 1));
+  if (index > 0) level.e = GridArray(own, e_depth);
+  if (level.cuts != level.finer_cuts) {
+    level.restricted.emplace(level.finer_cuts.box(rank), 1);
+    level.correction.emplace(level.finer_cuts.box(rank), e_depth);
+  }
+  GridArray& from = level.restriction_target();
+  const int tag = first_tag + 2 * static_cast<int>(index);
+  const auto side = [](const LevelCuts& cuts, int depth, GridArray& array) {
+    return BoxExchange<float>::Side{cuts, depth, array.layout(), array.values()};
+  };
+  level.f_halo.emplace(communicator_, domain, side(level.finer_cuts, 0, from),
+                       side(level.cuts, f_depth, level.f), threads, tag);
+  if (index > 0)
+    level.e_halo.emplace(communicator_, domain, side(level.cuts, 0, level.e),
+                         side(level.finer_cuts, e_depth, level.interpolation_source()), threads,
+                         tag + 1);
+  if (is_last) return;
+  level.x = GridArray(own, options_.steps);
+  const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
+  // The finest residual needs x at one more point on each side.
+  const int reach = options_.steps + (index == 0 ? 2 : 1);
+  const GridBox smoothed = own.is_empty() ? own : grown(own, options_.steps, domain);
+  level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads);
+  level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
+                            options_.steps + 1, threads);
+  const LevelCouplings* const couplings = level.couplings.get();
+  level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps, couplings);
+  level.up_pass.emplace(level.grid, options_.steps, couplings);
+}
+
+std::size_t CycleGrids::Level::byte_count() const {
+  std::size_t bytes = f.byte_count() + x.byte_count() + e.byte_count();
+  if (restricted) bytes += restricted->byte_count();
+  if (correction) bytes += correction->byte_count();
+  if (f_halo) bytes += f_halo->buffer_bytes();
+  if (e_halo) bytes += e_halo->buffer_bytes();
+  return bytes;
+}
+
+void CycleGrids::run_alone(const TeamThread& thread, const spmv::Work& work) const {
+  const perfmodel::PhaseScope scope(timer_, thread.index, perfmodel::Phase::local_part);
+  work.run(RowSet::all, thread, {});
+}
+
+void CycleGrids::collective_run(const TeamThread& thread, const spmv::Work& work,
+                                spmv::Halo* halo) const {
+  if (halo && !halo->messages().is_empty())
+    spmv::run_in_mode(thread, options_.mode, {work, *halo, comm_thread_, timer_});
+  else
+    run_alone(thread, work);
+  thread.barrier();
+}
+
+void CycleGrids::DownWork::run(RowSet part, const TeamThread& thread,
+                               const std::function<void()>& pause) const {
+  Level& level = grids_.levels_[index_];
+  for_each_tile(level.down, part, thread, [&](const PassTile& tile) {
+    level.down_pass->run(tile, source_, level.x, grids_.levels_[index_ + 1].restriction_target(),
+                         grids_.memory(thread), pause);
+  });
+}
+
+void CycleGrids::CoarsestWork::run(RowSet part, const TeamThread& thread,
+                                   const std::function<void()>&) const {
+  Level& level = grids_.levels_.back();
+  if (part != RowSet::interior && thread.is_primary() && grids_.coarsest_)
+    grids_.coarsest_->solve(level.f, level.e);
+}
+
+}  // namespace weft::solver
