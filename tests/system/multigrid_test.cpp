@@ -145,3 +145,30 @@ TEST_CASE("a study of multigrid has a history of every method and number of step
     CHECK(refused.errors.find("expected") != std::string::npos);
   }
 }
+
+TEST_CASE("a matrix from a file is solved as its generator's is, on the grid that is named") {
+  const ScratchFolder folder;
+  const std::string problem = "diffusion3d:24x20x16,jumps:1000";
+  const std::string file = folder.path("matrix.mtx");
+  CHECK(run_weft(1, {"generate", problem, file}).exit_code == 0);
+  const auto solution_of = [&](int ranks, const std::vector<std::string>& words) {
+    const std::string solution = folder.path("x.mtx");
+    std::vector<std::string> arguments{"solve"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    for (const std::string word :
+         {"--preconditioner", "multigrid", "--rhs", "random:3", "--threads", "1", "--solution"})
+      arguments.push_back(word);
+    arguments.push_back(solution);
+    const auto result = run_weft(ranks, arguments);
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    return read_file(solution);
+  };
+  const std::string expected = solution_of(1, {problem});
+  CHECK(expected.size() > 7680U);  // 24·20·16 lines
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    CHECK(solution_of(ranks, {file, "--grid", "24x20x16"}) == expected);
+    CHECK(solution_of(ranks, {problem, "--mode", "vector"}) == expected);
+  }
+}
