@@ -13,9 +13,14 @@
 namespace weft::comm_thread {
 namespace {
 
-/// On a shared core: polls before a waiting thread yields, and before it naps.
+/// On a shared core: polls before a waiting thread yields, and before it naps. It naps early where
+/// others take long turns on the core.
 constexpr std::uint64_t rounds_before_yield = 16;
-constexpr std::uint64_t rounds_before_nap = 20;
+constexpr std::uint64_t rounds_before_nap = 200;
+constexpr std::uint64_t rounds_before_nap_in_a_crowd = 20;
+/// A yield that takes longer has given the core to a thread that computes; so many naps are early.
+constexpr std::chrono::microseconds long_turn{100};
+constexpr int early_naps = 1000;
 /// On a dedicated core: about 40 ms of polls, longer than any wait of a balanced run.
 constexpr std::uint64_t rounds_before_nap_on_own_core = 1'000'000;
 /// The first nap, and by how much each is longer than the one before: a wait is at most a tenth
@@ -27,11 +32,27 @@ constexpr std::chrono::microseconds longest_nap{1000};
 /// Shorter waits are not recorded.
 constexpr std::int64_t shortest_wait_ns = 1000;
 
+/// Early naps that are left to the calling thread.
+thread_local int crowd = 0;
+
 /// Nap number `count` of a wait, from 0. By default the kernel would add 50 µs.
 void nap(std::uint64_t count) {
   [[maybe_unused]] static thread_local const int is_set = prctl(PR_SET_TIMERSLACK, 1000UL);
   const auto growth = std::min<std::uint64_t>(count, longest_nap / nap_growth) * nap_growth;
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(nap_time + growth, longest_nap));
+  if (crowd > 0) --crowd;
+}
+
+/// Yields, and notices whether another thread computes on this core.
+void yield_in_turn() {
+  const auto begin = std::chrono::steady_clock::now();
+  yield_core();
+  if (std::chrono::steady_clock::now() - begin > long_turn) crowd = early_naps;
+}
+
+std::uint64_t polls_before_nap(WaitPolicy policy) {
+  if (policy == WaitPolicy::spin) return rounds_before_nap_on_own_core;
+  return crowd > 0 ? rounds_before_nap_in_a_crowd : rounds_before_nap;
 }
 
 }  // namespace
@@ -40,12 +61,11 @@ void relax(WaitPolicy policy, std::uint64_t round) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
-  const bool spins = policy == WaitPolicy::spin;
-  const std::uint64_t before_nap = spins ? rounds_before_nap_on_own_core : rounds_before_nap;
+  const std::uint64_t before_nap = polls_before_nap(policy);
   if (round > before_nap)
     nap(round - before_nap - 1);
-  else if (!spins && round > rounds_before_yield)
-    yield_core();
+  else if (policy == WaitPolicy::yield && round > rounds_before_yield)
+    yield_in_turn();
 }
 
 void yield_core() { syscall(SYS_sched_yield); }
