@@ -1,13 +1,17 @@
 // Main program of the tests with several ranks. Rank 0 reports as usual, another rank only when
-// something failed there.
+// something failed there. Rank 0 also tells run_mpi_test that it gets on.
 #include "tests/support/mpi_main.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
+
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // TestEventListenerBase
+#include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/mpi_session.h"
 
@@ -32,6 +36,33 @@ std::filesystem::path report_path(const std::string& rank) {
       folder == nullptr ? std::filesystem::temp_directory_path() : std::filesystem::path(folder);
   return parent / ("report_of_rank_" + rank);
 }
+
+/// Writes the name of the running section to the file that WEFT_TEST_PROGRESS names: when it
+/// begins, and at most once a second while its assertions pass.
+class ProgressWriter : public Catch::TestEventListenerBase {
+ public:
+  using TestEventListenerBase::TestEventListenerBase;
+  void sectionStarting(const Catch::SectionInfo& section) override {
+    TestEventListenerBase::sectionStarting(section);
+    name_ = section.name;
+    write();
+  }
+  bool assertionEnded(const Catch::AssertionStats&) override {
+    if (std::chrono::steady_clock::now() - written_ > std::chrono::seconds(1)) write();
+    return true;
+  }
+
+ private:
+  void write() {
+    written_ = std::chrono::steady_clock::now();
+    if (path_ != nullptr && launched_rank() == "0") std::ofstream(path_) << name_;
+  }
+
+  const char* const path_ = std::getenv("WEFT_TEST_PROGRESS");
+  std::string name_;
+  std::chrono::steady_clock::time_point written_;
+};
+CATCH_REGISTER_LISTENER(ProgressWriter)
 
 int run_tests(const std::string& rank, int argc, char** argv) {
   if (rank == "0") return __real_main(argc, argv);

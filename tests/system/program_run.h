@@ -53,9 +53,10 @@ class RunningProgram {
   bool signal_rank(int rank, int signal) const;
 
   /// Returns whether `text` came on standard error before the program ended or `limit` had passed.
+  /// Limits are those of a machine that does nothing else: beside other work they last longer.
   bool wait_for_errors_with(const std::string& text, std::chrono::seconds limit);
 
-  /// Returns when the program has ended or, after `limit`, was killed.
+  /// Returns when the program has ended or was killed, because it had printed nothing for `limit`.
   ProgramResult wait(std::chrono::seconds limit);
 
  private:

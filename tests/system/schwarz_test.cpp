@@ -61,7 +61,7 @@ void check_refused(int ranks, Arguments arguments, const std::string& message) {
 
 }  // namespace
 
-TEST_CASE("lock step takes the known number of iterations on any ranks and threads") {
+TEST_CASE("synchronous iterations take the known number of iterations on any ranks and threads") {
   // From an independent program.
   CHECK(iterations(converged(2, problem(12, 64, 1, "0.009"))) == 150);
   for (const int ranks : {1, 2, 3, 4}) {
@@ -163,7 +163,7 @@ TEST_CASE("a study runs every alpha") {
   CHECK(refused.errors.find("expected --values") != std::string::npos);
 }
 
-TEST_CASE("without waiting, every transport comes to the true residual") {
+TEST_CASE("asynchronously, every transport comes to the true residual") {
   for (const std::string transport : {"two-sided", "one-sided:flush", "one-sided:flush-local",
                                       "one-sided:overlap", "one-sided", "shared"}) {
     CAPTURE(transport);
