@@ -149,6 +149,7 @@ void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Va
   const Polynomial::Step first = smoother.step(1);
   const Value first_share = value(first.weight * first.factor);
   if (smoother.degree() == 1) {
+    thread.barrier();  // others may still read x
     for_rows(thread, level, [&](std::size_t row) {
       x[row] = (from_zero ? Value{0} : x[row]) + first_share * r[row];
     });

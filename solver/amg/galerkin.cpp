@@ -27,11 +27,11 @@ struct SentEntry {
 
 /// A fine row of another rank that has columns of this rank.
 struct ForeignRow {
-  GlobalIndex row;
-  int owner;
-  std::vector<Coupling<float>> transposed;  // of P, in columns of this rank
-  std::size_t product_begin;  // of A·P, in `Foreign::product`
-  std::size_t product_end;
+  GlobalIndex row = 0;
+  int owner = 0;
+  std::vector<Coupling<float>> transposed{};  // of P, in columns of this rank
+  std::size_t product_begin = 0;  // of A·P, in `Foreign::product`
+  std::size_t product_end = 0;
 };
 
 struct Foreign {

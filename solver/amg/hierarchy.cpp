@@ -31,16 +31,17 @@ constexpr std::int64_t most_direct_rows = 4000;
 /// The Ritz value may be a few per cent below the largest eigenvalue.
 constexpr double eigenvalue_margin = 1.05;
 constexpr double prolongator_factor = 4.0 / 3;
-/// A diagonal entry below this share of the largest has been left by rounding where an aggregate is
-/// all of a singular part of the matrix: its row is left out.
-constexpr double rounding_share = 1e-13;
+/// A coarse diagonal entry below this share of Σ_i P_ij²·a_ii has been left by rounding, where an
+/// aggregate is all of a singular part of the matrix: its row is left out.
+constexpr double rounding_share = 1e-12;
 /// Upper bound of the norm of smoothing, before and after.
 constexpr double smoother_norm = 10;
 
-/// D^(-1/2) of this rank's rows and their halo. Where the diagonal is not positive: an error on the
-/// finest level, 0 on others.
-void collective_scale(Crew& crew, const LevelMatrix& level, bool is_finest,
+/// D^(-1/2) of this rank's rows and their halo. Where the diagonal is not above `least`: an error
+/// on the finest level, 0 on others. `least`: of each row; empty on the finest level.
+void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<double>& least,
                       RowValues<double>& scale) {
+  const bool is_finest = least.empty();
   const spmv::CrsMatrix& rows = level.matrix.rows;
   std::vector<double> diagonal(static_cast<std::size_t>(rows.row_count));
   crew.team().run([&](const TeamThread& thread) {
@@ -60,11 +61,8 @@ void collective_scale(Crew& crew, const LevelMatrix& level, bool is_finest,
           "symmetric positive definite matrices",
           level.matrix.first_row() + (bad - diagonal.begin()) + 1, *bad));
   });
-  double largest = 0;
-  for (const double d : diagonal) largest = std::max(largest, d);
-  const double least = is_finest ? 0 : rounding_share * crew.communicator().max(largest);
   for (std::size_t row = 0; row < diagonal.size(); ++row)
-    scale[row] = diagonal[row] > least ? 1 / std::sqrt(diagonal[row]) : 0;
+    scale[row] = diagonal[row] > (is_finest ? 0 : least[row]) ? 1 / std::sqrt(diagonal[row]) : 0;
   crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
 }
 
@@ -121,7 +119,10 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
                                                matrix.halo_columns),
       .thread_rows = level.thread_rows};
   RowValues<double> scale(crew_, fine.plan, fine.thread_rows, 0);
-  collective_scale(crew_, fine, is_finest, scale);
+  collective_scale(
+      crew_, fine,
+      is_finest ? std::vector<double>{} : collective_bound_rounding(*levels_[levels_.size() - 2]),
+      scale);
   const std::vector<double> own_scale = own_part(scale, fine.row_count());
   if (is_finest)
     finest_scale_ = own_scale;
@@ -215,6 +216,27 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
 }
 
 template <class Value>
+std::vector<double> Hierarchy<Value>::collective_bound_rounding(const Level<Value>& fine) {
+  Transfer& transfer = *transfer_;
+  transfer.inverse_scale =
+      std::make_unique<RowValues<double>>(crew_, transfer.restriction.plan, fine.thread_rows, 0);
+  RowValues<double>& inverse = *transfer.inverse_scale;
+  for (std::size_t row = 0; row < transfer.scale.size(); ++row)
+    inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
+  crew_.team().run([&](const TeamThread& thread) { inverse.collective_renew(thread); });
+  std::vector<double> bounds;
+  for (std::size_t row = 0; row < transfer.restriction.rows.row_count(); ++row) {
+    double sum = 0;
+    for (const auto& [value, column] : transfer.restriction.rows.row(row)) {
+      const double share = static_cast<double>(value) * inverse[static_cast<std::size_t>(column)];
+      sum += share * share;
+    }
+    bounds.push_back(rounding_share * sum);
+  }
+  return bounds;
+}
+
+template <class Value>
 void Hierarchy<Value>::collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
                                                  const std::vector<double>& coarse_scale,
                                                  const spmv::RowPartition& partition) {
@@ -245,16 +267,11 @@ void Hierarchy<Value>::collective_make_transfers(Level<Value>& fine, Level<Value
                       halo_columns.begin());
   const std::vector<LocalIndex> places = transfer.columns.places();
 
-  // D_c^(-1/2) of own rows and the halo of P, D_f^(1/2) of own rows and the halo of R.
+  // D_c^(-1/2) of own rows and the halo of P.
   RowValues<double> scale(crew_, plan, coarse.thread_rows, 0);
-  RowValues<double> inverse(crew_, transfer.restriction.plan, fine.thread_rows, 0);
   for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
-  for (std::size_t row = 0; row < fine_count; ++row)
-    inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
-  crew_.team().run([&](const TeamThread& thread) {
-    scale.collective_renew(thread);
-    inverse.collective_renew(thread);
-  });
+  crew_.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
+  const RowValues<double>& inverse = *transfer.inverse_scale;
 
   std::vector<double> largest(2 * static_cast<std::size_t>(crew_.team().thread_count()));
   fine.prolongation.emplace(

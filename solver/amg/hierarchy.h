@@ -52,6 +52,8 @@ class Hierarchy {
     CoarseColumns columns;
     Restriction restriction;
     std::vector<double> scale;  // of the finer level's own rows
+    /// D^(1/2) of the finer level's own rows and the halo of R.
+    std::unique_ptr<RowValues<double>> inverse_scale{};
   };
 
   void collective_build(const spmv::SparseOperator& op);
@@ -65,6 +67,8 @@ class Hierarchy {
   std::optional<GalerkinProduct> collective_coarsen(const Level<Value>& level,
                                                     const LevelMatrix& matrix,
                                                     const std::vector<double>& scale);
+  /// The coarse diagonal entries that rounding may leave of nothing. Needs `transfer_`.
+  std::vector<double> collective_bound_rounding(const Level<Value>& fine);
   void collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
                                  const std::vector<double>& coarse_scale,
                                  const spmv::RowPartition& partition);

@@ -106,10 +106,13 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
          row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
       const LocalIndex own = aggregate_of[row];
       if (own != no_column) {
-        const double scale = -factor / strong.diagonal(row);
+        // A diagonal that is not positive comes of rounding: such a row is not smoothed.
+        const double diagonal = strong.diagonal(row);
+        const double share = diagonal > 0 ? factor : 0;
+        const double scale = diagonal > 0 ? -factor / diagonal : 0;
         const auto neighbours = strong.columns(row);
         const auto values = strong.values(row);
-        maker.add(own, 1 - factor);
+        maker.add(own, 1 - share);
         for (std::size_t k = 0; k < neighbours.size(); ++k)
           maker.add(aggregate_of[static_cast<std::size_t>(neighbours[k])], scale * values[k]);
       }

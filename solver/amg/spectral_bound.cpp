@@ -62,6 +62,7 @@ class Lanczos {
                           w_[i] = (v_[i] + sum) - old * before_[i];
                         });
       const double quotient = collective_dot(thread, v_.data(), w_.data());
+      if (!std::isfinite(quotient)) break;  // on every thread of every rank
       if (thread.is_primary()) quotients.push_back(quotient);
       const auto share = static_cast<Value>(quotient);
       for_rows(thread, [&](std::size_t row) { w_[row] -= share * v_[row]; });
