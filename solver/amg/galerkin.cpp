@@ -40,34 +40,60 @@ struct Foreign {
   std::map<int, std::vector<LocalIndex>> sent;  // this rank's rows that others got
 };
 
-/// Adds couplings of one row after the other, each column once, in the order in which columns come.
+/// How many rows ahead of their use the rows of a factor are fetched: they lie in no order that the
+/// processor could foresee. Without, the products of fem220k took twice as long.
+constexpr std::size_t rows_ahead = 12;
+
+void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
+
+/// Adds couplings of one row after the other; a row has its columns in the order in which they
+/// came.
 class RowAccumulator {
  public:
   explicit RowAccumulator(LocalIndex column_count)
-      : places_(static_cast<std::size_t>(column_count), -1) {}
+      : places_(static_cast<std::size_t>(column_count), none),
+        row_(static_cast<std::size_t>(column_count)) {}
 
   void add(LocalIndex column, double value) {
-    std::int64_t& place = places_[static_cast<std::size_t>(column)];
-    if (place < begin_) {
-      place = std::ssize(rows.couplings);
-      rows.couplings.push_back({value, column});
+    LocalIndex& place = places_[static_cast<std::size_t>(column)];
+    if (place == none) {
+      place = static_cast<LocalIndex>(count_);
+      row_[count_++] = {value, column};
     } else {
-      rows.couplings[static_cast<std::size_t>(place)].value += value;
+      row_[static_cast<std::size_t>(place)].value += value;
     }
   }
+  std::span<Coupling<double>> open_row() { return std::span(row_).first(count_); }
+
+  /// Makes the sums so far, in the order of `open_row`, the next of `rows`.
   void end_row() {
+    for (const auto& coupling : open_row())
+      places_[static_cast<std::size_t>(coupling.column)] = none;
+    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
     rows.end_row();
-    begin_ = std::ssize(rows.couplings);
+    count_ = 0;
   }
-  std::span<Coupling<double>> open_row() {
-    return std::span(rows.couplings).subspan(static_cast<std::size_t>(begin_));
+  /// The same, in ascending order of `order[column]`, by which the columns are numbered from now
+  /// on.
+  void end_row_in_order(const std::vector<LocalIndex>& order) {
+    for (auto& coupling : open_row()) {
+      places_[static_cast<std::size_t>(coupling.column)] = none;
+      coupling.column = order[static_cast<std::size_t>(coupling.column)];
+    }
+    std::ranges::sort(open_row(), {}, &Coupling<double>::column);
+    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
+    rows.end_row();
+    count_ = 0;
   }
 
   CouplingRows<double> rows;
 
  private:
-  std::vector<std::int64_t> places_;
-  std::int64_t begin_ = 0;
+  static constexpr LocalIndex none = -1;
+
+  std::vector<LocalIndex> places_;  // in `row_`, by column
+  std::vector<Coupling<double>> row_;
+  std::size_t count_ = 0;
 };
 
 /// A·P on the rows of each thread.
@@ -84,9 +110,17 @@ std::vector<CouplingRows<double>> multiply_prolongator(Crew& crew, const LevelMa
     sums.rows.couplings.reserve(
         static_cast<std::size_t>(a.row_offsets[last] - a.row_offsets[first]));
     sums.rows.begin.reserve(last - first + 1);
+    const auto end = static_cast<std::size_t>(a.row_offsets[last]);
+    const auto fetch = [&](std::size_t k) {
+      if (k + 2 * rows_ahead >= end) return;
+      prefetch(&prolongator.begin[static_cast<std::size_t>(a.columns[k + 2 * rows_ahead])]);
+      prefetch(prolongator.couplings.data() +
+               prolongator.begin[static_cast<std::size_t>(a.columns[k + rows_ahead])]);
+    };
     for (std::size_t row = first; row < last; ++row) {
       for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
            k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
+        fetch(k);
         const double value = a.values[k];
         for (const auto& [weight, column] : prolongator.row(static_cast<std::size_t>(a.columns[k])))
           sums.add(column, value * static_cast<double>(weight));
@@ -304,15 +338,22 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     RowAccumulator sums(columns.count());
+    const auto& transposed = restriction.rows.couplings;
+    const auto fine_row = [&](std::size_t k) -> const FineRow& {
+      return product[static_cast<std::size_t>(transposed[k].column)];
+    };
     for (auto row = static_cast<std::size_t>(thread_rows[index]);
          row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
-      for (const auto& [weight, fine] : restriction.rows.row(row))
-        for (const auto& [value, column] : product[static_cast<std::size_t>(fine)])
-          sums.add(column, static_cast<double>(weight) * value);
-      for (auto& coupling : sums.open_row())
-        coupling.column = places[static_cast<std::size_t>(coupling.column)];
-      std::ranges::sort(sums.open_row(), {}, &Coupling<double>::column);
-      sums.end_row();
+      for (auto k = static_cast<std::size_t>(restriction.rows.begin[row]);
+           k < static_cast<std::size_t>(restriction.rows.begin[row + 1]); ++k) {
+        if (k + 2 * rows_ahead < transposed.size()) {
+          prefetch(&fine_row(k + 2 * rows_ahead));
+          for (const std::size_t line : {0, 4, 8}) prefetch(fine_row(k + rows_ahead).data() + line);
+        }
+        const auto weight = static_cast<double>(transposed[k].value);
+        for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);
+      }
+      sums.end_row_in_order(places);
     }
     parts[index] = std::move(sums.rows);
   });
