@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,36 @@ using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
 
+namespace {
+
+/// Puts consecutive ranks together: as many groups as leave `rows_a_rank` rows for each, of about
+/// equal size. The first rank of a group gets its rows.
+std::vector<GlobalIndex> gather(std::vector<GlobalIndex> sizes, GlobalIndex rows_a_rank) {
+  const GlobalIndex all = std::reduce(sizes.begin(), sizes.end());
+  const auto groups = std::max<GlobalIndex>(1, all / std::max<GlobalIndex>(1, rows_a_rank));
+  if (groups >= std::ssize(sizes)) return sizes;
+  GlobalIndex before = 0;
+  GlobalIndex last_group = -1;
+  std::size_t first = 0;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+    const GlobalIndex size = std::exchange(sizes[rank], 0);
+    // The group in which the middle of this rank's rows lies.
+    const GlobalIndex group =
+        std::min(groups - 1, (before + size / 2) * groups / std::max<GlobalIndex>(1, all));
+    if (group != last_group) first = rank;
+    last_group = group;
+    sizes[first] += size;
+    before += size;
+  }
+  return sizes;
+}
+
+}  // namespace
+
 Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-                       const IndependentSet& roots)
+                       const IndependentSet& roots, GlobalIndex rows_a_rank)
     : numbers_(crew, level.plan, level.thread_rows, none),
-      partition_(collective_number_roots(crew, level, roots)) {
+      partition_(collective_number_roots(crew, level, roots, rows_a_rank)) {
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto first = static_cast<std::size_t>(level.thread_rows[index]);
@@ -35,7 +62,8 @@ Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& s
 }
 
 spmv::RowPartition Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,
-                                                       const IndependentSet& roots) {
+                                                       const IndependentSet& roots,
+                                                       GlobalIndex rows_a_rank) {
   GlobalIndex count = 0;
   const auto row_count = static_cast<std::size_t>(level.row_count());
   for (std::size_t row = 0; row < row_count; ++row) count += roots.is_root(row);
@@ -45,7 +73,7 @@ spmv::RowPartition Aggregates::collective_number_roots(Crew& crew, const LevelMa
   std::vector<GlobalIndex> sizes;
   for (const auto& of_rank : crew.communicator().all_gather(std::vector<std::int64_t>{count}))
     sizes.push_back(of_rank.front());
-  return spmv::RowPartition::by_sizes(sizes);
+  return spmv::RowPartition::by_sizes(gather(std::move(sizes), rows_a_rank));
 }
 
 /// Where couplings are strong in one direction only, there may be several roots: the strongest.

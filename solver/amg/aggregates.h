@@ -18,14 +18,16 @@ namespace weft::solver::amg {
 ///     6×6 tridiagonal, roots 1 and 4     aggregate 0: rows 0 1 2,  aggregate 1: rows 3 4 5
 ///
 /// Aggregates are numbered in the order of their roots' global rows, and belong to the rank of the
-/// root. Rows without strong couplings are in none.
+/// root, or, where there are few, to the first of some neighbouring ranks: that moves a level to
+/// fewer ranks and changes no bit. Rows without strong couplings are in none.
 class Aggregates {
  public:
   static constexpr spmv::GlobalIndex none = -1;
 
+  /// `rows_a_rank`: ranks are put together until one has about as many.
   /// Collective. Thread: the main thread, outside the team.
   Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-             const IndependentSet& roots);
+             const IndependentSet& roots, spmv::GlobalIndex rows_a_rank);
 
   /// The aggregate of a row of this rank or its halo, or `none`.
   spmv::GlobalIndex of(std::size_t row) const { return numbers_[row]; }
@@ -34,7 +36,8 @@ class Aggregates {
 
  private:
   spmv::RowPartition collective_number_roots(Crew& crew, const LevelMatrix& level,
-                                             const IndependentSet& roots);
+                                             const IndependentSet& roots,
+                                             spmv::GlobalIndex rows_a_rank);
   void take_neighbours(const StrongRows& strong, const IndependentSet& roots, std::size_t row);
   spmv::GlobalIndex best_neighbour(const StrongRows& strong, std::size_t row) const;
 

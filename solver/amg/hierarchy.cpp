@@ -198,7 +198,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
     const Level<Value>& level, const LevelMatrix& matrix, const std::vector<double>& scale) {
   const StrongRows strong(crew_, matrix, settings_.strength);
   const IndependentSet roots(crew_, matrix, strong);
-  const Aggregates aggregates(crew_, matrix, strong, roots);
+  const Aggregates aggregates(crew_, matrix, strong, roots, settings_.gather_rows);
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
   const auto coarse_rows = static_cast<double>(aggregates.partition().row_count());
   if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;

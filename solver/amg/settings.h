@@ -16,6 +16,8 @@ struct Settings {
   int degree = 2;
   /// A level with at most this many rows is solved directly.
   std::int64_t direct_rows = 400;
+  /// A level moves to fewer ranks where one would have fewer rows than this on average.
+  std::int64_t gather_rows = 1000;
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::single;
   spmv::Mode mode = spmv::Mode::task;

@@ -100,13 +100,14 @@ TEST_CASE("the report has every level with its rows, memory, messages and times"
       const bool is_last = &level == &levels.back();
       CHECK(level["solved"] == (is_last ? "directly" : "by smoothing"));
       CHECK(level.contains("largest_eigenvalue") == !is_last);
-      CHECK((level["halo"].value("messages", -1) > 0) == (ranks > 1));
       CHECK(level.value("setup_seconds", 0.0) > 0);
       CHECK(level.value("seconds", 0.0) > 0);
     }
     CHECK(nonzeros / levels[0]["nonzeros"].get<double>() ==
           Approx(amg["operator_complexity"].get<double>()));
+    CHECK((levels[0]["halo"].value("messages", -1) > 0) == (ranks > 1));
     CHECK(levels[0]["ranks"] == ranks);
+    CHECK(levels[1]["ranks"] == 1);  // about 1300 rows
   }
 }
 
@@ -160,7 +161,8 @@ TEST_CASE("what amg cannot do is refused in one line on any number of ranks") {
   }
   check_refused(1, {"solve", problem, "--method", "pcg-jacobi", "--preconditioner", "amg"},
                 "found amg with --method pcg-jacobi");
-  for (const std::string settings : {"degree=5", "strength=2", "direct=0", "cycle=F", "degree"})
+  for (const std::string settings :
+       {"degree=5", "strength=2", "gather=0", "direct=0", "cycle=F", "degree"})
     check_refused(1, {"solve", problem, "--preconditioner", "amg:" + settings},
                   "found '" + settings + "'");
 }

@@ -18,6 +18,7 @@ using solver::amg::Settings;
 
 constexpr std::string_view word = "amg";
 constexpr std::int64_t most_direct_rows = 4000;
+constexpr std::int64_t most_gather_rows = std::int64_t{1} << 40;
 
 /// Throws comm_thread::InputError.
 std::int64_t whole_number(const std::string& item, std::string_view digits, std::int64_t least,
@@ -57,14 +58,16 @@ Settings parse_amg(const std::string& text) {
           static_cast<int>(whole_number(item, value, 1, solver::amg::Polynomial::most_degree));
     else if (key == "direct")
       settings.direct_rows = whole_number(item, value, 1, most_direct_rows);
+    else if (key == "gather")
+      settings.gather_rows = whole_number(item, value, 1, most_gather_rows);
     else if (item == "precision=single" || item == "precision=double")
       settings.precision =
           value == "single" ? Settings::Precision::single : Settings::Precision::double_;
     else if (item != "cycle=V")
       throw comm_thread::InputError(
           "found '" + item +
-          "'; expected strength=S, degree=K, direct=N, precision=single|double or cycle=V, joined "
-          "by commas");
+          "'; expected strength=S, degree=K, direct=N, gather=R, precision=single|double or "
+          "cycle=V, joined by commas");
   }
   return settings;
 }

@@ -25,7 +25,7 @@ std::string fault_of_preconditioner(const std::string& text) {
   if (!is_schwarz(text))
     return "found '" + text +
            "'; expected none, jacobi, multigrid, "
-           "amg[:strength=S,degree=K,direct=N,precision=P,cycle=C] or "
+           "amg[:strength=S,degree=K,direct=N,gather=R,precision=P,cycle=C] or "
            "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   return fault_of([&] { parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric); });
 }
@@ -178,12 +178,13 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option(
           "--preconditioner", options.preconditioner,
           "jacobi: the diagonal; multigrid: one V-cycle, for grids and for matrices with --grid;\n"
-          "amg[:strength=S,degree=K,direct=N,precision=P,cycle=C]:\n"
+          "amg[:strength=S,degree=K,direct=N,gather=R,precision=P,cycle=C]:\n"
           "algebraic multigrid for symmetric positive definite matrices of any origin; S: the\n"
           "share of a row's strongest coupling from which one is strong; K: degree of the\n"
           "smoothing polynomial, 1 to 4; N: rows up to which a level is solved directly;\n"
-          "P: single or double, of the levels; C: V; default:\n"
-          "strength=0.25,degree=2,direct=400,precision=single,cycle=V;\n"
+          "R: a level moves to fewer ranks where one has fewer rows; P: single or double, of\n"
+          "the levels; C: V; default:\n"
+          "strength=0.25,degree=2,direct=400,gather=1000,precision=single,cycle=V;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
           "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"

@@ -116,6 +116,7 @@ TEST_CASE("M has the same bits on any ranks and threads and in any mode") {
       for (const spmv::Mode mode : spmv::all_modes()) {
         CAPTURE(problem, degree, spmv::name(mode));
         settings.mode = mode;
+        settings.gather_rows = mode == spmv::Mode::task ? 1 : 30;
         AmgPreconditioner preconditioner(together.op(), settings);
         CHECK(preconditioner.norm() == Approx(reference.norm()));
         CHECK(apply(together, preconditioner, together.own(r)) == together.own(expected));

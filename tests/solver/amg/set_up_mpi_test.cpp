@@ -35,7 +35,8 @@ const std::vector<std::string> problems{"poisson2d:17x13", "poisson3d:7",
 
 /// All steps of the set-up of one level.
 struct SetUp {
-  SetUp(const Communicator& communicator, const std::string& problem, int threads)
+  SetUp(const Communicator& communicator, const std::string& problem, int threads,
+        GlobalIndex rows_a_rank = 1)
       : system(communicator, problem, threads),
         crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
         level{.matrix = system.op().matrix().matrix(),
@@ -44,7 +45,7 @@ struct SetUp {
                               system.op().matrix().thread_rows().end()}},
         strong(crew, level, threshold),
         roots(crew, level, strong),
-        aggregates(crew, level, strong, roots),
+        aggregates(crew, level, strong, roots, rows_a_rank),
         columns(aggregates.partition(), crew.communicator().rank()),
         prolongator(collective_build_prolongator(crew, level, strong, aggregates, factor, columns)),
         product(collective_multiply_galerkin(crew, level, prolongator, aggregates.partition(),
@@ -192,6 +193,31 @@ TEST_CASE("the coarse matrix is the Galerkin product, with the same bits on any 
     const auto first = static_cast<std::size_t>(together.product.matrix.first_row());
     for (std::size_t row = 0; row < std::size_t(together.product.matrix.rows.row_count); ++row)
       CHECK(row_of(together.product.matrix, row) == row_of(alone.product.matrix, first + row));
+  }
+}
+
+TEST_CASE("a coarse level moves to fewer ranks without a change of bits") {
+  const std::string problem = "diffusion3d:9,lognormal:2";
+  const SetUp alone(Communicator::self(), problem, 1);
+  const GlobalIndex rows = alone.aggregates.partition().row_count();
+  for (const GlobalIndex rows_a_rank : {GlobalIndex{1}, rows / 3, rows / 2, rows}) {
+    CAPTURE(rows, rows_a_rank);
+    const SetUp together(Communicator::collective_world(), problem, tests::thread_count(),
+                         rows_a_rank);
+    const spmv::RowPartition& partition = together.aggregates.partition();
+    const int ranks = together.crew.communicator().size();
+    GlobalIndex holders = 0;
+    for (int rank = 0; rank < ranks; ++rank) holders += partition.size(rank) > 0;
+    CHECK(partition.row_count() == rows);
+    CHECK(holders == std::min<GlobalIndex>(ranks, rows / rows_a_rank));
+    const spmv::CrsMatrix& found = together.product.matrix.rows;
+    const spmv::CrsMatrix& expected = alone.product.matrix.rows;
+    const auto begin = static_cast<std::size_t>(
+        expected.row_offsets[std::size_t(together.product.matrix.first_row())]);
+    for (std::size_t k = 0; k < std::size_t(found.nonzero_count()); ++k) {
+      CHECK(together.product.matrix.global_column(found.columns[k]) == expected.columns[begin + k]);
+      CHECK(found.values[k] == expected.values[begin + k]);
+    }
   }
 }
 
