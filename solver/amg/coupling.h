@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "solver/amg/page_allocator.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -18,8 +18,8 @@ struct Coupling {
 /// Rows of couplings, one after the other.
 template <class Value>
 struct CouplingRows {
-  std::vector<std::int64_t> begin{0};  // [row count + 1]
-  std::vector<Coupling<Value>> couplings{};
+  PageVector<std::int64_t> begin{0};  // [row count + 1]
+  PageVector<Coupling<Value>> couplings{};
 
   std::span<const Coupling<Value>> row(std::size_t row) const {
     return {couplings.data() + begin[row], couplings.data() + begin[row + 1]};

@@ -135,7 +135,7 @@ std::vector<CouplingRows<double>> multiply_prolongator(Crew& crew, const LevelMa
 /// Sends rows of P and A·P to the owners of their columns.
 Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
-                                 const std::vector<FineRow>& product,
+                                 const PageVector<FineRow>& product,
                                  const spmv::RowPartition& coarse, CoarseColumns& columns) {
   Foreign foreign;
   std::map<int, std::vector<SentEntry>> outgoing;
@@ -317,7 +317,7 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const spmv::RowPartition& coarse,
                                              CoarseColumns& columns) {
   const auto product_parts = multiply_prolongator(crew, level, prolongator, columns.count());
-  std::vector<FineRow> product;
+  PageVector<FineRow> product;
   product.reserve(static_cast<std::size_t>(level.row_count()));
   for (const auto& part : product_parts)
     for (std::size_t row = 0; row < part.row_count(); ++row) product.push_back(part.row(row));

@@ -70,13 +70,6 @@ std::vector<double> own_part(const RowValues<double>& values, LocalIndex count) 
   return {values.all().begin(), values.all().begin() + count};
 }
 
-/// Entries of the transfers of one row.
-struct Transferred {
-  LocalIndex place;  // ascending in global number
-  LocalIndex column;
-  float value;
-};
-
 }  // namespace
 
 template <class Value>
@@ -240,7 +233,7 @@ template <class Value>
 void Hierarchy<Value>::collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
                                                  const std::vector<double>& coarse_scale,
                                                  const spmv::RowPartition& partition) {
-  const Transfer& transfer = *transfer_;
+  Transfer& transfer = *transfer_;
   const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
   const LocalIndex own_count = transfer.columns.own_count();
   // Columns of other ranks in this rank's rows of P: the halo of the coarse vectors.
@@ -280,16 +273,18 @@ void Hierarchy<Value>::collective_make_transfers(Level<Value>& fine, Level<Value
         return std::ssize(transfer.prolongator.row(static_cast<std::size_t>(row)));
       },
       [&](LocalIndex row, Value* values, LocalIndex* columns) {
-        std::vector<Transferred> entries;  // a few
-        for (const auto& [value, column] : transfer.prolongator.row(static_cast<std::size_t>(row)))
-          entries.push_back({places[static_cast<std::size_t>(column)],
-                             local[static_cast<std::size_t>(column)], value});
-        std::ranges::sort(entries, {}, &Transferred::place);
-        for (const Transferred& entry : entries) {
-          *columns++ = entry.column;
-          *values++ = static_cast<Value>(static_cast<double>(entry.value) *
-                                         scale[static_cast<std::size_t>(entry.column)] *
-                                         inverse[static_cast<std::size_t>(row)]);
+        const auto i = static_cast<std::size_t>(row);
+        const auto entries = std::span(transfer.prolongator.couplings)
+                                 .subspan(static_cast<std::size_t>(transfer.prolongator.begin[i]),
+                                          transfer.prolongator.row(i).size());
+        std::ranges::sort(entries, {}, [&](const Coupling<float>& entry) {
+          return places[static_cast<std::size_t>(entry.column)];
+        });
+        for (const auto& [value, column] : entries) {
+          const LocalIndex place = local[static_cast<std::size_t>(column)];
+          *columns++ = place;
+          *values++ = static_cast<Value>(static_cast<double>(value) *
+                                         scale[static_cast<std::size_t>(place)] * inverse[i]);
         }
       });
   const CouplingRows<float>& transposed = transfer.restriction.rows;
