@@ -30,6 +30,7 @@ ROOMS = {
         "solver/report": [],
         "solver/direct": [],
         "solver/precondition": ["direct"],
+        "solver/amg": ["direct", "precondition"],
         "solver/krylov": ["report", "precondition"],
         "solver/krylov/grid": ["report", "krylov"],
         "solver/multigrid/grids": [],

@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/amg/preconditioner.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
@@ -26,6 +27,7 @@
 #include "tools/job/report.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
+#include "tools/reporting/amg_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/linear_system.h"
@@ -82,11 +84,18 @@ std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSyst
     if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
     if (options.preconditioner == "multigrid")
       return collective_make_multigrid(system, options, problem);
+    if (auto settings = options.parsed_amg()) {
+      settings->mode = *spmv::parse_mode(options.mode);
+      auto made =
+          std::make_unique<solver::amg::AmgPreconditioner>(*system.matrix_operator(), *settings);
+      facts.preconditioner_setup_seconds = watch.seconds();
+      return made;
+    }
     const auto wanted = options.parsed_schwarz();
     if (!wanted) return nullptr;
     auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
     facts.schwarz = made.get();
-    facts.schwarz_setup_seconds = watch.seconds();
+    facts.preconditioner_setup_seconds = watch.seconds();
     return made;
   } catch (const comm_thread::InputError& error) {
     throw comm_thread::InputError(problem.name() + ": " + error.what());
@@ -185,6 +194,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.setup_seconds = watch.seconds();
   MultigridGrids grids(*method, preconditioner.get());
   grids.forget_times();
+  auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(preconditioner.get());
+  if (amg) amg->forget_times();
   timeline.collective_start();
   const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
   const SolveReport result = method->solve(system.b());
@@ -208,6 +219,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.reductions = entry.reductions;
   facts.smoothing_steps = method_options.multigrid.steps;
   facts.multigrid = grids.collective_report(job, system.op().comm_thread());
+  if (amg)
+    facts.amg = collective_amg_report(job, amg->report(), facts.preconditioner_setup_seconds);
   if (!entry.needs_symmetric_matrix) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
@@ -239,6 +252,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
       "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
       "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
+      "  weft solve matrix.mtx.gz --preconditioner amg\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"

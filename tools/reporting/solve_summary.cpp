@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "perfmodel/traffic_model.h"
+#include "tools/reporting/amg_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/system/ordered_matrix.h"
 
@@ -69,7 +70,7 @@ Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
                  {"subdomains", facts.schwarz->piece_count()},
                  {"overlap", options.overlap},
                  {"largest_subdomain", facts.schwarz->largest_piece()},
-                 {"setup_seconds", facts.schwarz_setup_seconds},
+                 {"setup_seconds", facts.preconditioner_setup_seconds},
                  {"seconds", collective_spread(job, facts.schwarz_seconds)}};
   if (options.kind == solver::SchwarzOptions::Kind::optimized) report["shift"] = options.shift;
   return report;
@@ -123,11 +124,13 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  report["preconditioner"] = facts.schwarz      ? "schwarz"
-                             : facts.has_jacobi ? "jacobi"
-                                                : options.preconditioner;
+  report["preconditioner"] = facts.schwarz          ? "schwarz"
+                             : facts.has_jacobi     ? "jacobi"
+                             : !facts.amg.is_null() ? "amg"
+                                                    : options.preconditioner;
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
+  if (!facts.amg.is_null()) report["amg"] = facts.amg;
   report["mode"] = options.mode;
   report["status"] = solver::name(solve.status);
   if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
@@ -187,6 +190,7 @@ void print_solve_summary(const Json& report) {
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
   if (report.contains("multigrid")) print_multigrid(report["multigrid"]);
+  if (report.contains("amg")) print_amg(report["amg"]);
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }

@@ -27,9 +27,10 @@ struct SolveFacts {
   std::string mode_choice;  // why this mode, where it was chosen
   bool has_jacobi = false;
   const solver::SchwarzPreconditioner* schwarz = nullptr;  // where that is the preconditioner
-  double schwarz_setup_seconds = 0;
+  double preconditioner_setup_seconds = 0;
   double schwarz_seconds = 0;  // of the solve, this rank's
   Json multigrid;  // its grids; null where there are none
+  Json amg;  // the levels of that preconditioner; null where there are none
   int smoothing_steps = 0;  // of multigrid
   double vector_bytes = 0;  // per row and iteration
   double products = 1;  // per iteration

@@ -10,6 +10,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "solver/methods/method_table.h"
+#include "tools/system/amg_word.h"
 #include "tools/system/multigrid_word.h"
 #include "tools/system/schwarz_word.h"
 
@@ -20,9 +21,11 @@ using solver::SchwarzPreconditioner;
 
 std::string fault_of_preconditioner(const std::string& text) {
   if (text == "none" || text == "jacobi" || text == "multigrid") return "";
+  if (is_amg(text)) return fault_of([&] { parse_amg(text); });
   if (!is_schwarz(text))
     return "found '" + text +
-           "'; expected none, jacobi, multigrid or "
+           "'; expected none, jacobi, multigrid, "
+           "amg[:strength=S,degree=K,direct=N,gather=R,precision=P,cycle=C] or "
            "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   return fault_of([&] { parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric); });
 }
@@ -105,6 +108,11 @@ std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() con
   return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
 }
 
+std::optional<solver::amg::Settings> SolveOptions::parsed_amg() const {
+  if (!is_amg(preconditioner)) return std::nullopt;
+  return parse_amg(preconditioner);
+}
+
 solver::MultigridSettings SolveOptions::parsed_multigrid() const {
   return parse_multigrid(multigrid);
 }
@@ -134,6 +142,13 @@ void SolveOptions::check() const {
           " with --method " + method +
           "; expected --method gmres or fcg, because it is not symmetric");
   }
+  if (is_amg(preconditioner) && is_matrix_free())
+    throw comm_thread::InputError(
+        "--preconditioner: found amg with --operator stencil; expected --operator matrix, or "
+        "--preconditioner multigrid");
+  if (is_amg(preconditioner) && method == "pcg-jacobi")
+    throw comm_thread::InputError(
+        "--preconditioner: found amg with --method pcg-jacobi; expected --method cg");
   check_multigrid(*this);
   if (restart > 0 && method != "gmres")
     throw comm_thread::InputError("--restart: found with --method " + method +
@@ -163,6 +178,13 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option(
           "--preconditioner", options.preconditioner,
           "jacobi: the diagonal; multigrid: one V-cycle, for grids and for matrices with --grid;\n"
+          "amg[:strength=S,degree=K,direct=N,gather=R,precision=P,cycle=C]:\n"
+          "algebraic multigrid for symmetric positive definite matrices of any origin; S: the\n"
+          "share of a row's strongest coupling from which one is strong; K: degree of the\n"
+          "smoothing polynomial, 1 to 4; N: rows up to which a level is solved directly;\n"
+          "R: a level moves to fewer ranks where one has fewer rows; P: single or double, of\n"
+          "the levels; C: V; default:\n"
+          "strength=0.25,degree=2,direct=400,gather=1000,precision=single,cycle=V;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
           "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
@@ -170,7 +192,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
           "about 4096 rows each, shift 0.1")
       ->check(fault_of_preconditioner)
-      ->type_name("none|jacobi|multigrid|schwarz[:...]")
+      ->type_name("none|jacobi|multigrid|amg[:...]|schwarz[:...]")
       ->capture_default_str();
   command
       .add_option("--multigrid", options.multigrid,

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "solver/amg/settings.h"
 #include "solver/krylov/method.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
@@ -32,6 +33,9 @@ struct SolveOptions : SystemOptions {
 
   /// Nothing without it. Throws comm_thread::InputError where its options are none.
   std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+
+  /// Nothing without it. Throws comm_thread::InputError where its options are none.
+  std::optional<solver::amg::Settings> parsed_amg() const;
 
   /// Throws comm_thread::InputError.
   solver::MultigridSettings parsed_multigrid() const;

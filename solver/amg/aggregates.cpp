@@ -1,0 +1,116 @@
+#include "solver/amg/aggregates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace weft::solver::amg {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+namespace {
+
+/// Puts consecutive ranks together: as many groups as leave `rows_a_rank` rows for each, of about
+/// equal size. The first rank of a group gets its rows.
+std::vector<GlobalIndex> gather(std::vector<GlobalIndex> sizes, GlobalIndex rows_a_rank) {
+  const GlobalIndex all = std::reduce(sizes.begin(), sizes.end());
+  const auto groups = std::max<GlobalIndex>(1, all / std::max<GlobalIndex>(1, rows_a_rank));
+  if (groups >= std::ssize(sizes)) return sizes;
+  GlobalIndex before = 0;
+  GlobalIndex last_group = -1;
+  std::size_t first = 0;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+    const GlobalIndex size = std::exchange(sizes[rank], 0);
+    // The group in which the middle of this rank's rows lies.
+    const GlobalIndex group =
+        std::min(groups - 1, (before + size / 2) * groups / std::max<GlobalIndex>(1, all));
+    if (group != last_group) first = rank;
+    last_group = group;
+    sizes[first] += size;
+    before += size;
+  }
+  return sizes;
+}
+
+}  // namespace
+
+Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
+                       const IndependentSet& roots, GlobalIndex rows_a_rank)
+    : numbers_(crew, level.plan, level.thread_rows, none),
+      partition_(collective_number_roots(crew, level, roots, rows_a_rank)) {
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const auto first = static_cast<std::size_t>(level.thread_rows[index]);
+    const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
+    numbers_.collective_renew(thread);
+    for (std::size_t row = first; row < last; ++row)
+      if (!roots.is_root(row)) take_neighbours(strong, roots, row);
+    numbers_.collective_renew(thread);
+    std::vector<std::pair<std::size_t, GlobalIndex>> joining;
+    for (std::size_t row = first; row < last; ++row)
+      if (numbers_[row] == none && !strong.is_alone(row))
+        joining.emplace_back(row, best_neighbour(strong, row));
+    thread.barrier();
+    for (const auto& [row, number] : joining) numbers_[row] = number;
+    numbers_.collective_renew(thread);
+  });
+}
+
+spmv::RowPartition Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,
+                                                       const IndependentSet& roots,
+                                                       GlobalIndex rows_a_rank) {
+  GlobalIndex count = 0;
+  const auto row_count = static_cast<std::size_t>(level.row_count());
+  for (std::size_t row = 0; row < row_count; ++row) count += roots.is_root(row);
+  GlobalIndex next = crew.communicator().exclusive_prefix_sum(count);
+  for (std::size_t row = 0; row < row_count; ++row)
+    if (roots.is_root(row)) numbers_[row] = next++;
+  std::vector<GlobalIndex> sizes;
+  for (const auto& of_rank : crew.communicator().all_gather(std::vector<std::int64_t>{count}))
+    sizes.push_back(of_rank.front());
+  return spmv::RowPartition::by_sizes(gather(std::move(sizes), rows_a_rank));
+}
+
+/// Where couplings are strong in one direction only, there may be several roots: the strongest.
+void Aggregates::take_neighbours(const StrongRows& strong, const IndependentSet& roots,
+                                 std::size_t row) {
+  double strongest = -1;
+  const auto columns = strong.columns(row);
+  const auto values = strong.values(row);
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto column = static_cast<std::size_t>(columns[k]);
+    if (!roots.is_root(column) || std::abs(values[k]) <= strongest) continue;
+    strongest = std::abs(values[k]);
+    numbers_[row] = numbers_[column];
+  }
+}
+
+GlobalIndex Aggregates::best_neighbour(const StrongRows& strong, std::size_t row) const {
+  std::vector<std::pair<GlobalIndex, double>> sums;  // a few
+  const auto columns = strong.columns(row);
+  const auto values = strong.values(row);
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const GlobalIndex number = numbers_[static_cast<std::size_t>(columns[k])];
+    if (number == none) continue;
+    const auto place = std::ranges::find(sums, number, &std::pair<GlobalIndex, double>::first);
+    if (place == sums.end())
+      sums.emplace_back(number, std::abs(values[k]));
+    else
+      place->second += std::abs(values[k]);
+  }
+  GlobalIndex best = none;
+  double most = -1;
+  for (const auto& [number, sum] : sums)
+    if (sum > most || (sum == most && number < best)) {
+      most = sum;
+      best = number;
+    }
+  return best;
+}
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,224 @@
+#include "solver/amg/cycle.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "perfmodel/stopwatch.h"
+
+namespace weft::solver::amg {
+
+using comm_thread::TeamThread;
+using spmv::LocalIndex;
+
+template <class Value>
+Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings)
+    : settings_(settings),
+      hierarchy_(op, settings),
+      largest_(static_cast<std::size_t>(op.team().thread_count())) {}
+
+template <class Value>
+void Cycle<Value>::apply(const TeamThread& thread, const double* r, double* z) {
+  collective_choose_unit(thread, r);
+  take(thread, r);
+  const std::size_t count = hierarchy_.levels().size();
+  for (std::size_t i = 0; i < count; ++i) descend(thread, i);
+  if (hierarchy_.coarsest()) solve_coarsest(thread);
+  for (std::size_t i = count - 1; i-- > 0;) ascend(thread, i);
+  give(thread, z);
+  if (thread.is_primary()) ++cycle_count_;
+  thread.barrier();
+}
+
+/// From the first right-hand side that is not zero: later ones of the same solve are smaller, by
+/// less than single precision can hold.
+template <class Value>
+void Cycle<Value>::collective_choose_unit(const TeamThread& thread, const double* r) {
+  if (unit_ != 0) return;
+  double largest = 0;
+  const double* const scale = hierarchy_.scale().data();
+  for_rows(thread, *hierarchy_.levels().front(),
+           [&](std::size_t row) { largest = std::max(largest, std::abs(scale[row] * r[row])); });
+  largest_[static_cast<std::size_t>(thread.index)] = largest;
+  thread.barrier();
+  if (thread.is_primary()) {
+    const double all = hierarchy_.crew().communicator().max(*std::ranges::max_element(largest_));
+    if (all > 0 && std::isfinite(all)) unit_ = std::ldexp(1.0, -std::ilogb(all));
+  }
+  thread.barrier();
+}
+
+template <class Value>
+template <class Work>
+void Cycle<Value>::for_rows(const TeamThread& thread, const LevelOf& level,
+                            const Work& work) const {
+  const auto index = static_cast<std::size_t>(thread.index);
+  for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
+       row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row)
+    work(row);
+}
+
+template <class Value>
+void Cycle<Value>::take(const TeamThread& thread, const double* r) {
+  LevelOf& level = *hierarchy_.levels().front();
+  const double unit = unit_ == 0 ? 1 : unit_;
+  const double* const scale = hierarchy_.scale().data();
+  if (level.off_diagonal) {
+    Value* const b = level.b.data();
+    for_rows(thread, level,
+             [&](std::size_t row) { b[row] = static_cast<Value>(unit * scale[row] * r[row]); });
+  } else {
+    double* const b = hierarchy_.coarsest()->values().data();
+    for_rows(thread, level, [&](std::size_t row) { b[row] = unit * scale[row] * r[row]; });
+  }
+}
+
+template <class Value>
+void Cycle<Value>::give(const TeamThread& thread, double* z) {
+  LevelOf& level = *hierarchy_.levels().front();
+  const double unit = unit_ == 0 ? 1 : 1 / unit_;
+  const double* const scale = hierarchy_.scale().data();
+  const Value* const x = level.x.data();
+  for_rows(thread, level,
+           [&](std::size_t row) { z[row] = unit * scale[row] * static_cast<double>(x[row]); });
+}
+
+template <class Value>
+void Cycle<Value>::descend(const TeamThread& thread, std::size_t number) {
+  LevelOf& level = *hierarchy_.levels()[number];
+  if (!level.off_diagonal) return;
+  level.timer.start(thread.index);
+  smooth<true>(thread, level, *level.b_to_smooth);
+  if (!level.restriction) return;
+  compute_residual(thread, level);
+  LevelOf& next = *hierarchy_.levels()[number + 1];
+  if (next.off_diagonal) {
+    Value* const b = next.b.data();
+    multiply(thread, level, *level.restriction, *level.r_to_restrict,
+             [b](LocalIndex row, Value sum) { b[row] = sum; });
+  } else {
+    double* const b = hierarchy_.coarsest()->values().data();
+    multiply(thread, level, *level.restriction, *level.r_to_restrict,
+             [b](LocalIndex row, Value sum) { b[row] = static_cast<double>(sum); });
+  }
+}
+
+template <class Value>
+void Cycle<Value>::ascend(const TeamThread& thread, std::size_t number) {
+  LevelOf& level = *hierarchy_.levels()[number];
+  level.timer.start(thread.index);
+  Value* const x = level.x.data();
+  multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
+           [x](LocalIndex row, Value sum) { x[row] += sum; });
+  compute_residual(thread, level);
+  smooth<false>(thread, level, *level.r_to_smooth);
+}
+
+template <class Value>
+void Cycle<Value>::solve_coarsest(const TeamThread& thread) {
+  CoarsestLevel& coarsest = *hierarchy_.coarsest();
+  thread.barrier();
+  if (thread.is_primary()) {
+    const perfmodel::Stopwatch watch;
+    coarsest.collective_solve(settings_.mode);
+    coarsest_seconds_ += watch.seconds();
+  }
+  thread.barrier();
+  LevelOf& level = *hierarchy_.levels().back();
+  Value* const x = level.x.data();
+  const double* const solution = coarsest.values().data();
+  for_rows(thread, level, [&](std::size_t row) { x[row] = static_cast<Value>(solution[row]); });
+}
+
+template <class Value>
+void Cycle<Value>::compute_residual(const TeamThread& thread, LevelOf& level) {
+  const Value* const b = level.b.data();
+  const Value* const x = level.x.data();
+  Value* const r = level.r.data();
+  multiply(thread, level, *level.off_diagonal, *level.x_to_multiply,
+           [=](LocalIndex row, Value sum) { r[row] = b[row] - (x[row] + sum); });
+}
+
+/// x = q(A)·r, or x += q(A)·r; r: the entries of `residual`.
+template <class Value>
+template <bool from_zero>
+void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual) {
+  const Polynomial& smoother = level.smoother;
+  const Value* const r = residual.entries();
+  Value* const x = level.x.data();
+  const auto value = [](double number) { return static_cast<Value>(number); };
+  const Polynomial::Step first = smoother.step(1);
+  const Value first_share = value(first.weight * first.factor);
+  if (smoother.degree() == 1) {
+    thread.barrier();  // others may still read x
+    for_rows(thread, level, [&](std::size_t row) {
+      x[row] = (from_zero ? Value{0} : x[row]) + first_share * r[row];
+    });
+    return;
+  }
+  // r₁ = r₀ − factor_1·A·r₀, z₂ = momentum_2·factor_1·r₀ + factor_2·r₁
+  const Polynomial::Step second = smoother.step(2);
+  const Value factor = value(first.factor);
+  const Value old = value(second.momentum * first.factor);
+  const Value fresh = value(second.factor);
+  const Value weight = value(second.weight);
+  const bool goes_on = smoother.degree() > 2;
+  Value* const rest = level.rest.data();
+  Value* const z = level.z[0].data();
+  multiply(thread, level, *level.off_diagonal, residual, [=](LocalIndex row, Value sum) {
+    const Value here = r[row];
+    const Value after = here - factor * (here + sum);
+    const Value step = old * here + fresh * after;
+    x[row] = (from_zero ? Value{0} : x[row]) + first_share * here + weight * step;
+    if (goes_on) {
+      rest[row] = after;
+      z[row] = step;
+    }
+  });
+  for (int i = 3; i <= smoother.degree(); ++i) {
+    const Polynomial::Step step = smoother.step(i);
+    const auto from = static_cast<std::size_t>(i + 1) % 2;
+    const Value* const before = level.z[from].data();
+    Value* const next = level.z[1 - from].data();
+    const Value momentum = value(step.momentum);
+    const Value share = value(step.factor);
+    const Value part = value(step.weight);
+    multiply(thread, level, *level.off_diagonal, *level.z_to_smooth[from],
+             [=](LocalIndex row, Value sum) {
+               rest[row] -= before[row] + sum;
+               next[row] = momentum * before[row] + share * rest[row];
+               x[row] += part * next[row];
+             });
+  }
+}
+
+template <class Value>
+HierarchyReport Cycle<Value>::report() const {
+  HierarchyReport report{.cycles = cycle_count_,
+                         .degree = settings_.degree,
+                         .is_single_precision = sizeof(Value) < sizeof(double),
+                         .operator_complexity = 0,
+                         .levels = {}};
+  double nonzeros = 0;
+  for (const auto& level : hierarchy_.levels()) {
+    report.levels.push_back(level->report);
+    LevelReport& one = report.levels.back();
+    one.seconds = one.is_direct ? coarsest_seconds_ : level->timer.times().total();
+    one.halo_wait_seconds = level->timer.times()[perfmodel::Phase::halo_wait];
+    nonzeros += static_cast<double>(one.nonzeros);
+  }
+  const auto finest = static_cast<double>(report.levels.front().nonzeros);
+  report.operator_complexity = finest > 0 ? nonzeros / finest : 1;
+  return report;
+}
+
+template <class Value>
+void Cycle<Value>::forget_times() {
+  cycle_count_ = 0;
+  coarsest_seconds_ = 0;
+  for (auto& level : hierarchy_.levels()) level->timer = {};
+}
+
+template class Cycle<float>;
+template class Cycle<double>;
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,363 @@
+#include "solver/amg/galerkin.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/rows/thread_rows.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+using FineRow = std::span<const Coupling<double>>;
+
+/// Fine rows in a message: a head with the row and how many entries of P and of A·P follow.
+struct SentEntry {
+  GlobalIndex column;  // of a head: the row
+  double value;
+  std::int32_t transposed_count;
+  std::int32_t product_count;
+};
+
+/// A fine row of another rank that has columns of this rank.
+struct ForeignRow {
+  GlobalIndex row = 0;
+  int owner = 0;
+  std::vector<Coupling<float>> transposed{};  // of P, in columns of this rank
+  std::size_t product_begin = 0;  // of A·P, in `Foreign::product`
+  std::size_t product_end = 0;
+};
+
+struct Foreign {
+  std::vector<ForeignRow> rows;  // ascending
+  std::vector<Coupling<double>> product;
+  std::map<int, std::vector<LocalIndex>> sent;  // this rank's rows that others got
+};
+
+/// How many rows ahead of their use the rows of a factor are fetched: they lie in no order that the
+/// processor could foresee. Without, the products of fem220k took twice as long.
+constexpr std::size_t rows_ahead = 12;
+
+void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
+
+/// Adds couplings of one row after the other; a row has its columns in the order in which they
+/// came.
+class RowAccumulator {
+ public:
+  explicit RowAccumulator(LocalIndex column_count)
+      : places_(static_cast<std::size_t>(column_count), none),
+        row_(static_cast<std::size_t>(column_count)) {}
+
+  void add(LocalIndex column, double value) {
+    LocalIndex& place = places_[static_cast<std::size_t>(column)];
+    if (place == none) {
+      place = static_cast<LocalIndex>(count_);
+      row_[count_++] = {value, column};
+    } else {
+      row_[static_cast<std::size_t>(place)].value += value;
+    }
+  }
+  std::span<Coupling<double>> open_row() { return std::span(row_).first(count_); }
+
+  /// Makes the sums so far, in the order of `open_row`, the next of `rows`.
+  void end_row() {
+    for (const auto& coupling : open_row())
+      places_[static_cast<std::size_t>(coupling.column)] = none;
+    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
+    rows.end_row();
+    count_ = 0;
+  }
+  /// The same, in ascending order of `order[column]`, by which the columns are numbered from now
+  /// on.
+  void end_row_in_order(const std::vector<LocalIndex>& order) {
+    for (auto& coupling : open_row()) {
+      places_[static_cast<std::size_t>(coupling.column)] = none;
+      coupling.column = order[static_cast<std::size_t>(coupling.column)];
+    }
+    std::ranges::sort(open_row(), {}, &Coupling<double>::column);
+    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
+    rows.end_row();
+    count_ = 0;
+  }
+
+  CouplingRows<double> rows;
+
+ private:
+  static constexpr LocalIndex none = -1;
+
+  std::vector<LocalIndex> places_;  // in `row_`, by column
+  std::vector<Coupling<double>> row_;
+  std::size_t count_ = 0;
+};
+
+/// A·P on the rows of each thread.
+std::vector<CouplingRows<double>> multiply_prolongator(Crew& crew, const LevelMatrix& level,
+                                                       const CouplingRows<float>& prolongator,
+                                                       LocalIndex column_count) {
+  std::vector<CouplingRows<double>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+  const spmv::CrsMatrix& a = level.matrix.rows;
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const auto first = static_cast<std::size_t>(level.thread_rows[index]);
+    const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
+    RowAccumulator sums(column_count);
+    sums.rows.couplings.reserve(
+        static_cast<std::size_t>(a.row_offsets[last] - a.row_offsets[first]));
+    sums.rows.begin.reserve(last - first + 1);
+    const auto end = static_cast<std::size_t>(a.row_offsets[last]);
+    const auto fetch = [&](std::size_t k) {
+      if (k + 2 * rows_ahead >= end) return;
+      prefetch(&prolongator.begin[static_cast<std::size_t>(a.columns[k + 2 * rows_ahead])]);
+      prefetch(prolongator.couplings.data() +
+               prolongator.begin[static_cast<std::size_t>(a.columns[k + rows_ahead])]);
+    };
+    for (std::size_t row = first; row < last; ++row) {
+      for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
+           k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
+        fetch(k);
+        const double value = a.values[k];
+        for (const auto& [weight, column] : prolongator.row(static_cast<std::size_t>(a.columns[k])))
+          sums.add(column, value * static_cast<double>(weight));
+      }
+      sums.end_row();
+    }
+    parts[index] = std::move(sums.rows);
+  });
+  return parts;
+}
+
+/// Sends rows of P and A·P to the owners of their columns.
+Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
+                                 const CouplingRows<float>& prolongator,
+                                 const PageVector<FineRow>& product,
+                                 const spmv::RowPartition& coarse, CoarseColumns& columns) {
+  Foreign foreign;
+  std::map<int, std::vector<SentEntry>> outgoing;
+  for (std::size_t row = 0; row < product.size(); ++row) {
+    std::map<int, std::vector<Coupling<float>>> by_owner;
+    for (const auto& coupling : prolongator.row(row))
+      if (!columns.is_own(coupling.column))
+        by_owner[coarse.owner(columns.global(coupling.column))].push_back(coupling);
+    for (const auto& [owner, transposed] : by_owner) {
+      foreign.sent[owner].push_back(static_cast<LocalIndex>(row));
+      auto& entries = outgoing[owner];
+      entries.push_back({level.matrix.first_row() + static_cast<GlobalIndex>(row), 0,
+                         static_cast<std::int32_t>(transposed.size()),
+                         static_cast<std::int32_t>(product[row].size())});
+      for (const auto& [value, column] : transposed)
+        entries.push_back({columns.global(column), static_cast<double>(value), 0, 0});
+      for (const auto& [value, column] : product[row])
+        entries.push_back({columns.global(column), value, 0, 0});
+    }
+  }
+  std::map<int, comm_thread::Bytes> messages;
+  for (const auto& [owner, entries] : outgoing) messages[owner] = comm_thread::to_bytes(entries);
+  // Ascending ranks, and each sends its rows in order: all rows are in order.
+  for (const auto& [source, bytes] :
+       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages))) {
+    const auto entries = comm_thread::from_bytes<SentEntry>(bytes);
+    for (std::size_t i = 0; i < entries.size();) {
+      const SentEntry head = entries[i++];
+      ForeignRow& row = foreign.rows.emplace_back();
+      row.row = head.column;
+      row.owner = source;
+      for (std::int32_t k = 0; k < head.transposed_count; ++k, ++i)
+        row.transposed.push_back(
+            {static_cast<float>(entries[i].value), columns.meet(entries[i].column)});
+      row.product_begin = foreign.product.size();
+      for (std::int32_t k = 0; k < head.product_count; ++k, ++i)
+        foreign.product.push_back({entries[i].value, columns.meet(entries[i].column)});
+      row.product_end = foreign.product.size();
+    }
+  }
+  return foreign;
+}
+
+spmv::HaloPlan plan_of(const Foreign& foreign) {
+  std::map<int, comm_thread::HaloNeighbour> neighbours;
+  spmv::HaloPlan plan;
+  for (const ForeignRow& row : foreign.rows) {
+    comm_thread::HaloNeighbour& neighbour = neighbours[row.owner];
+    if (neighbour.receive_count++ == 0) neighbour.receive_begin = plan.halo_count;
+    ++plan.halo_count;
+  }
+  for (const auto& [rank, rows] : foreign.sent) {
+    neighbours[rank].send_begin = std::ssize(plan.send_list);
+    neighbours[rank].send_count = std::ssize(rows);
+    plan.send_list.insert(plan.send_list.end(), rows.begin(), rows.end());
+  }
+  for (auto& [rank, neighbour] : neighbours) {
+    neighbour.rank = rank;
+    plan.neighbours.push_back(neighbour);
+  }
+  return plan;
+}
+
+/// Pᵀ by a counting sort whose order is that of the fine rows: lower ranks', this rank's thread by
+/// thread, higher ranks'.
+CouplingRows<float> transpose(Crew& crew, const LevelMatrix& level,
+                              const CouplingRows<float>& prolongator, const Foreign& foreign,
+                              const CoarseColumns& columns) {
+  const auto own = static_cast<std::size_t>(columns.own_count());
+  const auto thread_count = static_cast<std::size_t>(crew.team().thread_count());
+  const GlobalIndex first_row = level.matrix.first_row();
+  const auto lower = static_cast<std::size_t>(std::ranges::count_if(
+      foreign.rows, [&](const ForeignRow& row) { return row.row < first_row; }));
+  // By source: lower ranks, threads, higher ranks.
+  std::vector<std::vector<std::int64_t>> places(thread_count + 2, std::vector<std::int64_t>(own));
+  const auto for_foreign = [&](std::size_t begin, std::size_t end, const auto& visit) {
+    for (std::size_t i = begin; i < end; ++i)
+      for (const auto& [value, column] : foreign.rows[i].transposed)
+        visit(level.row_count() + static_cast<LocalIndex>(i), value,
+              static_cast<std::size_t>(column));
+  };
+  const auto for_thread = [&](std::size_t index, const auto& visit) {
+    for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row)
+      for (const auto& [value, column] : prolongator.row(static_cast<std::size_t>(row)))
+        if (columns.is_own(column)) visit(row, value, static_cast<std::size_t>(column));
+  };
+  const auto for_source = [&](std::size_t source, const auto& visit) {
+    if (source == 0)
+      for_foreign(0, lower, visit);
+    else if (source <= thread_count)
+      for_thread(source - 1, visit);
+    else
+      for_foreign(lower, foreign.rows.size(), visit);
+  };
+  // Threads take the source with their number plus one; the primary also the others.
+  const auto for_all_sources = [&](const auto& work) {
+    crew.team().run([&](const TeamThread& thread) {
+      work(static_cast<std::size_t>(thread.index) + 1);
+      if (!thread.is_primary()) return;
+      work(std::size_t{0});
+      work(thread_count + 1);
+    });
+  };
+  for_all_sources([&](std::size_t source) {
+    for_source(source, [&](LocalIndex, float, std::size_t column) { ++places[source][column]; });
+  });
+  CouplingRows<float> rows;
+  rows.begin.reserve(own + 1);
+  std::int64_t next = 0;
+  for (std::size_t column = 0; column < own; ++column) {
+    for (auto& of_source : places) next += std::exchange(of_source[column], next);
+    rows.begin.push_back(next);
+  }
+  rows.couplings.resize(static_cast<std::size_t>(next));
+  for_all_sources([&](std::size_t source) {
+    for_source(source, [&](LocalIndex row, float value, std::size_t column) {
+      rows.couplings[static_cast<std::size_t>(places[source][column]++)] = {value, row};
+    });
+  });
+  return rows;
+}
+
+/// Rows of each thread as a matrix; columns are places in ascending global order.
+spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
+                                 const std::vector<LocalIndex>& thread_rows,
+                                 const std::vector<CouplingRows<double>>& parts,
+                                 const CoarseColumns& columns,
+                                 const std::vector<LocalIndex>& places) {
+  const int rank = crew.communicator().rank();
+  spmv::DistributedMatrix matrix{.partition = coarse, .rank = rank, .rows = {}, .halo_columns = {}};
+  // Which columns are used, by place.
+  std::vector<char> is_used(places.size());
+  for (const auto& part : parts)
+    for (const auto& coupling : part.couplings)
+      is_used[static_cast<std::size_t>(coupling.column)] = 1;
+  std::vector<GlobalIndex> global_of_place(places.size());
+  for (std::size_t column = 0; column < places.size(); ++column)
+    global_of_place[static_cast<std::size_t>(places[column])] =
+        columns.global(static_cast<LocalIndex>(column));
+  std::vector<LocalIndex> local_of_place(places.size());
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    const GlobalIndex global = global_of_place[place];
+    if (global >= coarse.begin(rank) && global < coarse.end(rank)) {
+      local_of_place[place] = static_cast<LocalIndex>(global - coarse.begin(rank));
+    } else if (is_used[place]) {
+      local_of_place[place] =
+          columns.own_count() + static_cast<LocalIndex>(matrix.halo_columns.size());
+      matrix.halo_columns.push_back(global);
+    }
+  }
+  spmv::CrsMatrix& rows = matrix.rows;
+  rows.row_count = columns.own_count();
+  rows.row_offsets =
+      perfmodel::HugePageBuffer<std::int64_t>(static_cast<std::size_t>(rows.row_count) + 1);
+  std::vector<std::int64_t> starts{0};
+  for (const auto& part : parts) starts.push_back(starts.back() + std::ssize(part.couplings));
+  rows.columns = perfmodel::HugePageBuffer<LocalIndex>(static_cast<std::size_t>(starts.back()));
+  rows.values = perfmodel::HugePageBuffer<double>(static_cast<std::size_t>(starts.back()));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const auto& part = parts[index];
+    for (std::size_t i = 0; i < part.row_count(); ++i)
+      rows.row_offsets[static_cast<std::size_t>(thread_rows[index]) + i + 1] =
+          starts[index] + part.begin[i + 1];
+    auto place = static_cast<std::size_t>(starts[index]);
+    for (const auto& [value, column] : part.couplings) {
+      rows.columns[place] = local_of_place[static_cast<std::size_t>(column)];
+      rows.values[place++] = value;
+    }
+  });
+  matrix.global_nonzero_count = crew.communicator().sum(starts.back());
+  return matrix;
+}
+
+}  // namespace
+
+GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
+                                             const CouplingRows<float>& prolongator,
+                                             const spmv::RowPartition& coarse,
+                                             CoarseColumns& columns) {
+  const auto product_parts = multiply_prolongator(crew, level, prolongator, columns.count());
+  PageVector<FineRow> product;
+  product.reserve(static_cast<std::size_t>(level.row_count()));
+  for (const auto& part : product_parts)
+    for (std::size_t row = 0; row < part.row_count(); ++row) product.push_back(part.row(row));
+  const Foreign foreign =
+      collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
+  for (const ForeignRow& row : foreign.rows)
+    product.push_back(
+        std::span(foreign.product).subspan(row.product_begin, row.product_end - row.product_begin));
+
+  Restriction restriction{.rows = transpose(crew, level, prolongator, foreign, columns),
+                          .halo_rows = {},
+                          .plan = plan_of(foreign)};
+  for (const ForeignRow& row : foreign.rows) restriction.halo_rows.push_back(row.row);
+  const std::vector<LocalIndex> places = columns.places();
+  const std::vector<LocalIndex> thread_rows =
+      spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
+  std::vector<CouplingRows<double>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    RowAccumulator sums(columns.count());
+    const auto& transposed = restriction.rows.couplings;
+    const auto fine_row = [&](std::size_t k) -> const FineRow& {
+      return product[static_cast<std::size_t>(transposed[k].column)];
+    };
+    for (auto row = static_cast<std::size_t>(thread_rows[index]);
+         row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
+      for (auto k = static_cast<std::size_t>(restriction.rows.begin[row]);
+           k < static_cast<std::size_t>(restriction.rows.begin[row + 1]); ++k) {
+        if (k + 2 * rows_ahead < transposed.size()) {
+          prefetch(&fine_row(k + 2 * rows_ahead));
+          for (const std::size_t line : {0, 4, 8}) prefetch(fine_row(k + rows_ahead).data() + line);
+        }
+        const auto weight = static_cast<double>(transposed[k].value);
+        for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);
+      }
+      sums.end_row_in_order(places);
+    }
+    parts[index] = std::move(sums.rows);
+  });
+  return {assemble(crew, coarse, thread_rows, parts, columns, places), std::move(restriction)};
+}
+
+}  // namespace weft::solver::amg

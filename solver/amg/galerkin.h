@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "solver/amg/coarse_columns.h"
+#include "solver/amg/coupling.h"
+#include "solver/amg/crew.h"
+#include "solver/amg/level_matrix.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/halo_plan.h"
+#include "spmv/rows/index.h"
+#include "spmv/rows/partition.h"
+
+namespace weft::solver::amg {
+
+/// R = Pᵀ on this rank's coarse rows: couplings in ascending global fine row, columns fine rows of
+/// this rank, then `plan`'s halo.
+struct Restriction {
+  CouplingRows<float> rows;
+  std::vector<spmv::GlobalIndex> halo_rows;  // fine rows of other ranks, ascending
+  spmv::HaloPlan plan;
+};
+
+/// The product Pᵀ·A·P.
+struct GalerkinProduct {
+  spmv::DistributedMatrix matrix;
+  Restriction restriction;
+};
+
+/// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
+/// columns, and those that other ranks' rows bring.
+///
+/// A·P by rows; then each coarse row is computed whole by the rank that owns it, from rows of P and
+/// A·P that other ranks send: contributions are added in ascending fine row, so the bits do not
+/// depend on ranks and threads. Sums are found by a marker for each coarse column.
+/// Collective. Thread: the main thread, outside the team. Talks to those concerned only.
+GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
+                                             const CouplingRows<float>& prolongator,
+                                             const spmv::RowPartition& coarse,
+                                             CoarseColumns& columns);
+
+}  // namespace weft::solver::amg

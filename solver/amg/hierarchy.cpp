@@ -1,0 +1,362 @@
+#include "solver/amg/hierarchy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/amg/aggregates.h"
+#include "solver/amg/independent_set.h"
+#include "solver/amg/prolongator.h"
+#include "solver/amg/spectral_bound.h"
+#include "solver/amg/strong_rows.h"
+#include "spmv/rows/thread_rows.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::LocalIndex;
+
+constexpr std::size_t most_levels = 30;
+/// A level is not worth its work where it has more than this share of the finer level's rows.
+constexpr double most_rows = 0.8;
+/// Where coarsening ends early, up to so many rows are still solved directly.
+constexpr std::int64_t most_direct_rows = 4000;
+/// The Ritz value may be a few per cent below the largest eigenvalue.
+constexpr double eigenvalue_margin = 1.05;
+constexpr double prolongator_factor = 4.0 / 3;
+/// A coarse diagonal entry below this share of Σ_i P_ij²·a_ii has been left by rounding, where an
+/// aggregate is all of a singular part of the matrix: its row is left out.
+constexpr double rounding_share = 1e-12;
+/// Upper bound of the norm of smoothing, before and after.
+constexpr double smoother_norm = 10;
+
+/// D^(-1/2) of this rank's rows and their halo. Where the diagonal is not above `least`: an error
+/// on the finest level, 0 on others. `least`: of each row; empty on the finest level.
+void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<double>& least,
+                      RowValues<double>& scale) {
+  const bool is_finest = least.empty();
+  const spmv::CrsMatrix& rows = level.matrix.rows;
+  std::vector<double> diagonal(static_cast<std::size_t>(rows.row_count));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row) {
+      const auto i = static_cast<std::size_t>(row);
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
+           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
+        if (rows.columns[k] == row) diagonal[i] = rows.values[k];
+    }
+  });
+  comm_thread::collective_attempt(crew.communicator(), [&] {
+    const auto bad = std::ranges::find_if(diagonal, [](double d) { return !(d > 0); });
+    if (is_finest && bad != diagonal.end())
+      throw comm_thread::InputError(fmt::format(
+          "row {} has {:g} on the diagonal; expected a positive number, because amg is for "
+          "symmetric positive definite matrices",
+          level.matrix.first_row() + (bad - diagonal.begin()) + 1, *bad));
+  });
+  for (std::size_t row = 0; row < diagonal.size(); ++row)
+    scale[row] = diagonal[row] > (is_finest ? 0 : least[row]) ? 1 / std::sqrt(diagonal[row]) : 0;
+  crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
+}
+
+std::vector<double> own_part(const RowValues<double>& values, LocalIndex count) {
+  return {values.all().begin(), values.all().begin() + count};
+}
+
+}  // namespace
+
+template <class Value>
+Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& settings)
+    : crew_(op.communicator(), op.comm_thread(), op.team()), settings_(settings) {
+  collective_build(op);
+  make_vectors();
+  crew_.communicator().barrier();  // both ends of every pair exist
+}
+
+template <class Value>
+void Hierarchy<Value>::collective_build(const spmv::SparseOperator& op) {
+  const auto finest_rows = op.matrix().thread_rows();
+  auto next = collective_add_level(op.matrix().matrix(), {finest_rows.begin(), finest_rows.end()});
+  while (next) {
+    const spmv::DistributedMatrix matrix = std::move(*next);
+    next = collective_add_level(matrix, spmv::cut_rows_for_threads(matrix.rows.row_offsets.span(),
+                                                                   1, crew_.team().thread_count()));
+  }
+  transfer_.reset();
+  norm_ = coarsest_ ? coarsest_->inverse_norm() : smoother_norm;
+  for (auto square = transfer_norms_.rbegin(); square != transfer_norms_.rend(); ++square)
+    norm_ = smoother_norm + *square * norm_;
+  double largest = 0;
+  for (const double s : finest_scale_) largest = std::max(largest, s);
+  norm_ *= std::pow(crew_.communicator().max(largest), 2);
+}
+
+template <class Value>
+std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
+    const spmv::DistributedMatrix& matrix, std::vector<LocalIndex> thread_rows) {
+  const perfmodel::Stopwatch watch;
+  const bool is_finest = levels_.empty();
+  levels_.push_back(std::make_unique<Level<Value>>());
+  Level<Value>& level = *levels_.back();
+  level.thread_rows = std::move(thread_rows);
+  const LevelMatrix fine{
+      .matrix = matrix,
+      .plan = spmv::collective_build_halo_plan(crew_.communicator(), matrix.partition, matrix.rank,
+                                               matrix.halo_columns),
+      .thread_rows = level.thread_rows};
+  RowValues<double> scale(crew_, fine.plan, fine.thread_rows, 0);
+  collective_scale(
+      crew_, fine,
+      is_finest ? std::vector<double>{} : collective_bound_rounding(*levels_[levels_.size() - 2]),
+      scale);
+  const std::vector<double> own_scale = own_part(scale, fine.row_count());
+  if (is_finest)
+    finest_scale_ = own_scale;
+  else
+    collective_make_transfers(*levels_[levels_.size() - 2], level, own_scale, matrix.partition);
+
+  std::optional<GalerkinProduct> product;
+  if (matrix.partition.row_count() <= settings_.direct_rows) {
+    collective_make_direct(level, fine, own_scale);
+  } else {
+    collective_make_smoother(level, fine, scale);
+    if (levels_.size() < most_levels) product = collective_coarsen(level, fine, own_scale);
+    if (!product && matrix.partition.row_count() <= most_direct_rows)
+      collective_make_direct(level, fine, own_scale);
+  }
+  level.report.rows = matrix.partition.row_count();
+  level.report.nonzeros = matrix.global_nonzero_count;
+  level.report.own_rows = fine.row_count();
+  level.report.ranks = crew_.communicator().sum(std::int64_t{fine.row_count() > 0});
+  level.report.setup_seconds = watch.seconds();
+  if (!product) return std::nullopt;
+  transfer_->restriction = std::move(product->restriction);
+  return std::move(product->matrix);
+}
+
+template <class Value>
+void Hierarchy<Value>::collective_make_direct(Level<Value>& level, const LevelMatrix& matrix,
+                                              const std::vector<double>& scale) {
+  level.off_diagonal.reset();
+  level.report.is_direct = true;
+  level.report.largest_eigenvalue = 0;
+  coarsest_.emplace(crew_, matrix.matrix, scale);
+}
+
+template <class Value>
+void Hierarchy<Value>::collective_make_smoother(Level<Value>& level, const LevelMatrix& matrix,
+                                                const RowValues<double>& scale) {
+  const spmv::CrsMatrix& rows = matrix.matrix.rows;
+  const auto for_row = [&](LocalIndex row, const auto& visit) {
+    const auto i = static_cast<std::size_t>(row);
+    for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
+         k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
+      if (rows.columns[k] != row) visit(rows.columns[k], rows.values[k]);
+  };
+  const auto has_diagonal = [&](LocalIndex row) {
+    const auto i = static_cast<std::size_t>(row);
+    const auto* const columns = rows.columns.data();
+    return std::find(columns + rows.row_offsets[i], columns + rows.row_offsets[i + 1], row) !=
+           columns + rows.row_offsets[i + 1];
+  };
+  level.off_diagonal.emplace(
+      crew_, matrix.plan, level.thread_rows, matrix.row_count(),
+      [&](LocalIndex row) {
+        const auto i = static_cast<std::size_t>(row);
+        return rows.row_offsets[i + 1] - rows.row_offsets[i] - (has_diagonal(row) ? 1 : 0);
+      },
+      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        const double own = scale[static_cast<std::size_t>(row)];
+        for_row(row, [&](LocalIndex column, double value) {
+          *columns++ = column;
+          *values++ = static_cast<Value>(value * own * scale[static_cast<std::size_t>(column)]);
+        });
+      });
+  const double estimate =
+      collective_estimate_largest(crew_, *level.off_diagonal, matrix.matrix.first_row(),
+                                  matrix.matrix.partition.row_count(), levels_.size());
+  level.report.largest_eigenvalue = eigenvalue_margin * std::max(estimate, 1.0);
+  level.smoother = Polynomial(settings_.degree, level.report.largest_eigenvalue);
+}
+
+template <class Value>
+std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
+    const Level<Value>& level, const LevelMatrix& matrix, const std::vector<double>& scale) {
+  const StrongRows strong(crew_, matrix, settings_.strength);
+  const IndependentSet roots(crew_, matrix, strong);
+  const Aggregates aggregates(crew_, matrix, strong, roots, settings_.gather_rows);
+  const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
+  const auto coarse_rows = static_cast<double>(aggregates.partition().row_count());
+  if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;
+  CoarseColumns columns(aggregates.partition(), crew_.communicator().rank());
+  const double largest = level.report.largest_eigenvalue / eigenvalue_margin;
+  auto prolongator = collective_build_prolongator(crew_, matrix, strong, aggregates,
+                                                  prolongator_factor / largest, columns);
+  GalerkinProduct product =
+      collective_multiply_galerkin(crew_, matrix, prolongator, aggregates.partition(), columns);
+  transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
+                             .columns = std::move(columns),
+                             .restriction = {},
+                             .scale = scale});
+  return product;
+}
+
+template <class Value>
+std::vector<double> Hierarchy<Value>::collective_bound_rounding(const Level<Value>& fine) {
+  Transfer& transfer = *transfer_;
+  transfer.inverse_scale =
+      std::make_unique<RowValues<double>>(crew_, transfer.restriction.plan, fine.thread_rows, 0);
+  RowValues<double>& inverse = *transfer.inverse_scale;
+  for (std::size_t row = 0; row < transfer.scale.size(); ++row)
+    inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
+  crew_.team().run([&](const TeamThread& thread) { inverse.collective_renew(thread); });
+  std::vector<double> bounds;
+  for (std::size_t row = 0; row < transfer.restriction.rows.row_count(); ++row) {
+    double sum = 0;
+    for (const auto& [value, column] : transfer.restriction.rows.row(row)) {
+      const double share = static_cast<double>(value) * inverse[static_cast<std::size_t>(column)];
+      sum += share * share;
+    }
+    bounds.push_back(rounding_share * sum);
+  }
+  return bounds;
+}
+
+template <class Value>
+void Hierarchy<Value>::collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
+                                                 const std::vector<double>& coarse_scale,
+                                                 const spmv::RowPartition& partition) {
+  Transfer& transfer = *transfer_;
+  const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
+  const LocalIndex own_count = transfer.columns.own_count();
+  // Columns of other ranks in this rank's rows of P: the halo of the coarse vectors.
+  std::vector<char> is_used(static_cast<std::size_t>(transfer.columns.count()));
+  for (std::int64_t k = 0; k < transfer.prolongator.begin[fine_count]; ++k)
+    is_used[static_cast<std::size_t>(
+        transfer.prolongator.couplings[static_cast<std::size_t>(k)].column)] = 1;
+  std::vector<spmv::GlobalIndex> halo_columns;
+  for (LocalIndex column = own_count; column < transfer.columns.count(); ++column)
+    if (is_used[static_cast<std::size_t>(column)])
+      halo_columns.push_back(transfer.columns.global(column));
+  std::ranges::sort(halo_columns);
+  spmv::HaloPlan plan = spmv::collective_build_halo_plan(crew_.communicator(), partition,
+                                                         crew_.communicator().rank(), halo_columns);
+
+  std::vector<LocalIndex> local(is_used.size());
+  for (LocalIndex column = 0; column < transfer.columns.count(); ++column)
+    local[static_cast<std::size_t>(column)] =
+        transfer.columns.is_own(column)
+            ? column
+            : own_count +
+                  static_cast<LocalIndex>(
+                      std::ranges::lower_bound(halo_columns, transfer.columns.global(column)) -
+                      halo_columns.begin());
+  const std::vector<LocalIndex> places = transfer.columns.places();
+
+  // D_c^(-1/2) of own rows and the halo of P.
+  RowValues<double> scale(crew_, plan, coarse.thread_rows, 0);
+  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
+  crew_.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
+  const RowValues<double>& inverse = *transfer.inverse_scale;
+
+  std::vector<double> largest(2 * static_cast<std::size_t>(crew_.team().thread_count()));
+  fine.prolongation.emplace(
+      crew_, std::move(plan), fine.thread_rows, own_count,
+      [&](LocalIndex row) {
+        return std::ssize(transfer.prolongator.row(static_cast<std::size_t>(row)));
+      },
+      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        const auto i = static_cast<std::size_t>(row);
+        const auto entries = std::span(transfer.prolongator.couplings)
+                                 .subspan(static_cast<std::size_t>(transfer.prolongator.begin[i]),
+                                          transfer.prolongator.row(i).size());
+        std::ranges::sort(entries, {}, [&](const Coupling<float>& entry) {
+          return places[static_cast<std::size_t>(entry.column)];
+        });
+        for (const auto& [value, column] : entries) {
+          const LocalIndex place = local[static_cast<std::size_t>(column)];
+          *columns++ = place;
+          *values++ = static_cast<Value>(static_cast<double>(value) *
+                                         scale[static_cast<std::size_t>(place)] * inverse[i]);
+        }
+      });
+  const CouplingRows<float>& transposed = transfer.restriction.rows;
+  fine.restriction.emplace(
+      crew_, transfer.restriction.plan, coarse.thread_rows, static_cast<LocalIndex>(fine_count),
+      [&](LocalIndex row) { return std::ssize(transposed.row(static_cast<std::size_t>(row))); },
+      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        for (const auto& [value, column] : transposed.row(static_cast<std::size_t>(row))) {
+          *columns++ = column;
+          *values++ =
+              static_cast<Value>(static_cast<double>(value) * scale[static_cast<std::size_t>(row)] *
+                                 inverse[static_cast<std::size_t>(column)]);
+        }
+      });
+  transfer_norms_.push_back(crew_.communicator().max(fine.prolongation->largest_row_sum()) *
+                            crew_.communicator().max(fine.restriction->largest_row_sum()));
+}
+
+template <class Value>
+void Hierarchy<Value>::make_vectors() {
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    Level<Value>& level = *levels_[i];
+    const auto halo_of = [](const auto& op) { return op ? op->plan().halo_count : 0; };
+    const std::int64_t own = halo_of(level.off_diagonal);
+    const std::int64_t finer = i > 0 ? halo_of(levels_[i - 1]->prolongation) : 0;
+    level.x = LevelVector<Value>(crew_, level.thread_rows, std::max(own, finer));
+    if (i > 0)
+      level.x_to_prolongate.emplace(crew_, levels_[i - 1]->prolongation->plan(), level.thread_rows,
+                                    level.x.data());
+    level.report.allocated_bytes = level.x.bytes();
+    if (!level.off_diagonal) continue;
+    level.b = LevelVector<Value>(crew_, level.thread_rows, own);
+    level.b_to_smooth.emplace(crew_, level.off_diagonal->plan(), level.thread_rows, level.b.data());
+    level.x_to_multiply.emplace(crew_, level.off_diagonal->plan(), level.thread_rows,
+                                level.x.data());
+    level.r =
+        LevelVector<Value>(crew_, level.thread_rows, std::max(own, halo_of(level.restriction)));
+    level.r_to_smooth.emplace(crew_, level.off_diagonal->plan(), level.thread_rows, level.r.data());
+    if (settings_.degree > 2) {
+      level.rest = LevelVector<Value>(crew_, level.thread_rows, 0);
+      for (std::size_t k = 0; k < 2; ++k) {
+        level.z[k] = LevelVector<Value>(crew_, level.thread_rows, own);
+        level.z_to_smooth[k].emplace(crew_, level.off_diagonal->plan(), level.thread_rows,
+                                     level.z[k].data());
+      }
+    }
+    level.report.allocated_bytes += level.b.bytes() + level.r.bytes() + level.rest.bytes() +
+                                    level.z[0].bytes() + level.z[1].bytes() +
+                                    level.off_diagonal->bytes();
+    level.report.boundary_rows = level.off_diagonal->boundary_row_count();
+    const auto products = 2 * std::int64_t{settings_.degree} - 1 + (level.restriction ? 1 : 0);
+    level.report.sent_bytes = products * level.b_to_smooth->sent_bytes();
+    level.report.sent_messages = products * level.b_to_smooth->message_count();
+    if (!level.restriction) continue;
+    level.r_to_restrict.emplace(crew_, level.restriction->plan(), level.thread_rows,
+                                level.r.data());
+    level.report.allocated_bytes += level.restriction->bytes() + level.prolongation->bytes();
+    level.report.sent_bytes += level.r_to_restrict->sent_bytes();
+    level.report.sent_messages += level.r_to_restrict->message_count();
+  }
+  // What a level sends to the finer one counts there.
+  for (std::size_t i = 1; i < levels_.size(); ++i) {
+    levels_[i - 1]->report.sent_bytes += levels_[i]->x_to_prolongate->sent_bytes();
+    levels_[i - 1]->report.sent_messages += levels_[i]->x_to_prolongate->message_count();
+  }
+  if (coarsest_) {
+    levels_.back()->report.sent_bytes += coarsest_->sent_bytes();
+    levels_.back()->report.sent_messages += coarsest_->message_count();
+  }
+}
+
+template class Hierarchy<float>;
+template class Hierarchy<double>;
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "solver/amg/coarse_columns.h"
+#include "solver/amg/coarsest_level.h"
+#include "solver/amg/coupling.h"
+#include "solver/amg/crew.h"
+#include "solver/amg/galerkin.h"
+#include "solver/amg/level.h"
+#include "solver/amg/level_matrix.h"
+#include "solver/amg/row_values.h"
+#include "solver/amg/settings.h"
+#include "spmv/matrix/sparse_operator.h"
+
+namespace weft::solver::amg {
+
+/// The levels of smoothed aggregation for a symmetric positive definite matrix, which are set up in
+/// double precision and kept in the precision of `Value`.
+///
+///     matrix ─► strong rows ─► independent set ─► aggregates ─► prolongator ─► Galerkin product ─┐
+///       ▲                                                                                        │
+///       └──────────────────────────── the next level ◄───────────────────────────────────────────┘
+///
+/// All of it by the ranks and threads that own the rows; no rank has more than its rows and those
+/// next to them, but for the level that is solved directly. No bit depends on ranks and threads.
+/// Source: Vanek, Mandel, Brezina 1996, "Algebraic multigrid by smoothed aggregation for second and
+/// fourth order elliptic problems".
+template <class Value>
+class Hierarchy {
+ public:
+  /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
+  /// every rank, where a diagonal entry is not positive.
+  Hierarchy(const spmv::SparseOperator& op, const Settings& settings);
+
+  Crew& crew() { return crew_; }
+  std::vector<std::unique_ptr<Level<Value>>>& levels() { return levels_; }
+  const std::vector<std::unique_ptr<Level<Value>>>& levels() const { return levels_; }
+  /// The last level's direct solution; null where no level is small enough.
+  CoarsestLevel* coarsest() { return coarsest_ ? &*coarsest_ : nullptr; }
+  /// D^(-1/2) of the finest level's own rows.
+  const std::vector<double>& scale() const { return finest_scale_; }
+  /// An upper bound of the norm of a cycle, and not much more than it.
+  double norm() const { return norm_; }
+
+ private:
+  /// What a level leaves behind for the transfers to the next, whose scale is not known yet.
+  struct Transfer {
+    CouplingRows<float> prolongator;
+    CoarseColumns columns;
+    Restriction restriction;
+    std::vector<double> scale;  // of the finer level's own rows
+    /// D^(1/2) of the finer level's own rows and the halo of R.
+    std::unique_ptr<RowValues<double>> inverse_scale{};
+  };
+
+  void collective_build(const spmv::SparseOperator& op);
+  /// Adds a level; returns the matrix of the next, or nothing.
+  std::optional<spmv::DistributedMatrix> collective_add_level(
+      const spmv::DistributedMatrix& matrix, std::vector<spmv::LocalIndex> thread_rows);
+  void collective_make_direct(Level<Value>& level, const LevelMatrix& matrix,
+                              const std::vector<double>& scale);
+  void collective_make_smoother(Level<Value>& level, const LevelMatrix& matrix,
+                                const RowValues<double>& scale);
+  std::optional<GalerkinProduct> collective_coarsen(const Level<Value>& level,
+                                                    const LevelMatrix& matrix,
+                                                    const std::vector<double>& scale);
+  /// The coarse diagonal entries that rounding may leave of nothing. Needs `transfer_`.
+  std::vector<double> collective_bound_rounding(const Level<Value>& fine);
+  void collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
+                                 const std::vector<double>& coarse_scale,
+                                 const spmv::RowPartition& partition);
+  void make_vectors();
+
+  Crew crew_;
+  Settings settings_;
+  std::vector<std::unique_ptr<Level<Value>>> levels_;
+  std::optional<CoarsestLevel> coarsest_;
+  std::optional<Transfer> transfer_;  // during set-up
+  std::vector<double> finest_scale_;
+  std::vector<double> transfer_norms_;  // ‖P‖², by level
+  double norm_ = 1;
+};
+
+extern template class Hierarchy<float>;
+extern template class Hierarchy<double>;
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weft::solver::amg {
+
+/// One level of a hierarchy. Counts are of all ranks, times, bytes and messages of this one.
+struct LevelReport {
+  std::int64_t rows = 0;
+  std::int64_t nonzeros = 0;  // of its matrix
+  std::int64_t ranks = 0;  // that have rows of it
+  bool is_direct = false;
+  double largest_eigenvalue = 0;  // the bound that smoothing uses; 0 where there is none
+  std::int64_t own_rows = 0;
+  std::int64_t boundary_rows = 0;
+  std::int64_t allocated_bytes = 0;
+  std::int64_t sent_bytes = 0;  // of a cycle
+  std::int64_t sent_messages = 0;
+  double setup_seconds = 0;
+  double seconds = 0;  // of all cycles, the primary thread's
+  double halo_wait_seconds = 0;  // of these
+};
+
+/// All levels, the finest first.
+struct HierarchyReport {
+  std::int64_t cycles = 0;
+  int degree = 0;
+  bool is_single_precision = false;
+  double operator_complexity = 0;  // nonzeros of all levels' matrices over those of the finest
+  std::vector<LevelReport> levels;
+};
+
+}  // namespace weft::solver::amg

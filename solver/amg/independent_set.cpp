@@ -1,0 +1,88 @@
+#include "solver/amg/independent_set.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "spmv/problems/random_numbers.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+}  // namespace
+
+IndependentSet::IndependentSet(Crew& crew, const LevelMatrix& level, const StrongRows& strong)
+    : words_(crew, level.plan, level.thread_rows, outside) {
+  // The least word among a row and its neighbours; `outside` once one of them is a root.
+  RowValues<Word> least(crew, level.plan, level.thread_rows, outside);
+  const auto row_bits =
+      std::bit_width(static_cast<std::uint64_t>(level.matrix.partition.row_count()) + 1);
+  const GlobalIndex first_row = level.matrix.first_row();
+  std::vector<std::int64_t> open(static_cast<std::size_t>(crew.team().thread_count()));
+  std::int64_t open_everywhere = 1;
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    std::vector<LocalIndex> undecided;
+    std::vector<LocalIndex> uncovered;  // rows whose neighbours have no root yet
+    for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row)
+      if (!strong.is_alone(static_cast<std::size_t>(row))) undecided.push_back(row);
+    uncovered = undecided;
+    for (int round = 0; open_everywhere > 0; ++round) {
+      for (const LocalIndex row : undecided) {
+        const auto global = first_row + row;
+        const Word priority = spmv::random_bits(static_cast<std::uint64_t>(round), global);
+        words_[static_cast<std::size_t>(row)] =
+            (row_bits < 64 ? priority << row_bits : 0) | (static_cast<Word>(global) + 1);
+      }
+      words_.collective_renew(thread);
+      for (const LocalIndex row : uncovered) {
+        const auto i = static_cast<std::size_t>(row);
+        Word smallest = words_[i];
+        for (const LocalIndex column : strong.columns(i))
+          smallest = std::min(smallest, words_[static_cast<std::size_t>(column)]);
+        least[i] = smallest == root ? outside : smallest;
+      }
+      std::erase_if(uncovered, [&](LocalIndex row) {
+        return least[static_cast<std::size_t>(row)] == outside;
+      });
+      least.collective_renew(thread);
+      for (const LocalIndex row : undecided) {
+        const auto i = static_cast<std::size_t>(row);
+        const Word own = words_[i];
+        bool is_covered = least[i] == outside;
+        bool is_least = least[i] >= own;
+        for (const LocalIndex column : strong.columns(i)) {
+          const Word there = least[static_cast<std::size_t>(column)];
+          is_covered = is_covered || there == outside;
+          // Not "==": where couplings are strong in one direction only, a neighbour may not see
+          // this row, and the row with the least priority of all must still be decided.
+          is_least = is_least && there >= own;
+        }
+        if (is_covered)
+          words_[i] = outside;
+        else if (is_least)
+          words_[i] = root;
+      }
+      std::erase_if(undecided, [&](LocalIndex row) {
+        const Word word = words_[static_cast<std::size_t>(row)];
+        return word == root || word == outside;
+      });
+      open[index] = std::ssize(undecided);
+      thread.barrier();
+      if (thread.is_primary()) {
+        std::int64_t sum = 0;
+        for (const std::int64_t count : open) sum += count;
+        open_everywhere = crew.communicator().sum(sum);
+        round_count_ = round + 1;
+      }
+      thread.barrier();
+    }
+    words_.collective_renew(thread);
+  });
+}
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "solver/amg/crew.h"
+#include "solver/amg/level_matrix.h"
+#include "solver/amg/row_values.h"
+#include "solver/amg/strong_rows.h"
+
+namespace weft::solver::amg {
+
+/// Which rows of a rank, and of its halo, are roots: a maximal set of rows of which no two have a
+/// path of two strong couplings or less between them.
+///
+///     6×6 tridiagonal     roots 1 and 4, for instance: 0 [1] 2 | 3 [4] 5
+///
+/// Every row without couplings is outside. Each round, all rows that are not decided get a random
+/// priority that depends on the global row and the round alone; a row is a root once it has the
+/// least within two couplings. So the set does not depend on ranks and threads.
+/// Source: Kelley and Rajamanickam 2022, "Parallel, portable algorithms for distance-2 maximal
+/// independent set and graph coarsening", algorithm 1.
+class IndependentSet {
+ public:
+  /// Collective. Thread: the main thread, outside the team. Each round: two halo exchanges of 8
+  /// bytes a row and one sum over the ranks.
+  IndependentSet(Crew& crew, const LevelMatrix& level, const StrongRows& strong);
+
+  bool is_root(std::size_t row) const { return words_[row] == root; }
+  int round_count() const { return round_count_; }
+
+ private:
+  /// A word is the state of a row: a root, outside, or the priority of one that is not decided,
+  /// above its global row plus one.
+  using Word = std::uint64_t;
+  static constexpr Word root = 0;
+  static constexpr Word outside = ~Word{0};
+
+  RowValues<Word> words_;
+  int round_count_ = 0;
+};
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/phase_times.h"
+#include "solver/amg/crew.h"
+#include "solver/amg/hierarchy_report.h"
+#include "solver/amg/level_halo.h"
+#include "solver/amg/level_operator.h"
+#include "solver/amg/polynomial.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver::amg {
+
+/// A vector of a level: own entries, and room for the halo of every operator that reads it.
+template <class Value>
+class LevelVector {
+ public:
+  LevelVector() = default;
+  /// First touched by the threads that own the rows. `halo_count`: of the largest halo.
+  LevelVector(const Crew& crew, const std::vector<spmv::LocalIndex>& thread_rows,
+              std::int64_t halo_count)
+      : entries_(static_cast<std::size_t>(thread_rows.back() + halo_count)) {
+    crew.team().run([&](const comm_thread::TeamThread& thread) {
+      const auto index = static_cast<std::size_t>(thread.index);
+      std::fill(data() + thread_rows[index], data() + thread_rows[index + 1], Value{0});
+    });
+  }
+
+  Value* data() { return entries_.data(); }
+  std::int64_t bytes() const { return std::ssize(entries_.span()) * std::int64_t{sizeof(Value)}; }
+
+ private:
+  perfmodel::HugePageBuffer<Value> entries_;
+};
+
+/// A level as the cycle uses it, scaled by D^(-1/2) from both sides: its matrix has ones on the
+/// diagonal, which are not stored. The level that is solved directly has no operators.
+/// It cannot be moved.
+template <class Value>
+struct Level {
+  std::vector<spmv::LocalIndex> thread_rows;  // [thread_count + 1]
+  std::optional<LevelOperator<Value>> off_diagonal{};
+  Polynomial smoother{1, 1};
+  std::optional<LevelOperator<Value>> prolongation{};  // from the next level
+  std::optional<LevelOperator<Value>> restriction{};  // to the next level
+
+  LevelVector<Value> b{};  // right-hand side
+  LevelVector<Value> x{};  // solution
+  LevelVector<Value> r{};  // residual
+  LevelVector<Value> rest{};  // residual between steps of a degree above 2
+  std::array<LevelVector<Value>, 2> z{};  // of a degree above 2
+  std::optional<LevelHalo<Value>> b_to_smooth{}, x_to_multiply{}, r_to_smooth{}, r_to_restrict{};
+  std::optional<LevelHalo<Value>> x_to_prolongate{};  // to the finer level
+  std::array<std::optional<LevelHalo<Value>>, 2> z_to_smooth{};
+
+  perfmodel::PhaseTimer timer{};
+  LevelReport report{};
+};
+
+}  // namespace weft::solver::amg

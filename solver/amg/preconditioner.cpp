@@ -1,0 +1,31 @@
+#include "solver/amg/preconditioner.h"
+
+namespace weft::solver::amg {
+
+AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings)
+    : cycle_(collective_make(op, settings)) {}
+
+AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::SparseOperator& op,
+                                                               const Settings& settings) {
+  if (settings.precision == Settings::Precision::single)
+    return std::make_unique<Cycle<float>>(op, settings);
+  return std::make_unique<Cycle<double>>(op, settings);
+}
+
+void AmgPreconditioner::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {
+  std::visit([&](auto& cycle) { cycle->apply(thread, r, z); }, cycle_);
+}
+
+double AmgPreconditioner::norm() const {
+  return std::visit([](const auto& cycle) { return cycle->norm(); }, cycle_);
+}
+
+HierarchyReport AmgPreconditioner::report() const {
+  return std::visit([](const auto& cycle) { return cycle->report(); }, cycle_);
+}
+
+void AmgPreconditioner::forget_times() {
+  std::visit([](auto& cycle) { cycle->forget_times(); }, cycle_);
+}
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "comm_thread/placement/compute_team.h"
+#include "solver/amg/cycle.h"
+#include "solver/amg/hierarchy_report.h"
+#include "solver/amg/settings.h"
+#include "solver/precondition/preconditioner.h"
+#include "spmv/matrix/sparse_operator.h"
+
+namespace weft::solver::amg {
+
+/// Algebraic multigrid as a preconditioner, for symmetric positive definite matrices of any origin:
+/// one V-cycle of smoothed aggregation. Symmetric if A is. No bit depends on ranks, threads and
+/// modes.
+/// Lifetime: `op` outlives it.
+class AmgPreconditioner final : public Preconditioner {
+ public:
+  /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
+  /// every rank, where a diagonal entry is not positive or the coarsest matrix is indefinite.
+  AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings);
+
+  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
+  double norm() const override;
+  bool is_symmetric() const override { return true; }
+
+  /// What each level has and took. Thread: the main thread, outside the team.
+  HierarchyReport report() const;
+  /// Times count from now on. Thread: as above.
+  void forget_times();
+
+ private:
+  using AnyCycle = std::variant<std::unique_ptr<Cycle<float>>, std::unique_ptr<Cycle<double>>>;
+
+  static AnyCycle collective_make(const spmv::SparseOperator& op, const Settings& settings);
+
+  AnyCycle cycle_;
+};
+
+}  // namespace weft::solver::amg

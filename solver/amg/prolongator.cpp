@@ -1,0 +1,128 @@
+#include "solver/amg/prolongator.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/mpi/sparse_exchange.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+constexpr LocalIndex no_column = -1;
+
+/// A row in a message is a head, whose `column` counts the entries that follow.
+struct SentEntry {
+  GlobalIndex column;
+  float value;
+};
+
+/// Rows of P while they are made.
+class RowMaker {
+ public:
+  explicit RowMaker(CouplingRows<float>& rows) : rows_(rows) {}
+
+  void add(LocalIndex column, double weight) {
+    if (column == no_column) return;
+    for (auto& [sum, place] : sums_)
+      if (place == column) {
+        sum += weight;
+        return;
+      }
+    sums_.push_back({weight, column});
+  }
+  void end_row() {
+    for (const auto& [sum, column] : sums_)
+      if (const auto value = static_cast<float>(sum); value != 0)
+        rows_.couplings.push_back({value, column});
+    rows_.end_row();
+    sums_.clear();
+  }
+
+ private:
+  CouplingRows<float>& rows_;
+  std::vector<Coupling<double>> sums_;  // a few
+};
+
+/// Adds the rows of `part` behind those of `all`.
+void append(CouplingRows<float>& all, const CouplingRows<float>& part) {
+  const std::int64_t before = std::ssize(all.couplings);
+  all.couplings.insert(all.couplings.end(), part.couplings.begin(), part.couplings.end());
+  for (std::size_t row = 0; row < part.row_count(); ++row)
+    all.begin.push_back(before + part.begin[row + 1]);
+}
+
+/// The rows of P in the halo of A.
+void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& columns,
+                           CouplingRows<float>& rows) {
+  std::map<int, comm_thread::Bytes> messages;
+  for (const auto& neighbour : level.plan.neighbours) {
+    std::vector<SentEntry> entries;
+    for (std::int64_t i = neighbour.send_begin; i < neighbour.send_begin + neighbour.send_count;
+         ++i) {
+      const auto row =
+          rows.row(static_cast<std::size_t>(level.plan.send_list[static_cast<std::size_t>(i)]));
+      entries.push_back({std::ssize(row), 0});
+      for (const auto& [value, column] : row) entries.push_back({columns.global(column), value});
+    }
+    messages[neighbour.rank] = comm_thread::to_bytes(entries);
+  }
+  // In the order of the halo: neighbours have ascending ranks.
+  for (const auto& [source, bytes] :
+       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages))) {
+    const auto entries = comm_thread::from_bytes<SentEntry>(bytes);
+    for (std::size_t i = 0; i < entries.size();) {
+      const auto end = i + 1 + static_cast<std::size_t>(entries[i].column);
+      for (++i; i < end; ++i)
+        rows.couplings.push_back({entries[i].value, columns.meet(entries[i].column)});
+      rows.end_row();
+    }
+  }
+}
+
+}  // namespace
+
+CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& level,
+                                                 const StrongRows& strong,
+                                                 const Aggregates& aggregates, double factor,
+                                                 CoarseColumns& columns) {
+  const auto row_count = static_cast<std::size_t>(level.row_count());
+  std::vector<LocalIndex> aggregate_of(row_count + static_cast<std::size_t>(level.plan.halo_count));
+  for (std::size_t row = 0; row < aggregate_of.size(); ++row) {
+    const GlobalIndex number = aggregates.of(row);
+    aggregate_of[row] = number == Aggregates::none ? no_column : columns.meet(number);
+  }
+  std::vector<CouplingRows<float>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    RowMaker maker(parts[index]);
+    for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
+         row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
+      const LocalIndex own = aggregate_of[row];
+      if (own != no_column) {
+        // A diagonal that is not positive comes of rounding: such a row is not smoothed.
+        const double diagonal = strong.diagonal(row);
+        const double share = diagonal > 0 ? factor : 0;
+        const double scale = diagonal > 0 ? -factor / diagonal : 0;
+        const auto neighbours = strong.columns(row);
+        const auto values = strong.values(row);
+        maker.add(own, 1 - share);
+        for (std::size_t k = 0; k < neighbours.size(); ++k)
+          maker.add(aggregate_of[static_cast<std::size_t>(neighbours[k])], scale * values[k]);
+      }
+      maker.end_row();
+    }
+  });
+  CouplingRows<float> rows = std::move(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) append(rows, parts[i]);
+  collective_fetch_halo(crew, level, columns, rows);
+  return rows;
+}
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,134 @@
+#include "solver/amg/spectral_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/simd.h"
+#include "solver/direct/tridiagonal_spectrum.h"
+#include "spmv/problems/random_numbers.h"
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using perfmodel::HugePageBuffer;
+using perfmodel::Lane8;
+using spmv::BinnedSum;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+constexpr int most_steps = 10;
+/// Lanczos ends where the next vector is shorter than this: its directions are exhausted.
+constexpr double least_length = 1e-4;
+
+/// Lanczos' three-term recurrence on the rows of all threads.
+template <class Value>
+class Lanczos {
+ public:
+  Lanczos(Crew& crew, const LevelOperator<Value>& off_diagonal)
+      : crew_(crew),
+        off_diagonal_(off_diagonal),
+        sum_(crew.communicator(), crew.comm_thread(), crew.team().thread_count(), 1),
+        v_(size()),
+        w_(size()),
+        before_(size()),
+        halo_(crew, off_diagonal.plan(), off_diagonal.thread_rows(), v_.data()) {
+    crew.communicator().barrier();  // both ends of every pair exist
+  }
+
+  /// Every thread of the team.
+  void collective_run(const TeamThread& thread, GlobalIndex first_row, std::uint64_t seed) {
+    for_rows(thread, [&](std::size_t row) {
+      w_[row] =
+          static_cast<Value>(spmv::uniform(seed, first_row + static_cast<GlobalIndex>(row)) - 0.5);
+      v_[row] = before_[row] = 0;
+    });
+    double length = std::sqrt(collective_dot(thread, w_.data(), w_.data()));
+    for (int step = 0; step < most_steps && length > least_length; ++step) {
+      if (thread.is_primary() && step > 0) lengths.push_back(length);
+      const auto scale = static_cast<Value>(1 / length);
+      for_rows(thread, [&](std::size_t row) {
+        before_[row] = v_[row];
+        v_[row] = scale * w_[row];
+      });
+      const auto old = static_cast<Value>(step == 0 ? 0 : length);
+      off_diagonal_.run(thread, spmv::Mode::vector, halo_, crew_.comm_thread(), timer_,
+                        [&](LocalIndex row, Value sum) {
+                          const auto i = static_cast<std::size_t>(row);
+                          w_[i] = (v_[i] + sum) - old * before_[i];
+                        });
+      const double quotient = collective_dot(thread, v_.data(), w_.data());
+      if (!std::isfinite(quotient)) break;  // on every thread of every rank
+      if (thread.is_primary()) quotients.push_back(quotient);
+      const auto share = static_cast<Value>(quotient);
+      for_rows(thread, [&](std::size_t row) { w_[row] -= share * v_[row]; });
+      length = std::sqrt(collective_dot(thread, w_.data(), w_.data()));
+    }
+  }
+
+  std::vector<double> quotients;
+  std::vector<double> lengths;
+
+ private:
+  std::size_t size() const {
+    return static_cast<std::size_t>(off_diagonal_.row_count() + off_diagonal_.plan().halo_count);
+  }
+  template <class Work>
+  void for_rows(const TeamThread& thread, const Work& work) const {
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (auto row = static_cast<std::size_t>(off_diagonal_.thread_rows()[index]);
+         row < static_cast<std::size_t>(off_diagonal_.thread_rows()[index + 1]); ++row)
+      work(row);
+  }
+  /// No element is far above 1, nor is the sum: the vectors are random or have length 1.
+  double collective_dot(const TeamThread& thread, const Value* a, const Value* b) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const auto begin = static_cast<std::size_t>(off_diagonal_.thread_rows()[index]);
+    const auto end = static_cast<std::size_t>(off_diagonal_.thread_rows()[index + 1]);
+    BinnedSum sum(1024.0);
+    std::size_t row = begin;
+    for (; row + 8 <= end; row += 8) {
+      Lane8 products{};
+      for (std::size_t lane = 0; lane < 8; ++lane)
+        products[lane] = static_cast<double>(a[row + lane]) * static_cast<double>(b[row + lane]);
+      sum.add(products);
+    }
+    for (; row < end; ++row) sum.add(static_cast<double>(a[row]) * static_cast<double>(b[row]));
+    sum.flush(sum_.part(thread.index));
+    sum_.collective_reduce(thread);
+    return sum_.result();
+  }
+
+  Crew& crew_;
+  const LevelOperator<Value>& off_diagonal_;
+  comm_thread::ReproducibleSum sum_;
+  HugePageBuffer<Value> v_, w_, before_;
+  LevelHalo<Value> halo_;
+  perfmodel::PhaseTimer timer_;
+};
+
+}  // namespace
+
+template <class Value>
+double collective_estimate_largest(Crew& crew, const LevelOperator<Value>& off_diagonal,
+                                   GlobalIndex first_row, GlobalIndex global_row_count,
+                                   std::uint64_t seed) {
+  if (global_row_count == 0) return 1;
+  Lanczos<Value> lanczos(crew, off_diagonal);
+  crew.team().run(
+      [&](const TeamThread& thread) { lanczos.collective_run(thread, first_row, seed); });
+  if (lanczos.quotients.empty()) return 1;
+  const auto spectrum = tridiagonal_spectrum(lanczos.quotients, lanczos.lengths);
+  return *std::ranges::max_element(spectrum.values);
+}
+
+template double collective_estimate_largest(Crew&, const LevelOperator<float>&, GlobalIndex,
+                                            GlobalIndex, std::uint64_t);
+template double collective_estimate_largest(Crew&, const LevelOperator<double>&, GlobalIndex,
+                                            GlobalIndex, std::uint64_t);
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "solver/amg/crew.h"
+#include "solver/amg/level_matrix.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver::amg {
+
+/// The strong couplings of a rank's rows, and the diagonal to which the weak ones are added: the
+/// filtered matrix A_F, whose rows have the same sums.
+///
+/// a_ij is strong if −a_ij ≥ threshold·max_k(−a_ik) for row i or for row j; in rows without
+/// negative couplings magnitudes count. Weak couplings are not added where that would leave less
+/// than a tenth of a_ii.
+///
+///     row of A     8 −4 −3 −0.5 0.5     threshold 0.25
+///     row of A_F   8 −4 −3
+class StrongRows {
+ public:
+  /// Collective. Thread: the main thread, outside the team.
+  StrongRows(Crew& crew, const LevelMatrix& level, double threshold);
+
+  /// Columns, ascending in global number, without the diagonal, and values.
+  std::span<const spmv::LocalIndex> columns(std::size_t row) const {
+    return columns_.span().subspan(begin(row), ends_[row] - begin(row));
+  }
+  std::span<const double> values(std::size_t row) const {
+    return values_.span().subspan(begin(row), ends_[row] - begin(row));
+  }
+  double diagonal(std::size_t row) const { return diagonal_[row]; }
+  bool is_alone(std::size_t row) const { return ends_[row] == begin(row); }
+
+ private:
+  std::size_t begin(std::size_t row) const { return static_cast<std::size_t>(offsets_[row]); }
+
+  std::span<const std::int64_t> offsets_;  // of the matrix
+  perfmodel::HugePageBuffer<std::size_t> ends_;
+  perfmodel::HugePageBuffer<spmv::LocalIndex> columns_;
+  perfmodel::HugePageBuffer<double> values_;
+  perfmodel::HugePageBuffer<double> diagonal_;
+};
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,231 @@
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/input_error.h"
+#include "solver/amg/preconditioner.h"
+#include "solver/methods/method_table.h"
+#include "spmv/modes/mode.h"
+#include "tests/solver/amg/crew_system.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::Communicator;
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using tests::CrewSystem;
+using tests::ReferenceMatrix;
+
+std::vector<double> some_vector(std::size_t size, int seed) {
+  std::vector<double> r;
+  for (std::size_t i = 0; i < size; ++i)
+    r.push_back(static_cast<double>((i * i + static_cast<std::size_t>(seed) * i) % 17) - 7.5);
+  return r;
+}
+
+/// M times this rank's part of r. Collective.
+std::vector<double> apply(CrewSystem& system, AmgPreconditioner& preconditioner,
+                          const std::vector<double>& r) {
+  std::vector<double> z(system.count());
+  system.team().run(
+      [&](const TeamThread& thread) { preconditioner.apply(thread, r.data(), z.data()); });
+  return z;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+struct Solved {
+  SolveReport report;
+  std::vector<double> x;
+};
+
+/// CG on A·x = b to a tight tolerance. Collective.
+Solved solve(CrewSystem& system, const Settings& settings, const std::vector<double>& b,
+             const std::string& method = "cg") {
+  AmgPreconditioner preconditioner(system.op(), settings);
+  KrylovMethod::Options options;
+  options.mode = settings.mode;
+  options.preconditioner = &preconditioner;
+  options.stop.tolerance = 1e-10;
+  const auto solver = find_krylov_method(method)->collective_make(system.op(), options);
+  Solved solved{.report = solver->solve(system.own(b)), .x = {}};
+  solved.x.assign(solver->solution().begin(), solver->solution().end());
+  return solved;
+}
+
+/// The graph Laplacian of a path, with nothing at its ends: singular.
+ReferenceMatrix path(GlobalIndex size, GlobalIndex first, ReferenceMatrix matrix = {}) {
+  matrix.resize(static_cast<std::size_t>(first + size));
+  for (GlobalIndex row = first; row < first + size; ++row)
+    for (const GlobalIndex other : {row - 1, row + 1})
+      if (other >= first && other < first + size) {
+        matrix[static_cast<std::size_t>(row)][other] = -1;
+        matrix[static_cast<std::size_t>(row)][row] += 1;
+      }
+  return matrix;
+}
+
+const Settings with_levels{.direct_rows = 20};
+
+}  // namespace
+
+TEST_CASE("M is symmetric and positive") {
+  for (const std::string problem : {"poisson2d:23x19", "poisson3d:9", "anisotropic3d:10,1,1,0.001",
+                                    "diffusion3d:9,lognormal:3", "diffusion3d:9,jumps:10000"})
+    for (const auto precision : {Settings::Precision::single, Settings::Precision::double_})
+      for (int degree = 1; degree <= 4; ++degree) {
+        CAPTURE(problem, degree, static_cast<int>(precision));
+        CrewSystem system(Communicator::self(), problem);
+        AmgPreconditioner preconditioner(
+            system.op(), {.degree = degree, .direct_rows = 20, .precision = precision});
+        CHECK(preconditioner.report().levels.size() > 1);
+        const double rounding = precision == Settings::Precision::single ? 1e-5 : 1e-12;
+        const auto a = some_vector(system.count(), 1);
+        const auto b = some_vector(system.count(), 5);
+        const auto of_a = apply(system, preconditioner, a);
+        const auto of_b = apply(system, preconditioner, b);
+        const double size = std::sqrt(dot(a, of_a) * dot(b, of_b));
+        CHECK(std::abs(dot(a, of_b) - dot(b, of_a)) < rounding * size);
+        CHECK(dot(a, of_a) > 0);
+        CHECK(dot(b, of_b) > 0);
+        // An upper bound of the norm, and not one of no use.
+        CHECK(std::sqrt(dot(of_a, of_a) / dot(a, a)) < preconditioner.norm());
+        CHECK(std::sqrt(dot(of_a, of_a) / dot(a, a)) * 1e6 > preconditioner.norm());
+      }
+}
+
+TEST_CASE("M has the same bits on any ranks and threads and in any mode") {
+  for (const std::string problem : {"poisson2d:23x19", "diffusion3d:9,lognormal:3",
+                                    "irregular:900,nnzr=7,bandwidth=40,seed=3"}) {
+    CrewSystem alone(Communicator::self(), problem, 1);
+    CrewSystem together(Communicator::collective_world(), problem);
+    for (const int degree : {2, 3}) {
+      Settings settings = with_levels;
+      settings.degree = degree;
+      AmgPreconditioner reference(alone.op(), settings);
+      const auto r = some_vector(alone.count(), 3);
+      const auto expected = apply(alone, reference, r);
+      for (const spmv::Mode mode : spmv::all_modes()) {
+        CAPTURE(problem, degree, spmv::name(mode));
+        settings.mode = mode;
+        settings.gather_rows = mode == spmv::Mode::task ? 1 : 30;
+        AmgPreconditioner preconditioner(together.op(), settings);
+        CHECK(preconditioner.norm() == Approx(reference.norm()));
+        CHECK(apply(together, preconditioner, together.own(r)) == together.own(expected));
+        CHECK(preconditioner.report().operator_complexity ==
+              reference.report().operator_complexity);
+      }
+    }
+  }
+}
+
+TEST_CASE("conjugate gradients take few iterations, and as many on any ranks") {
+  struct Expected {
+    std::string problem;
+    std::int64_t iterations;
+  };
+  for (const auto& [problem, iterations] : {Expected{"poisson3d:16", 10},
+                                            {"anisotropic3d:16,1,1,0.001", 12},
+                                            {"diffusion3d:16,jumps:10000", 15},
+                                            {"poisson2d:60x60", 14}})
+    for (const std::string method : {"cg", "cg-one-reduction", "fcg"}) {
+      CAPTURE(problem, method);
+      CrewSystem alone(Communicator::self(), problem, 1);
+      CrewSystem together(Communicator::collective_world(), problem);
+      const std::vector<double> b(alone.count(), 1.0);
+      const Solved expected = solve(alone, {.direct_rows = 50}, b, method);
+      const Solved found = solve(together, {.direct_rows = 50}, b, method);
+      CHECK(found.report.status == SolveStatus::converged);
+      CHECK(found.report.relative_residual < 2e-10);
+      CHECK(found.report.iterations <= iterations);
+      CHECK(found.report.iterations == expected.report.iterations);
+      CHECK(found.x == together.own(expected.x));
+    }
+}
+
+TEST_CASE("rows without couplings, and more ranks than rows of a level, are no obstacle") {
+  ReferenceMatrix matrix = tests::reference_matrix(spmv::Problem::parse("poisson2d:9x7"));
+  for (int i = 0; i < 4; ++i) {
+    matrix.emplace_back();
+    matrix.back()[static_cast<GlobalIndex>(matrix.size()) - 1] = 3.0 + i;
+  }
+  for (const std::int64_t direct_rows : {1, 3, 100}) {
+    CAPTURE(direct_rows);
+    CrewSystem system(Communicator::collective_world(), matrix);
+    const auto solved =
+        solve(system, {.direct_rows = direct_rows}, std::vector<double>(matrix.size(), 1.0));
+    CHECK(solved.report.status == SolveStatus::converged);
+    CHECK(solved.report.iterations < 20);
+  }
+}
+
+TEST_CASE("a diagonal matrix and one row are solved") {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{30}}) {
+    ReferenceMatrix matrix(size);
+    for (std::size_t row = 0; row < size; ++row)
+      matrix[row][static_cast<GlobalIndex>(row)] = 1e-3 * static_cast<double>(row + 1);
+    CrewSystem system(Communicator::collective_world(), matrix);
+    for (const std::int64_t direct_rows : {10, 100}) {
+      const auto solved =
+          solve(system, {.direct_rows = direct_rows}, std::vector<double>(size, 1.0));
+      CHECK(solved.report.status == SolveStatus::converged);
+    }
+  }
+}
+
+TEST_CASE("singular systems that have a solution are solved, one part or several") {
+  // Two paths without boundary conditions: every right-hand side sums to 0 on each.
+  const ReferenceMatrix matrix = path(40, 60, path(60, 0));
+  std::vector<double> b(100);
+  for (std::size_t i = 0; i < 60; ++i) b[i] = i % 2 == 0 ? 1 : -1;
+  for (std::size_t i = 60; i < 100; ++i) b[i] = i < 80 ? 0.5 : -0.5;
+  for (const std::int64_t direct_rows : {1, 10, 1000}) {
+    CAPTURE(direct_rows);
+    CrewSystem system(Communicator::collective_world(), matrix);
+    AmgPreconditioner preconditioner(system.op(), {.direct_rows = direct_rows});
+    KrylovMethod::Options options;
+    options.preconditioner = &preconditioner;
+    options.stop.tolerance = 1e-6;
+    const auto solver = find_krylov_method("cg")->collective_make(system.op(), options);
+    const SolveReport report = solver->solve(system.own(b));
+    CHECK(report.status == SolveStatus::converged);
+    CHECK(report.iterations < 40);
+  }
+}
+
+TEST_CASE("scales far from 1 change nothing") {
+  ReferenceMatrix matrix = tests::reference_matrix(spmv::Problem::parse("poisson2d:20x20"));
+  CrewSystem plain(Communicator::collective_world(), matrix);
+  std::vector<double> b(matrix.size(), 1.0);
+  const Solved expected = solve(plain, with_levels, b);
+  for (const int exponent : {-150, 150}) {
+    ReferenceMatrix scaled = matrix;
+    for (auto& row : scaled)
+      for (auto& [column, value] : row) value = std::ldexp(value, exponent);
+    std::vector<double> right(matrix.size(), std::ldexp(1.0, exponent / 2));
+    CrewSystem system(Communicator::collective_world(), scaled);
+    const Solved found = solve(system, with_levels, right);
+    CHECK(found.report.status == SolveStatus::converged);
+    CHECK(found.report.iterations == expected.report.iterations);
+  }
+}
+
+TEST_CASE("matrices that are not positive definite are refused on every rank") {
+  ReferenceMatrix matrix = tests::reference_matrix(spmv::Problem::parse("poisson2d:6x6"));
+  matrix[20][20] = -1;
+  CrewSystem negative(Communicator::collective_world(), matrix);
+  CHECK_THROWS_AS(AmgPreconditioner(negative.op(), {}), comm_thread::InputError);
+  matrix[20][20] = 0.01;  // positive, but the matrix is indefinite
+  CrewSystem indefinite(Communicator::collective_world(), matrix);
+  CHECK_THROWS_AS(AmgPreconditioner(indefinite.op(), {}), comm_thread::InputError);
+}
+
+}  // namespace weft::solver::amg

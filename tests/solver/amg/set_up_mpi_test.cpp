@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "solver/amg/aggregates.h"
+#include "solver/amg/crew.h"
+#include "solver/amg/galerkin.h"
+#include "solver/amg/independent_set.h"
+#include "solver/amg/level_operator.h"
+#include "solver/amg/prolongator.h"
+#include "solver/amg/spectral_bound.h"
+#include "solver/amg/strong_rows.h"
+#include "tests/solver/amg/crew_system.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::Communicator;
+using spmv::GlobalIndex;
+using tests::CrewSystem;
+using tests::ReferenceMatrix;
+
+constexpr double threshold = 0.25;
+constexpr double factor = 0.7;
+
+const std::vector<std::string> problems{"poisson2d:17x13", "poisson3d:7",
+                                        "anisotropic3d:8,1,1,0.01", "diffusion3d:7,lognormal:2",
+                                        "irregular:600,nnzr=7,bandwidth=40,seed=3"};
+
+/// All steps of the set-up of one level.
+struct SetUp {
+  SetUp(const Communicator& communicator, const std::string& problem, int threads,
+        GlobalIndex rows_a_rank = 1)
+      : system(communicator, problem, threads),
+        crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
+        level{.matrix = system.op().matrix().matrix(),
+              .plan = system.op().halo_plan(),
+              .thread_rows = {system.op().matrix().thread_rows().begin(),
+                              system.op().matrix().thread_rows().end()}},
+        strong(crew, level, threshold),
+        roots(crew, level, strong),
+        aggregates(crew, level, strong, roots, rows_a_rank),
+        columns(aggregates.partition(), crew.communicator().rank()),
+        prolongator(collective_build_prolongator(crew, level, strong, aggregates, factor, columns)),
+        product(collective_multiply_galerkin(crew, level, prolongator, aggregates.partition(),
+                                             columns)) {}
+
+  CrewSystem system;
+  Crew crew;
+  LevelMatrix level;
+  StrongRows strong;
+  IndependentSet roots;
+  Aggregates aggregates;
+  CoarseColumns columns;
+  CouplingRows<float> prolongator;
+  GalerkinProduct product;
+};
+
+/// Strong neighbours of every row, by the definition.
+std::vector<std::set<GlobalIndex>> strong_graph(const ReferenceMatrix& matrix) {
+  std::vector<double> strongest(matrix.size());
+  for (std::size_t row = 0; row < matrix.size(); ++row)
+    for (const auto& [column, value] : matrix[row])
+      if (column != static_cast<GlobalIndex>(row))
+        strongest[row] = std::max(strongest[row], -value);
+  std::vector<std::set<GlobalIndex>> graph(matrix.size());
+  for (std::size_t row = 0; row < matrix.size(); ++row)
+    for (const auto& [column, value] : matrix[row])
+      if (column != static_cast<GlobalIndex>(row) &&
+          -value >=
+              threshold * std::min(strongest[row], strongest[static_cast<std::size_t>(column)]))
+        graph[row].insert(column);
+  return graph;
+}
+
+}  // namespace
+
+TEST_CASE("strong couplings are those of the definition and the filtered rows keep their sums") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const ReferenceMatrix matrix = tests::reference_matrix(spmv::Problem::parse(problem));
+    const auto graph = strong_graph(matrix);
+    const SetUp setup(Communicator::collective_world(), problem, tests::thread_count());
+    for (std::size_t i = 0; i < setup.system.count(); ++i) {
+      const std::size_t row = setup.system.first() + i;
+      std::set<GlobalIndex> found;
+      double sum = setup.strong.diagonal(i);
+      for (const auto column : setup.strong.columns(i))
+        found.insert(setup.level.matrix.global_column(column));
+      for (const double value : setup.strong.values(i)) sum += value;
+      CHECK(found == graph[row]);
+      double whole = 0;
+      for (const auto& [column, value] : matrix[row]) whole += value;
+      CHECK(sum == Approx(whole).margin(1e-9));
+    }
+  }
+}
+
+TEST_CASE("the independent set is independent and maximal, and the same on any ranks") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const auto graph = strong_graph(tests::reference_matrix(spmv::Problem::parse(problem)));
+    const SetUp together(Communicator::collective_world(), problem, tests::thread_count());
+    const SetUp alone(Communicator::self(), problem, 1);
+    for (std::size_t row = 0; row < graph.size(); ++row) {
+      // Rows at most two couplings away, without the row itself.
+      std::set<GlobalIndex> near;
+      for (const GlobalIndex next : graph[row]) {
+        near.insert(next);
+        near.insert(graph[static_cast<std::size_t>(next)].begin(),
+                    graph[static_cast<std::size_t>(next)].end());
+      }
+      near.erase(static_cast<GlobalIndex>(row));
+      const auto roots_near = std::ranges::count_if(near, [&](GlobalIndex other) {
+        return alone.roots.is_root(static_cast<std::size_t>(other));
+      });
+      if (alone.roots.is_root(row))
+        CHECK(roots_near == 0);
+      else
+        CHECK(roots_near > 0);
+    }
+    for (std::size_t i = 0; i < together.system.count(); ++i)
+      CHECK(together.roots.is_root(i) == alone.roots.is_root(together.system.first() + i));
+  }
+}
+
+TEST_CASE("aggregates are connected, numbered by their roots, and the same on any ranks") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const auto graph = strong_graph(tests::reference_matrix(spmv::Problem::parse(problem)));
+    const SetUp together(Communicator::collective_world(), problem, tests::thread_count());
+    const SetUp alone(Communicator::self(), problem, 1);
+    GlobalIndex next = 0;
+    for (std::size_t row = 0; row < graph.size(); ++row) {
+      const GlobalIndex number = alone.aggregates.of(row);
+      if (alone.roots.is_root(row)) {
+        CHECK(number == next++);
+        for (const GlobalIndex neighbour : graph[row])
+          CHECK(alone.aggregates.of(static_cast<std::size_t>(neighbour)) == number);
+      }
+      CHECK(number != Aggregates::none);
+      CHECK((graph[row].empty() || std::ranges::any_of(graph[row], [&](GlobalIndex neighbour) {
+               return alone.aggregates.of(static_cast<std::size_t>(neighbour)) == number;
+             })));
+    }
+    CHECK(next == alone.aggregates.partition().row_count());
+    for (std::size_t i = 0; i < together.system.count(); ++i)
+      CHECK(together.aggregates.of(i) == alone.aggregates.of(together.system.first() + i));
+  }
+}
+
+TEST_CASE("the coarse matrix is the Galerkin product, with the same bits on any ranks") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const ReferenceMatrix a = tests::reference_matrix(spmv::Problem::parse(problem));
+    const SetUp together(Communicator::collective_world(), problem, tests::thread_count());
+    const SetUp alone(Communicator::self(), problem, 1);
+    // Pᵀ·A·P straight from its definition.
+    ReferenceMatrix expected(static_cast<std::size_t>(alone.aggregates.partition().row_count()));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      for (const auto& [m, value] : a[i])
+        for (const auto& left : alone.prolongator.row(i))
+          for (const auto& right : alone.prolongator.row(static_cast<std::size_t>(m)))
+            expected[static_cast<std::size_t>(left.column)][right.column] +=
+                static_cast<double>(left.value) * value * static_cast<double>(right.value);
+    const auto row_of = [](const spmv::DistributedMatrix& matrix, std::size_t row) {
+      std::vector<std::pair<GlobalIndex, double>> entries;
+      for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k)
+        entries.emplace_back(matrix.global_column(matrix.rows.columns[std::size_t(k)]),
+                             matrix.rows.values[std::size_t(k)]);
+      return entries;
+    };
+    double largest = 0;
+    for (const auto& row : expected)
+      for (const auto& [column, value] : row) largest = std::max(largest, std::abs(value));
+    for (std::size_t row = 0; row < expected.size(); ++row) {
+      const auto entries = row_of(alone.product.matrix, row);
+      CHECK(entries.size() == expected[row].size());
+      std::size_t k = 0;
+      for (const auto& [column, value] : expected[row]) {
+        CHECK(entries[k].first == column);
+        CHECK(std::abs(entries[k++].second - value) < 1e-13 * largest);
+      }
+    }
+    CHECK(together.product.matrix.global_nonzero_count ==
+          alone.product.matrix.global_nonzero_count);
+    const auto first = static_cast<std::size_t>(together.product.matrix.first_row());
+    for (std::size_t row = 0; row < std::size_t(together.product.matrix.rows.row_count); ++row)
+      CHECK(row_of(together.product.matrix, row) == row_of(alone.product.matrix, first + row));
+  }
+}
+
+TEST_CASE("a coarse level moves to fewer ranks without a change of bits") {
+  const std::string problem = "diffusion3d:9,lognormal:2";
+  const SetUp alone(Communicator::self(), problem, 1);
+  const GlobalIndex rows = alone.aggregates.partition().row_count();
+  for (const GlobalIndex rows_a_rank : {GlobalIndex{1}, rows / 3, rows / 2, rows}) {
+    CAPTURE(rows, rows_a_rank);
+    const SetUp together(Communicator::collective_world(), problem, tests::thread_count(),
+                         rows_a_rank);
+    const spmv::RowPartition& partition = together.aggregates.partition();
+    const int ranks = together.crew.communicator().size();
+    GlobalIndex holders = 0;
+    for (int rank = 0; rank < ranks; ++rank) holders += partition.size(rank) > 0;
+    CHECK(partition.row_count() == rows);
+    CHECK(holders == std::min<GlobalIndex>(ranks, rows / rows_a_rank));
+    const spmv::CrsMatrix& found = together.product.matrix.rows;
+    const spmv::CrsMatrix& expected = alone.product.matrix.rows;
+    const auto begin = static_cast<std::size_t>(
+        expected.row_offsets[std::size_t(together.product.matrix.first_row())]);
+    for (std::size_t k = 0; k < std::size_t(found.nonzero_count()); ++k) {
+      CHECK(together.product.matrix.global_column(found.columns[k]) == expected.columns[begin + k]);
+      CHECK(found.values[k] == expected.values[begin + k]);
+    }
+  }
+}
+
+TEST_CASE("the prolongator has the definition's entries and R is its transpose") {
+  const SetUp setup(Communicator::self(), "diffusion3d:6,lognormal:2", tests::thread_count());
+  const auto n = setup.system.count();
+  std::vector<std::vector<double>> transposed(static_cast<std::size_t>(setup.columns.own_count()),
+                                              std::vector<double>(n));
+  for (std::size_t row = 0; row < transposed.size(); ++row) {
+    GlobalIndex last = -1;
+    for (const auto& [value, column] : setup.product.restriction.rows.row(row)) {
+      CHECK(column > last);
+      last = column;
+      transposed[row][static_cast<std::size_t>(column)] = static_cast<double>(value);
+    }
+  }
+  for (std::size_t row = 0; row < n; ++row) {
+    std::vector<double> expected(transposed.size());
+    expected[static_cast<std::size_t>(setup.aggregates.of(row))] += 1 - factor;
+    for (std::size_t k = 0; k < setup.strong.columns(row).size(); ++k)
+      expected[static_cast<std::size_t>(
+          setup.aggregates.of(static_cast<std::size_t>(setup.strong.columns(row)[k])))] -=
+          factor * setup.strong.values(row)[k] / setup.strong.diagonal(row);
+    std::vector<double> found(transposed.size());
+    for (const auto& [value, column] : setup.prolongator.row(row))
+      found[static_cast<std::size_t>(column)] = static_cast<double>(value);
+    for (std::size_t column = 0; column < found.size(); ++column) {
+      CHECK(found[column] == Approx(expected[column]).epsilon(1e-6).margin(1e-7));
+      CHECK(found[column] == transposed[column][row]);
+    }
+  }
+}
+
+TEST_CASE("Lanczos finds the largest eigenvalue, with the same bits on any ranks") {
+  // 1 − cos on a grid of n × n points has eigenvalues up to 1 + cos(π/(n + 1)).
+  const std::string problem = "poisson2d:20x20";
+  const auto estimate = [&](const Communicator& communicator, int threads) {
+    CrewSystem system(communicator, problem, threads);
+    Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
+    const spmv::DistributedMatrix& matrix = system.op().matrix().matrix();
+    const auto cuts = system.op().matrix().thread_rows();
+    const auto for_row = [&](spmv::LocalIndex row, const auto& visit) {
+      for (auto k = matrix.rows.row_offsets[std::size_t(row)];
+           k < matrix.rows.row_offsets[std::size_t(row) + 1]; ++k)
+        if (matrix.rows.columns[std::size_t(k)] != row)
+          visit(matrix.rows.columns[std::size_t(k)], matrix.rows.values[std::size_t(k)]);
+    };
+    const LevelOperator<double> off_diagonal(
+        crew, system.op().halo_plan(), {cuts.begin(), cuts.end()}, matrix.rows.row_count,
+        [&](spmv::LocalIndex row) {
+          std::int64_t count = 0;
+          for_row(row, [&](spmv::LocalIndex, double) { ++count; });
+          return count;
+        },
+        [&](spmv::LocalIndex row, double* values, spmv::LocalIndex* columns) {
+          for_row(row, [&](spmv::LocalIndex column, double value) {
+            *columns++ = column;
+            *values++ = value / 4;
+          });
+        });
+    return collective_estimate_largest(crew, off_diagonal, matrix.first_row(),
+                                       matrix.partition.row_count(), 1);
+  };
+  const double alone = estimate(Communicator::self(), 1);
+  const double exact = 1 + std::cos(M_PI / 21);
+  CHECK(alone < exact * (1 + 1e-12));
+  CHECK(alone > 0.93 * exact);
+  CHECK(estimate(Communicator::collective_world(), tests::thread_count()) == alone);
+}
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,168 @@
+// Algebraic multigrid in whole solves: the same bits on any ranks, and what is said of each level.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using nlohmann::json;
+using weft::tests::faults_of_solve_report;
+using weft::tests::read_file;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+/// A report of a solve that converged, checked.
+json converged(int ranks, const std::string& problem, std::vector<std::string> more) {
+  std::vector<std::string> arguments{"solve", problem, "--json", "-"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto result = run_weft(ranks, arguments);
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  CHECK(faults_of_solve_report(report) == "");
+  CHECK(report.value("status", "") == "converged");
+  CHECK(report.value("relative_residual", 1.0) < 1.1e-8);
+  return report;
+}
+
+void check_refused(int ranks, const std::vector<std::string>& arguments,
+                   const std::string& message) {
+  const auto result = run_weft(ranks, arguments);
+  INFO(ranks << " ranks\n" << result.errors);
+  CHECK(result.exit_code == 2);
+  CHECK(result.output.empty());
+  CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
+  CHECK(result.errors.find(message) != std::string::npos);
+  CHECK(result.errors.find("expected") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a solve with amg has the same bits on any ranks, threads, modes and formats") {
+  const ScratchFolder folder;
+  for (const std::string problem : {"poisson3d:20", "diffusion3d:16,lognormal:2"}) {
+    CAPTURE(problem);
+    struct Run {
+      int ranks;
+      std::vector<std::string> more;
+    };
+    const std::vector<Run> runs{{1, {"--threads", "1", "--mode", "vector"}},
+                                {2, {"--threads", "2", "--mode", "task"}},
+                                {3, {"--threads", "1", "--mode", "overlap", "--format", "crs"}},
+                                {5, {"--threads", "1", "--mode", "overlap-test"}}};
+    std::string expected;
+    std::int64_t iterations = 0;
+    for (const Run& run : runs) {
+      CAPTURE(run.ranks);
+      std::vector<std::string> more{"--preconditioner", "amg:direct=100", "--solution",
+                                    folder.path("x.mtx")};
+      more.insert(more.end(), run.more.begin(), run.more.end());
+      const json report = converged(run.ranks, problem, more);
+      const std::string solution = read_file(folder.path("x.mtx"));
+      if (expected.empty()) {
+        expected = solution;
+        iterations = report["iterations"];
+      }
+      CHECK(report["iterations"] == iterations);
+      CHECK(weft::tests::fingerprint(solution) == weft::tests::fingerprint(expected));
+    }
+  }
+}
+
+TEST_CASE("the report has every level with its rows, memory, messages and times") {
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    const json report =
+        converged(ranks, "poisson3d:24", {"--preconditioner", "amg", "--threads", "1"});
+    CHECK(report["preconditioner"] == "amg");
+    const json& amg = report["amg"];
+    CHECK(amg["cycle"] == "V");
+    CHECK(amg["degree"] == 2);
+    CHECK(amg["precision"] == "single");
+    CHECK(amg.value("operator_complexity", 0.0) > 1);
+    CHECK(amg.value("operator_complexity", 9.0) < 1.8);
+    CHECK(amg.value("cycles", 0) >= report.value("iterations", 100));
+    CHECK(amg["allocated_bytes"].value("max", 0.0) > 13824 / ranks * 12);
+    const json& levels = amg["levels"];
+    CHECK(levels.size() == 3);
+    CHECK(levels[0]["rows"] == 24 * 24 * 24);
+    CHECK(levels[0]["nonzeros"] == report["problem"]["nonzeros"]);
+    double nonzeros = 0;
+    for (const json& level : levels) {
+      nonzeros += level["nonzeros"].get<double>();
+      const bool is_last = &level == &levels.back();
+      CHECK(level["solved"] == (is_last ? "directly" : "by smoothing"));
+      CHECK(level.contains("largest_eigenvalue") == !is_last);
+      CHECK(level.value("setup_seconds", 0.0) > 0);
+      CHECK(level.value("seconds", 0.0) > 0);
+    }
+    CHECK(nonzeros / levels[0]["nonzeros"].get<double>() ==
+          Approx(amg["operator_complexity"].get<double>()));
+    CHECK((levels[0]["halo"].value("messages", -1) > 0) == (ranks > 1));
+    CHECK(levels[0]["ranks"] == ranks);
+    CHECK(levels[1]["ranks"] == 1);  // about 1300 rows
+  }
+}
+
+TEST_CASE("the summary has a table of the levels") {
+  const auto result = run_weft(2, {"solve", "poisson3d:24", "--preconditioner", "amg"});
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  for (const std::string text : {"amg: V cycle, degree 2, single precision, operator complexity 1.",
+                                 "level ", "direct ", "ms/cycle", "messages"})
+    CHECK(result.output.find(text) != std::string::npos);
+}
+
+TEST_CASE("settings of amg do what they say") {
+  const auto amg_of = [](const std::string& settings) {
+    return converged(1, "diffusion3d:16,lognormal:2",
+                     {"--preconditioner", "amg:" + settings, "--threads", "1"});
+  };
+  const json plain = amg_of("cycle=V");
+  CHECK(amg_of("degree=4").value("iterations", 1000) < plain.value("iterations", 0));
+  CHECK(amg_of("degree=1").value("iterations", 0) > plain.value("iterations", 1000));
+  CHECK(amg_of("precision=double")["amg"]["precision"] == "double");
+  CHECK(amg_of("precision=double").value("iterations", 0) == plain.value("iterations", 1));
+  CHECK(amg_of("direct=4000")["amg"]["levels"].size() <= plain["amg"]["levels"].size());
+  CHECK(amg_of("strength=0.9")["amg"].value("operator_complexity", 0.0) !=
+        plain["amg"].value("operator_complexity", 0.0));
+}
+
+TEST_CASE("tight tolerances are reached with levels in single precision") {
+  const json report =
+      converged(2, "poisson3d:16", {"--preconditioner", "amg:direct=50", "--tolerance", "1e-13"});
+  CHECK(report.value("relative_residual", 1.0) < 1.1e-13);
+  CHECK(report.value("iterations", 1000) < 20);
+}
+
+TEST_CASE("what amg cannot do is refused in one line on any number of ranks") {
+  const ScratchFolder folder;
+  const std::string negative = folder.write(
+      "negative.mtx",
+      "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 2 -2\n3 3 2\n2 1 -1\n");
+  const std::string indefinite = folder.write(
+      "indefinite.mtx",
+      "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 2 1\n2 1 -3\n");
+  const std::string problem = "poisson3d:8";
+  for (const int ranks : {1, 3}) {
+    check_refused(ranks, {"solve", negative, "--preconditioner", "amg"},
+                  "row 2 has -2 on the diagonal");
+    check_refused(ranks, {"solve", indefinite, "--preconditioner", "amg"},
+                  "not positive semidefinite");
+    check_refused(ranks, {"solve", problem, "--operator", "stencil", "--preconditioner", "amg"},
+                  "found amg with --operator stencil");
+  }
+  check_refused(1, {"solve", problem, "--method", "pcg-jacobi", "--preconditioner", "amg"},
+                "found amg with --method pcg-jacobi");
+  for (const std::string settings :
+       {"degree=5", "strength=2", "gather=0", "direct=0", "cycle=F", "degree"})
+    check_refused(1, {"solve", problem, "--preconditioner", "amg:" + settings},
+                  "found '" + settings + "'");
+}

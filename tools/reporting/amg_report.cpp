@@ -1,0 +1,69 @@
+#include "tools/reporting/amg_report.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace weft::tools {
+
+using solver::amg::HierarchyReport;
+using solver::amg::LevelReport;
+
+Json collective_amg_report(const Job& job, const HierarchyReport& hierarchy, double setup_seconds) {
+  const auto cycles = static_cast<double>(std::max<std::int64_t>(hierarchy.cycles, 1));
+  Json levels = Json::array();
+  double bytes = 0;
+  for (const LevelReport& level : hierarchy.levels) {
+    const auto allocated = static_cast<double>(level.allocated_bytes);
+    Json one = {{"rows", level.rows},
+                {"nonzeros", level.nonzeros},
+                {"ranks", level.ranks},
+                {"solved", level.is_direct ? "directly" : "by smoothing"},
+                {"boundary_rows", job.world().sum(level.boundary_rows)},
+                {"allocated_bytes", collective_spread(job, allocated)},
+                {"setup_seconds", job.world().max(level.setup_seconds)},
+                {"seconds", job.world().max(level.seconds) / cycles},
+                {"halo",
+                 {{"bytes", job.world().sum(level.sent_bytes)},
+                  {"messages", job.world().sum(level.sent_messages)},
+                  {"seconds_waited", job.world().max(level.halo_wait_seconds) / cycles}}}};
+    if (level.largest_eigenvalue > 0) one["largest_eigenvalue"] = level.largest_eigenvalue;
+    bytes += allocated;
+    levels.push_back(std::move(one));
+  }
+  return {{"cycle", "V"},
+          {"degree", hierarchy.degree},
+          {"precision", hierarchy.is_single_precision ? "single" : "double"},
+          {"operator_complexity", hierarchy.operator_complexity},
+          {"allocated_bytes", collective_spread(job, bytes)},
+          {"cycles", hierarchy.cycles},
+          {"setup_seconds", job.world().max(setup_seconds)},
+          {"levels", std::move(levels)}};
+}
+
+void print_amg(const Json& amg) {
+  const auto count = [](const Json& value) { return value.get<std::int64_t>(); };
+  const auto number = [](const Json& value) { return value.get<double>(); };
+  fmt::print(
+      "\namg: {} cycle, degree {}, {} precision, operator complexity {:.2f}, {:.1f} MB a rank, "
+      "set-up {:.3f} s\n",
+      amg["cycle"].get<std::string>(), count(amg["degree"]), amg["precision"].get<std::string>(),
+      number(amg["operator_complexity"]), 1e-6 * number(amg["allocated_bytes"]["max"]),
+      number(amg["setup_seconds"]));
+  fmt::print("{:<8}{:>12}{:>14}{:>8}{:>10}{:>12}{:>12}{:>12}{:>10}{:>11}\n", "level", "rows",
+             "nonzeros", "ranks", "MB", "ms set-up", "ms/cycle", "ms waited", "messages",
+             "halo KB");
+  int index = 0;
+  for (const Json& level : amg["levels"]) {
+    const Json& halo = level["halo"];
+    fmt::print("{:<8}{:>12}{:>14}{:>8}{:>10.1f}{:>12.1f}{:>12.3f}{:>12.3f}{:>10}{:>11.1f}\n",
+               level["solved"] == "directly" ? "direct" : std::to_string(index++),
+               count(level["rows"]), count(level["nonzeros"]), count(level["ranks"]),
+               1e-6 * number(level["allocated_bytes"]["max"]), 1e3 * number(level["setup_seconds"]),
+               1e3 * number(level["seconds"]), 1e3 * number(halo["seconds_waited"]),
+               count(halo["messages"]), 1e-3 * number(halo["bytes"]));
+  }
+}
+
+}  // namespace weft::tools
