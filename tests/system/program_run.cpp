@@ -126,6 +126,12 @@ bool has_rank(pid_t process, int rank) {
 
 }  // namespace
 
+bool signal_rank_below(pid_t ancestor, int rank, int signal) {
+  for (const pid_t process : descendants_of(ancestor))
+    if (has_rank(process, rank)) return kill(process, signal) == 0;
+  return false;
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -193,10 +199,7 @@ void RunningProgram::kill_all() {
 }
 
 bool RunningProgram::signal_rank(int rank, int signal) const {
-  if (launcher_ < 0) return false;
-  for (const pid_t process : descendants_of(launcher_))
-    if (has_rank(process, rank)) return kill(process, signal) == 0;
-  return false;
+  return launcher_ > 0 && signal_rank_below(launcher_, rank, signal);
 }
 
 bool RunningProgram::wait_for_errors_with(const std::string& text, std::chrono::seconds limit) {

@@ -68,6 +68,10 @@ class RunningProgram {
   int status_ = 0;
 };
 
+/// Sends `signal` to the process of `rank` among those that `ancestor` and its children started;
+/// false when there is no such process.
+bool signal_rank_below(pid_t ancestor, int rank, int signal);
+
 /// Runs the program to its end. The limit is WEFT_TEST_SECONDS, 120 if not set.
 ProgramResult run_weft(int ranks, const std::vector<std::string>& arguments,
                        const Environment& environment = {});

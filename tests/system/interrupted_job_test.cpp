@@ -1,0 +1,210 @@
+// Jobs under tools/launch and tools/run that a signal ends.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/program_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using weft::tests::ProgramResult;
+using weft::tests::read_file;
+using weft::tests::ScratchFolder;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds patience{60};
+const std::string endless =
+    "solve poisson3d:64 --threads 1 --tolerance 1e-300 --max-iterations 100000000";
+
+/// A command line of the shell that runs in the background; its process is the command's.
+class ShellJob {
+ public:
+  explicit ShellJob(const std::string& line) {
+    const std::string whole =
+        "exec " + line + " </dev/null >" + folder_.path("output") + " 2>" + folder_.path("errors");
+    process_ = fork();
+    if (process_ < 0) throw std::runtime_error("fork");
+    if (process_ > 0) return;
+    for (const auto& [name, value] : {std::pair{"OMP_WAIT_POLICY", "passive"},
+                                      {"MPIR_CVAR_POLLS_BEFORE_YIELD", "1"},
+                                      {"UCX_LOG_LEVEL", "fatal"},
+                                      {"UCX_HANDLE_ERRORS", "none"},
+                                      {"WEFT_TERMINAL", "1"}})
+      setenv(name, value, 1);
+    execl("/bin/bash", "bash", "-c", whole.c_str(), nullptr);
+    _exit(127);
+  }
+  ~ShellJob() {
+    if (process_ > 0) kill(process_, SIGKILL);
+  }
+  ShellJob(const ShellJob&) = delete;
+  ShellJob& operator=(const ShellJob&) = delete;
+
+  pid_t process() const { return process_; }
+
+  /// Whether `text` came on standard error.
+  bool wait_for(const std::string& text) const {
+    for (const auto end = Clock::now() + patience; Clock::now() < end; pause())
+      if (read_file(folder_.path("errors")).find(text) != std::string::npos) return true;
+    return false;
+  }
+
+  ProgramResult wait() {
+    ProgramResult result;
+    int status = 0;
+    const auto end = Clock::now() + patience;
+    while (waitpid(process_, &status, WNOHANG) == 0) {
+      if (Clock::now() > end) {
+        result.is_late = true;
+        kill(process_, SIGKILL);
+      }
+      pause();
+    }
+    process_ = -1;
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    result.output = read_file(folder_.path("output"));
+    result.errors = read_file(folder_.path("errors"));
+    return result;
+  }
+
+ private:
+  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+  ScratchFolder folder_;
+  pid_t process_ = -1;
+};
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n');
+  const std::size_t begin = text.find_last_of("\n\r", end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1);
+}
+
+void check_interrupted(const std::string& line, int signal, const std::string& name) {
+  INFO(line << ", " << name);
+  ShellJob job(line);
+  CHECK(job.wait_for("iteration "));
+  CHECK(kill(job.process(), signal) == 0);
+  const ProgramResult result = job.wait();
+  INFO(result.errors);
+  CHECK_FALSE(result.is_late);
+  CHECK(result.exit_code == 128 + signal);
+  CHECK(result.output == "");
+  CHECK_THAT(last_line(result.errors),
+             Catch::Contains("weft: the job was ended by " + name + " from "));
+  CHECK(std::ranges::count(result.errors, '\n') == 2);  // where it was, and who ended it
+}
+
+std::string launch(int ranks) {
+  return "tools/launch mpiexec.mpich -n " + std::to_string(ranks) + " tools/weft ";
+}
+
+/// A checkout in which everything is built already.
+class Checkout {
+ public:
+  Checkout() {
+    fs::create_directories(folder_.path("tools"));
+    fs::create_directories(folder_.path("bazel-bin/tools"));
+    for (const char* const script : {"run", "launch", "pass_signals", "progress_runs"})
+      fs::copy_file(std::string("tools/") + script, path(script));
+    for (const char* const script : {"setup", "build_quietly", "plot"})
+      fs::create_symlink("/bin/true", path(script));
+    fs::create_symlink(fs::current_path() / "tools/weft", folder_.path("bazel-bin/tools/weft"));
+  }
+
+  std::string path(const std::string& script) const { return folder_.path("tools/" + script); }
+
+ private:
+  ScratchFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "an interrupted job ends with 128 + the signal's number and a line that says who did it") {
+  for (int repetition = 0; repetition < 2; ++repetition)
+    for (const auto& [signal, name] :
+         {std::pair{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}})
+      check_interrupted(launch(2) + endless, signal, name);
+}
+
+TEST_CASE("tools/run passes an interruption on, also where it has work left after the run") {
+  const Checkout checkout;
+  const std::string run = checkout.path("run") + " ";
+  check_interrupted(run + endless + " --ranks 2", SIGTERM, "SIGTERM");
+  const std::string sweeps =
+      "jacobi poisson3d:40 --threads 1 --tolerance 1e-300 --max-iterations 100000000 --plot x.svg";
+  for (const auto& [signal, name] : {std::pair{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}}) {
+    ShellJob job(run + sweeps);
+    CHECK(job.wait_for("["));
+    CHECK(kill(job.process(), signal) == 0);
+    const ProgramResult result = job.wait();
+    INFO(result.errors);
+    CHECK(result.exit_code == 128 + signal);
+    CHECK_THAT(last_line(result.errors), Catch::Contains(std::string("ended by ") + name));
+  }
+}
+
+TEST_CASE("a signal before the ranks have started ends the job as well") {
+  ShellJob job(launch(2) + endless);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(kill(job.process(), SIGTERM) == 0);
+  const ProgramResult result = job.wait();
+  INFO(result.errors);
+  CHECK_FALSE(result.is_late);
+  // Before Python has taken over, the signal ends the process itself.
+  CHECK((result.exit_code == 128 + SIGTERM || result.exit_code == -SIGTERM));
+}
+
+TEST_CASE("the exit code under the launcher is the one that the ranks agreed on") {
+  const auto code = [](const std::string& arguments) {
+    const ScratchFolder folder;
+    const int status = std::system(
+        (launch(2) + arguments + " >" + folder.path("out") + " 2>" + folder.path("errors"))
+            .c_str());
+    const std::string said = read_file(folder.path("out")) + read_file(folder.path("errors"));
+    CHECK(said.find('\x1e') == std::string::npos);
+    return WEXITSTATUS(status);
+  };
+  CHECK(code("solve poisson3d:5 --threads 1") == 0);
+  CHECK(code("solve poisson3d:5 --threads 1 --max-iterations 1") == 3);
+  CHECK(code("solve poisson3d:5x --threads 1") == 2);
+  CHECK(code("--help") == 0);
+}
+
+TEST_CASE("ranks that end without having agreed on an exit code have not succeeded") {
+  const ScratchFolder folder;
+  const auto code = [&](const std::string& script) {
+    const std::string line =
+        "tools/launch bash -c '" + script + "' >/dev/null 2>" + folder.path("errors");
+    return WEXITSTATUS(std::system(line.c_str()));
+  };
+  CHECK(code("exit 0") == 1);
+  CHECK(read_file(folder.path("errors")) == "weft: the ranks ended without a result\n");
+  CHECK(code("exit 7") == 7);
+  CHECK(code("kill -KILL $$") == 128 + SIGKILL);
+  CHECK(code("printf \"at 1\\x1erank 0 12 here\\nnext\\n\\x1eexit 0\\n\" >&2") == 0);
+  CHECK(read_file(folder.path("errors")) == "at 1next\n");
+}
+
+TEST_CASE("a killed rank is named, with an exit code of its own") {
+  ShellJob job(launch(2) + endless);
+  CHECK(job.wait_for("iteration "));
+  CHECK(weft::tests::signal_rank_below(job.process(), 1, SIGKILL));
+  const ProgramResult result = job.wait();
+  INFO(result.errors);
+  CHECK_FALSE(result.is_late);
+  CHECK(result.exit_code == 5);
+  CHECK_THAT(last_line(result.errors), Catch::Contains("weft: rank 1 was lost (process "));
+}
