@@ -204,11 +204,12 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.choice = choice.why;
   facts.has_jacobi = options.has_jacobi();
   facts.vector_bytes = method->vector_bytes();
+  facts.vector_flops = entry.vector_flops;
   facts.products = entry.products;
   facts.reductions = entry.reductions;
   facts.smoothing_steps = method_options.multigrid.steps;
   facts.multigrid = grids.collective_report(job, system.op().comm_thread());
-  if (!entry.needs_symmetric_matrix) facts.restart = method_options.restart;
+  if (entry.has_restart) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
   timeline.collective_write(report);

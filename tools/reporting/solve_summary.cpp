@@ -21,6 +21,9 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
       facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows, facts.smoothing_steps)
       : facts.restart > 0
           ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
+      : facts.vector_flops > 0
+          ? perfmodel::krylov_flops(facts.nonzeros, facts.rows, facts.products, facts.vector_flops,
+                                    facts.has_jacobi)
           : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
   const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
   return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},

@@ -135,9 +135,10 @@ void SolveOptions::check() const {
           "; expected --method gmres or fcg, because it is not symmetric");
   }
   check_multigrid(*this);
-  if (restart > 0 && method != "gmres")
+  const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);
+  if (restart > 0 && !(chosen && chosen->has_restart))
     throw comm_thread::InputError("--restart: found with --method " + method +
-                                  "; expected --method gmres");
+                                  "; expected --method gmres or fgmres");
   if (is_matrix_free() && (order != "given" || partition == "metis"))
     throw comm_thread::InputError(
         "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
@@ -190,8 +191,9 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check([](const std::string& text) { return fault_of([&] { parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
   command
-      .add_option("--restart", options.restart,
-                  "gmres: iterations before a restart, and number of vectors kept; default: 30")
+      .add_option(
+          "--restart", options.restart,
+          "gmres, fgmres: iterations before a restart, and number of vectors kept; default: 30")
       ->check(CLI::Range(1, 1000))
       ->type_name("M");
   add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},
