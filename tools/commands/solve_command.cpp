@@ -18,6 +18,7 @@
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
+#include "tools/commands/matrix_check.h"
 #include "tools/commands/solve_system.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -159,6 +160,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
+  if (const spmv::SparseOperator* const matrix = system.matrix_operator())
+    check_symmetry(options, collective_find_given_traits(job, system, *matrix), problem.name());
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);

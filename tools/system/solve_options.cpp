@@ -160,6 +160,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(CLI::IsMember(names_of_methods()))
       ->type_name("METHOD")
       ->capture_default_str();
+  command.add_flag("--force", options.force,
+                   "run a method that needs a symmetric matrix on one that is not");
   command
       .add_option(
           "--preconditioner", options.preconditioner,

@@ -22,6 +22,7 @@ struct SolveOptions : SystemOptions {
   std::string method = "cg";
   std::string preconditioner = "none";
   std::string grid;  // of the rows of a matrix; empty where not given
+  bool force = false;  // a matrix that is not symmetric where the method needs one that is
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   std::string solution_path;
