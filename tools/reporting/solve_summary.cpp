@@ -71,6 +71,7 @@ Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
                   options.partition == solver::SchwarzOptions::Partition::graph ? "metis" : "rows"},
                  {"subdomains", facts.schwarz->piece_count()},
                  {"overlap", options.overlap},
+                 {"solved_by_lu", facts.schwarz->lu_count()},
                  {"largest_subdomain", facts.schwarz->largest_piece()},
                  {"setup_seconds", facts.schwarz_setup_seconds},
                  {"seconds", collective_spread(job, facts.schwarz_seconds)}};
@@ -78,12 +79,12 @@ Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
   return report;
 }
 
-void print_schwarz(const Json& schwarz) {
+void print_schwarz(const std::string& name, const Json& schwarz) {
   fmt::print(
-      "schwarz      {}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
+      "{:<13}{}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
       "of "
       "the solve\n",
-      schwarz["kind"].get<std::string>(),
+      name, schwarz["kind"].get<std::string>(),
       schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"].get<double>())
                                 : "",
       schwarz["subdomains"].get<std::int64_t>(),
@@ -126,9 +127,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  report["preconditioner"] = facts.schwarz      ? "schwarz"
-                             : facts.has_jacobi ? "jacobi"
-                                                : options.preconditioner;
+  report["preconditioner"] = facts.has_jacobi ? "jacobi" : options.preconditioner_name();
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
   report["mode"] = options.mode;
@@ -162,7 +161,8 @@ void print_solve_summary(const Json& report) {
              performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos
                  ? "matrix as " + text(performance["matrix_format"])
                  : text(performance["matrix_format"]));
-  if (report.contains("schwarz_preconditioner")) print_schwarz(report["schwarz_preconditioner"]);
+  if (report.contains("schwarz_preconditioner"))
+    print_schwarz(text(report["preconditioner"]), report["schwarz_preconditioner"]);
   fmt::print("result       {} after {} iterations\n", text(report["status"]),
              report["iterations"].get<std::int64_t>());
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));

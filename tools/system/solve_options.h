@@ -9,6 +9,7 @@
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/multigrid/matrix_multigrid.h"
+#include "solver/precondition/isai_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
 
@@ -31,8 +32,17 @@ struct SolveOptions : SystemOptions {
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
-  /// Nothing without it. Throws comm_thread::InputError where its options are none.
+  /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. Throws comm_thread::InputError where
+  /// its options are none.
   std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+  /// Nothing without `isai`.
+  std::optional<solver::IsaiPreconditioner::Form> parsed_isai() const;
+  /// The preconditioner without its parameters.
+  std::string preconditioner_name() const {
+    return preconditioner.substr(0, preconditioner.find(':'));
+  }
+  /// True if the method, or all that `auto` may choose, needs a symmetric M.
+  bool needs_symmetric_preconditioner() const;
 
   /// Throws comm_thread::InputError.
   solver::MultigridSettings parsed_multigrid() const;

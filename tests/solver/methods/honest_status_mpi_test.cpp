@@ -116,7 +116,10 @@ std::unique_ptr<Preconditioner> collective_make(const std::string& name, MatrixS
   if (name == "jacobi") return std::make_unique<DiagonalPreconditioner>(system.op());
   if (name == "schwarz")
     return std::make_unique<SchwarzPreconditioner>(
-        system.op(), SchwarzPreconditioner::Options{.piece_count = 4});
+        system.op(), SchwarzPreconditioner::Options{.piece_count = 4, .must_be_definite = true});
+  if (name == "lu")
+    return std::make_unique<SchwarzPreconditioner>(
+        system.op(), SchwarzPreconditioner::Options{.piece_count = 3, .overlap = 0});
   return nullptr;
 }
 
@@ -134,7 +137,7 @@ TEST_CASE("converged means that the true residual is within the tolerance, for a
       MatrixSystem system(world, a);
       Vector b(a.size());
       for (double& value : b) value = uniform(random) - 0.5;
-      for (const std::string name : {"none", "jacobi", "schwarz"}) {
+      for (const std::string name : {"none", "jacobi", "schwarz", "lu"}) {
         std::unique_ptr<Preconditioner> preconditioner;
         try {
           preconditioner = collective_make(name, system);
