@@ -24,4 +24,9 @@ double gmres_flops(double nonzero_count, double row_count, int restart, bool jac
   return 2 * nonzero_count + (4.0 * (restart + 1) + (jacobi ? 8 : 7)) * row_count;
 }
 
+double krylov_flops(double nonzero_count, double row_count, double products, double vector_flops,
+                    bool jacobi) {
+  return 2 * products * nonzero_count + (vector_flops + (jacobi ? products : 0)) * row_count;
+}
+
 }  // namespace weft::perfmodel

@@ -26,4 +26,9 @@ double multigrid_flops(double row_count, int steps);
 /// preconditioning).
 double gmres_flops(double nonzero_count, double row_count, int restart, bool jacobi);
 
+/// Flops of one iteration of a method with `products` multiplications and `vector_flops` a row (2
+/// more for each product with diagonal preconditioning).
+double krylov_flops(double nonzero_count, double row_count, double products, double vector_flops,
+                    bool jacobi);
+
 }  // namespace weft::perfmodel

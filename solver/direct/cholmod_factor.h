@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "solver/direct/factor.h"
 #include "solver/direct/lower_triangle.h"
 
 namespace weft::solver {
@@ -17,19 +18,20 @@ namespace weft::solver {
 /// Simplicial L·Lᵀ: on 66×66 points of a grid 132 µs a solve; supernodal takes 319 µs with the BLAS
 /// that Debian installs. Bytes a solve: 12 per nonzero of L, twice. Threads share the factor, which
 /// no solve changes, and have a CHOLMOD workspace each.
-class CholmodFactor {
+class CholmodFactor final : public Factor {
  public:
   /// `thread_count`: how many threads may solve at the same time. Throws comm_thread::InputError
   /// with the text `fault` where the matrix is not positive definite to working precision.
   CholmodFactor(const LowerTriangle& matrix, int thread_count, const std::string& fault);
-  ~CholmodFactor();
+  ~CholmodFactor() override;
   CholmodFactor(const CholmodFactor&) = delete;
   CholmodFactor& operator=(const CholmodFactor&) = delete;
 
   /// The solution for `right_hand_side`, valid until the next call by the same thread.
   /// Shape: both [size]. `thread`: below `thread_count`. Allocates at the first call of a thread
   /// only.
-  std::span<const double> solve(int thread, std::span<double> right_hand_side);
+  std::span<const double> solve(int thread, std::span<double> right_hand_side) override;
+  bool is_definite() const override { return true; }
 
  private:
   /// Workspace of one thread's solves.

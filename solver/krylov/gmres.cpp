@@ -19,8 +19,6 @@ using perfmodel::PhaseScope;
 using spmv::BinnedSum;
 
 constexpr std::int64_t block_size = 512;  // elements; with 31 columns half of a second-level cache
-/// ‖A·v‖ may exceed ‖A‖∞ where A is not symmetric.
-constexpr double room_above_norm = 1024;
 /// Less of a vector than this is rounding.
 constexpr double least_share = 16 * std::numeric_limits<double>::epsilon();
 /// The second projection takes next to nothing from a vector that is not rounding.
@@ -64,7 +62,7 @@ double Gmres::vector_bytes() const {
 }
 
 /// z = M·v.
-void Gmres::collective_precondition(const TeamThread& thread, const Array& v) {
+void Gmres::collective_apply(const TeamThread& thread, const Array& v) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   if (general()) {
     thread.barrier();
@@ -72,6 +70,26 @@ void Gmres::collective_precondition(const TeamThread& thread, const Array& v) {
   }
   copy(thread, v.data(), z_->values());
   scale(thread, z_->values());
+}
+
+void Gmres::collective_precondition(const TeamThread& thread, std::size_t k) {
+  collective_apply(thread, basis_[k]);
+}
+
+void Gmres::add_up(const TeamThread& thread, std::span<const double> y,
+                   const std::vector<Array>& vectors, double* to) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  for_each_block(thread, [&](std::size_t i, std::int64_t count) {
+    std::fill_n(to + i, count, 0.0);
+    for (std::size_t j = 0; j < y.size(); ++j)
+      add_multiple(y[j], vectors[j].data() + i, to + i, count);
+  });
+}
+
+void Gmres::collective_combine(const TeamThread& thread, std::span<const double> y) {
+  Array& sum = basis_.back();  // V has one less column
+  add_up(thread, y, basis_, sum.data());
+  collective_apply(thread, sum);
 }
 
 /// Calls work(first element, count) for this thread's blocks, which adds to the state's sums, and
@@ -153,7 +171,7 @@ void Gmres::collective_cycle(const TeamThread& thread, double norm, double first
   for (std::size_t k = 1; k < basis_.size() && report.status == SolveStatus::not_converged &&
                           report.iterations < options().stop.max_iterations;
        ++k) {
-    collective_precondition(thread, basis_[k - 1]);
+    collective_precondition(thread, k - 1);
     op().apply(thread, options().mode, *z_, basis_[k].data(), timer_, {});
     thread.barrier();
     const bool is_new = collective_orthogonalise(thread, k);
@@ -166,17 +184,7 @@ void Gmres::collective_cycle(const TeamThread& thread, double norm, double first
 
 /// x += M·V·y; basis_[0] = b - A·x, whose norm it returns. `norm`: before the cycle.
 double Gmres::collective_correct(const TeamThread& thread, std::span<const double> b, double norm) {
-  const std::span<const double> y = state(thread).projected.solve();
-  Array& sum = basis_.back();  // V has one less column
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    for_each_block(thread, [&](std::size_t i, std::int64_t count) {
-      std::fill_n(sum.data() + i, count, 0.0);
-      for (std::size_t j = 0; j < y.size(); ++j)
-        add_multiple(y[j], basis_[j].data() + i, sum.data() + i, count);
-    });
-  }
-  collective_precondition(thread, sum);
+  collective_combine(thread, state(thread).projected.solve());
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     double* const z = z_->values();

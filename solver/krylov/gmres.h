@@ -27,13 +27,23 @@ namespace weft::solver {
 /// Bytes an iteration: columns are read three times, half of the m on average; a block of each is
 /// in cache for the second update's products. Memory: m + 4 vectors.
 /// Source: Saad and Schultz 1986, "GMRES"; Giraud, Langou, Rozložník 2005 (Gram-Schmidt twice).
-class Gmres final : public KrylovMethod {
+class Gmres : public KrylovMethod {
  public:
-  /// As KrylovMethod. `options.restart`: m, at least 1.
+  /// As KrylovMethod. `options.restart`: m, at least 1. FlexibleGmres derives from it.
   Gmres(spmv::LinearOperator& op, Options options);
 
   /// Of a whole cycle, on average.
   double vector_bytes() const override;
+
+ protected:
+  /// z = M·v_k, from which the next vector is made. Every thread.
+  virtual void collective_precondition(const comm_thread::TeamThread& thread, std::size_t k);
+  /// z = M·V·y; may change the last vector. Every thread.
+  virtual void collective_combine(const comm_thread::TeamThread& thread, std::span<const double> y);
+  /// to = Σ y_j·vectors_j.
+  void add_up(const comm_thread::TeamThread& thread, std::span<const double> y,
+              const std::vector<Array>& vectors, double* to);
+  double* z() { return z_->values(); }
 
  private:
   /// Values that each thread computes for itself, all of them the same.
@@ -54,7 +64,7 @@ class Gmres final : public KrylovMethod {
   ThreadState& state(const comm_thread::TeamThread& thread) {
     return states_[static_cast<std::size_t>(thread.index)];
   }
-  void collective_precondition(const comm_thread::TeamThread& thread, const Array& v);
+  void collective_apply(const comm_thread::TeamThread& thread, const Array& v);
   double collective_square_of(const comm_thread::TeamThread& thread, const Array& v, double bound);
   template <class Work>
   void collective_sum(const comm_thread::TeamThread& thread, std::size_t count, const Work& work);

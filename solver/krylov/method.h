@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
@@ -136,6 +138,15 @@ class KrylovMethod {
                     std::initializer_list<Sum*> sums) {
     int scalar = 0;
     for (Sum* const sum : sums) sum->flush(total.part(thread.index, scalar++));
+  }
+
+  /// ‖A·v‖ is at most this times ‖A‖∞·‖v‖, for matrices that are not symmetric: ‖A‖₁ may be larger.
+  static constexpr double room_above_norm = 1024;
+
+  /// Ends an iteration that cannot go on, because of `why`.
+  static void break_down(SolveReport& report, std::string why) {
+    report.status = SolveStatus::breakdown;
+    report.explanation = std::move(why);
   }
 
   /// Describes a solve whose ‖b‖² is `square` before any iteration: converged, broken down or

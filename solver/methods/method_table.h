@@ -22,6 +22,11 @@ struct KrylovEntry {
   bool hides_reduction;
   /// True if the method does the same in exact arithmetic as `cg`, so that `auto` may choose it.
   bool is_cg_variant;
+  /// True for GMRES and its like, which begin again after some iterations.
+  bool has_restart;
+  /// Floating point operations per row and iteration besides the products, without M; 0 where
+  /// perfmodel counts them.
+  int vector_flops;
   /// True if the operator must be a spmv::StencilOperator.
   bool needs_grid;
 

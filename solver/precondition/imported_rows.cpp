@@ -123,20 +123,22 @@ std::unordered_map<GlobalIndex, int> collective_find_cores(
   return cores;
 }
 
-LowerTriangle matrix_of(const KnownRows& known, const std::unordered_map<GlobalIndex, int>& cores,
-                        OverlappingRows& piece) {
+LocalMatrix matrix_of(const KnownRows& known, const std::unordered_map<GlobalIndex, int>& cores,
+                      OverlappingRows& piece) {
   const std::vector<GlobalIndex>& rows = piece.rows;
-  LowerTriangle matrix{rows.size(), {}};
+  LocalMatrix matrix;
   piece.cut.assign(rows.size(), 0);
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     known.for_each_entry(rows[i], [&](GlobalIndex column, double value) {
       const auto found = std::ranges::lower_bound(rows, column);
       const bool is_inside = found != rows.end() && *found == column;
       if (!is_inside && cores.at(rows[i]) == cores.at(column)) piece.cut[i] += std::abs(value);
-      if (!is_inside || column > rows[i]) return;
-      matrix.entries.push_back(
-          {static_cast<int>(i), static_cast<int>(found - rows.begin()), value});
+      if (!is_inside) return;
+      matrix.columns.push_back(static_cast<int>(found - rows.begin()));
+      matrix.values.push_back(value);
     });
+    matrix.row_begin.push_back(static_cast<int>(matrix.columns.size()));
+  }
   return matrix;
 }
 
@@ -154,10 +156,10 @@ WholeRows whole_rows(const KnownRows& known, const std::vector<GlobalIndex>& row
 
 }  // namespace
 
-std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
-                                                  const DistributedMatrix& matrix, int overlap,
-                                                  std::vector<OverlappingRows>& pieces,
-                                                  std::vector<WholeRows>* whole) {
+std::vector<LocalMatrix> collective_import_rows(const comm_thread::Communicator& communicator,
+                                                const DistributedMatrix& matrix, int overlap,
+                                                std::vector<OverlappingRows>& pieces,
+                                                std::vector<WholeRows>* whole) {
   KnownRows known(matrix);
   for (OverlappingRows& piece : pieces) piece.rows = piece.core;
   known.collective_fetch(communicator, pieces);
@@ -165,7 +167,7 @@ std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicato
     for (OverlappingRows& piece : pieces) add_layer(known, piece.rows);
     known.collective_fetch(communicator, pieces);
   }
-  std::vector<LowerTriangle> matrices;
+  std::vector<LocalMatrix> matrices;
   const auto cores = collective_find_cores(communicator, matrix, known, pieces);
   for (OverlappingRows& piece : pieces) matrices.push_back(matrix_of(known, cores, piece));
   for (std::size_t i = 0; whole && i < pieces.size(); ++i)

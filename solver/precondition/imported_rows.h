@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
-#include "solver/direct/lower_triangle.h"
+#include "solver/direct/local_matrix.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::solver {
@@ -34,9 +34,9 @@ struct WholeRows {
 /// Where `whole` is given, it gets the same rows with all their columns, piece by piece.
 /// Rows of other ranks are fetched from their owners, layer by layer.
 /// Collective. Talks to those concerned only.
-std::vector<LowerTriangle> collective_import_rows(const comm_thread::Communicator& communicator,
-                                                  const spmv::DistributedMatrix& matrix,
-                                                  int overlap, std::vector<OverlappingRows>& pieces,
-                                                  std::vector<WholeRows>* whole = nullptr);
+std::vector<LocalMatrix> collective_import_rows(const comm_thread::Communicator& communicator,
+                                                const spmv::DistributedMatrix& matrix, int overlap,
+                                                std::vector<OverlappingRows>& pieces,
+                                                std::vector<WholeRows>* whole = nullptr);
 
 }  // namespace weft::solver

@@ -3,28 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
 namespace weft::solver {
 
-void shift_interface(const OverlappingRows& piece, double shift, LowerTriangle& matrix) {
+void shift_interface(const OverlappingRows& piece, double shift, LocalMatrix& matrix) {
   if (shift == 1) return;
-  std::vector<double> excess(matrix.size);  // of the diagonal over the rest of the row
-  for (const LowerTriangle::Entry& entry : matrix.entries) {
-    const auto row = static_cast<std::size_t>(entry.row);
-    const auto column = static_cast<std::size_t>(entry.column);
-    if (row == column) {
-      excess[row] += entry.value;
-    } else {
-      excess[row] -= std::abs(entry.value);
-      excess[column] -= std::abs(entry.value);
+  for (std::size_t row = 0; row < matrix.size(); ++row) {
+    double excess = 0;  // of the diagonal over the rest of the row
+    int diagonal = -1;
+    for (int i = matrix.row_begin[row]; i < matrix.row_begin[row + 1]; ++i) {
+      const auto place = static_cast<std::size_t>(i);
+      const bool is_diagonal = matrix.columns[place] == static_cast<int>(row);
+      if (is_diagonal) diagonal = i;
+      excess += is_diagonal ? matrix.values[place] : -std::abs(matrix.values[place]);
     }
-  }
-  for (std::size_t row = 0; row < matrix.size; ++row) {
-    const double most = std::clamp(excess[row], 0.0, piece.cut[row]);
-    if (most == 0) continue;
-    const int index = static_cast<int>(row);
-    matrix.entries.push_back({index, index, -(1 - shift) * most});
+    const double most = std::clamp(excess, 0.0, piece.cut[row]);
+    if (most > 0) matrix.values[static_cast<std::size_t>(diagonal)] += -(1 - shift) * most;
   }
 }
 

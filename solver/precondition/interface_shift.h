@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/direct/lower_triangle.h"
+#include "solver/direct/local_matrix.h"
 #include "solver/precondition/imported_rows.h"
 
 namespace weft::solver {
@@ -24,6 +24,6 @@ namespace weft::solver {
 /// diagonally dominant, so that dominant rows stay so, and Ã_i of an M-matrix is positive definite.
 /// Source: St-Cyr, Gander, Thomas 2007, "Optimized multiplicative, additive, and restricted
 /// additive Schwarz preconditioning", section 3.
-void shift_interface(const OverlappingRows& piece, double shift, LowerTriangle& matrix);
+void shift_interface(const OverlappingRows& piece, double shift, LocalMatrix& matrix);
 
 }  // namespace weft::solver

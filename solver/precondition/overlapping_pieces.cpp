@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "solver/direct/cholmod_factor.h"
+#include "solver/direct/incomplete_factor.h"
+#include "solver/direct/klu_factor.h"
 #include "solver/precondition/interface_shift.h"
 #include "spmv/order/graph_partition.h"
 #include "spmv/order/row_graph.h"
@@ -49,7 +53,10 @@ std::int64_t checked_count(const SchwarzOptions& options, GlobalIndex row_count,
     throw InputError("schwarz: found kind=symmetric; expected kind=restricted or kind=optimized");
   check(options, std::max<std::int64_t>(row_count, 1));
   const std::int64_t least = use == Use::sweep ? rank_count : 1;
-  if (options.piece_count == 0) return std::max(least, row_count / SchwarzOptions::automatic_rows);
+  if (options.piece_count == 0)
+    return std::max(least, row_count / (options.solver == SchwarzOptions::Solver::incomplete
+                                            ? SchwarzOptions::automatic_rows_of_incomplete
+                                            : SchwarzOptions::automatic_rows));
   if (options.piece_count < least)
     throw InputError(
         fmt::format("schwarz: found subdomains={} on {} ranks; expected one or more for each rank",
@@ -104,7 +111,7 @@ OverlappingPieces::OverlappingPieces(const spmv::SparseOperator& op, const Schwa
   std::vector<OverlappingRows> cut =
       options.partition == Partition::graph ? collective_cut_graph(matrix) : cut_rows();
   std::vector<WholeRows> whole;
-  std::vector<LowerTriangle> matrices = collective_import_rows(
+  std::vector<LocalMatrix> matrices = collective_import_rows(
       communicator_, matrix, options.overlap, cut, use == Use::sweep ? &whole : nullptr);
   if (options.kind == Kind::optimized)
     for (std::size_t i = 0; i < cut.size(); ++i)
@@ -195,23 +202,69 @@ void OverlappingPieces::collective_plan_halo(std::vector<OverlappingRows> cut,
   }
 }
 
-void OverlappingPieces::collective_factor(const std::vector<LowerTriangle>& matrices) {
-  comm_thread::collective_attempt(communicator_, [&] {
-    team_.run([&](const comm_thread::TeamThread& thread) {
-      for_each_of(thread, [&](std::size_t i) {
-        Piece& piece = pieces_[i];
-        piece.factor = std::make_unique<CholmodFactor>(
-            matrices[i], 1,
-            fmt::format("schwarz: a subdomain of {} rows: found a matrix that is not positive "
-                        "definite to working precision; expected a positive definite matrix",
-                        piece.rows.size()));
+/// Throws comm_thread::InputError.
+std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix,
+                                                       const Piece& piece) const {
+  using Solver = SchwarzOptions::Solver;
+  const auto global_row = [&](int row) { return piece.rows[static_cast<std::size_t>(row)] + 1; };
+  if (options_.solver == Solver::incomplete) {
+    auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row) {
+      return fmt::format(
+          "ilu0: row {} has a zero as its pivot; expected none, because ilu0 divides by it; "
+          "--preconditioner block-lu exchanges rows",
+          global_row(row));
+    });
+    if (options_.must_be_definite && !factor->is_definite())
+      throw InputError(
+          "ilu0: found a negative pivot; expected positive ones for this method: use --method "
+          "gmres");
+    return factor;
+  }
+  const bool is_cholesky = options_.solver == Solver::cholesky || options_.must_be_definite;
+  if (is_cholesky || (options_.solver == Solver::automatic && solver::is_symmetric(matrix))) {
+    try {
+      return std::make_unique<CholmodFactor>(
+          lower_triangle(matrix), 1,
+          fmt::format("schwarz: a subdomain of {} rows: found a matrix that is not positive "
+                      "definite to working precision; expected a positive definite matrix, or "
+                      "--method gmres, whose subdomains may be solved by LU",
+                      piece.rows.size()));
+    } catch (const InputError&) {
+      if (is_cholesky) throw;
+    }
+  }
+  return std::make_unique<KluFactor>(
+      matrix, fmt::format("a subdomain of rows {} to {} is singular to working precision; expected "
+                          "one that can be solved: other subdomains, or --preconditioner none",
+                          piece.rows.front() + 1, piece.rows.back() + 1));
+}
+
+void OverlappingPieces::collective_factor(const std::vector<LocalMatrix>& matrices) {
+  std::vector<char> symmetric(pieces_.size());
+  std::vector<std::string> faults(pieces_.size());
+  team_.run([&](const comm_thread::TeamThread& thread) {
+    for_each_of(thread, [&](std::size_t i) {
+      Piece& piece = pieces_[i];
+      try {
+        piece.factor = make_factor(matrices[i], piece);
         piece.factor->solve(0, piece.right_hand_side);  // allocates
-      });
+        symmetric[i] = solver::is_symmetric(matrices[i]);
+      } catch (const InputError& error) {
+        faults[i] = error.what();
+      }
     });
   });
+  const auto first = std::ranges::find_if(faults, [](const auto& text) { return !text.empty(); });
+  comm_thread::collective_agree_on_error(communicator_, first == faults.end() ? "" : *first);
   std::int64_t rows = 0;
-  for (const Piece& piece : pieces_) rows = std::max(rows, std::ssize(piece.rows));
+  std::int64_t by_lu = 0;
+  for (const Piece& piece : pieces_) {
+    rows = std::max(rows, std::ssize(piece.rows));
+    by_lu += !piece.factor->is_definite();
+  }
   largest_ = communicator_.max(rows);
+  lu_count_ = communicator_.sum(by_lu);
+  is_symmetric_ = communicator_.min(std::int64_t{std::ranges::count(symmetric, 0) == 0}) == 1;
 }
 
 }  // namespace weft::solver

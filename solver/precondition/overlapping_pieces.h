@@ -8,7 +8,8 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/direct/cholmod_factor.h"
+#include "solver/direct/factor.h"
+#include "solver/direct/local_matrix.h"
 #include "solver/precondition/imported_rows.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/halo_plan.h"
@@ -23,7 +24,12 @@ struct SchwarzOptions {
   /// `rows`: consecutive ones. `graph`: METIS cuts the graph of each rank's own rows, each rank's
   /// share of the pieces, at least one; results then depend on the ranks.
   enum class Partition { rows, graph };
+  /// How a piece is solved. `automatic`: by CHOLMOD where its matrix is symmetric positive
+  /// definite, by LU otherwise. `cholesky`: by CHOLMOD. `lu`: by KLU. `incomplete`: by ILU(0).
+  enum class Solver { automatic, cholesky, lu, incomplete };
   static constexpr std::int64_t automatic_rows = 4096;
+  /// Of `incomplete`, whose work grows with the rows alone: larger pieces lose less at their edges.
+  static constexpr std::int64_t automatic_rows_of_incomplete = 8192;
 
   Kind kind = Kind::symmetric;
   std::int64_t piece_count = 0;  // of all ranks; 0: one for about `automatic_rows` rows
@@ -32,14 +38,17 @@ struct SchwarzOptions {
   /// Of `optimized`, above 0 to 1, see shift_interface. The best is 0.02 to 0.2 for matrices of
   /// two dimensions, 0.1 to 0.3 for three, and flat: 0.1 took at most a third more iterations.
   double shift = 0.1;
+  Solver solver = Solver::automatic;
+  /// True if M has to be symmetric positive definite; else a piece that makes it another is
+  /// refused.
+  bool must_be_definite = false;
 };
 
 /// As on the command line: `symmetric`, `restricted`, `optimized`.
 const char* name(SchwarzOptions::Kind kind);
 
-/// This rank's pieces of a symmetric positive definite sparse matrix: consecutive rows, or parts of
-/// its graph (the core), that grow by an algebraic overlap, each factored by CHOLMOD; and the halo
-/// of the vectors that they read.
+/// This rank's pieces of a sparse matrix: consecutive rows, or parts of its graph (the core), that
+/// grow by an algebraic overlap, each factored; and the halo of the vectors that they read.
 ///
 ///     6×6 tridiagonal, 2 ranks and pieces, overlap 1      `inverse`        `sweep`
 ///     rank 0:   core 0 1 2   overlap 3                    halo 3           halo 3 4
@@ -61,7 +70,7 @@ class OverlappingPieces {
     std::vector<std::int32_t> places;  // of its rows in a vector: own rows, then the halo
     std::vector<std::size_t> core;  // which of its rows are not overlap
     bool needs_halo = false;
-    std::unique_ptr<CholmodFactor> factor;
+    std::unique_ptr<Factor> factor;
     std::vector<double> right_hand_side;  // [rows], room for the thread that solves
     // The rows of A with all columns; of a sweep.
     std::vector<std::size_t> row_begin;  // [rows + 1]
@@ -71,7 +80,7 @@ class OverlappingPieces {
 
   /// Imports rows and factors. Collective. Thread: the main thread, outside the team, which
   /// outlives it. Throws comm_thread::InputError on every rank where options are out of range, and
-  /// where a piece's matrix is not positive definite.
+  /// where a piece cannot be factored.
   OverlappingPieces(const spmv::SparseOperator& op, const SchwarzOptions& options, Use use);
 
   const SchwarzOptions& options() const { return options_; }
@@ -81,6 +90,10 @@ class OverlappingPieces {
   std::int64_t count() const { return count_; }
   /// Rows of the largest piece of any rank, with the overlap.
   std::int64_t largest() const { return largest_; }
+  /// True if all pieces of all ranks are symmetric.
+  bool is_symmetric() const { return is_symmetric_; }
+  /// Pieces of all ranks that are solved by LU instead of CHOLMOD.
+  std::int64_t lu_count() const { return lu_count_; }
   /// This rank's rows of vectors.
   spmv::GlobalIndex first_row() const { return partition_.begin(communicator_.rank()); }
   std::size_t row_count() const {
@@ -106,7 +119,8 @@ class OverlappingPieces {
   std::vector<OverlappingRows> cut_rows() const;
   std::vector<OverlappingRows> collective_cut_graph(const spmv::DistributedMatrix& matrix);
   void collective_plan_halo(std::vector<OverlappingRows> cut, const std::vector<WholeRows>& whole);
-  void collective_factor(const std::vector<LowerTriangle>& matrices);
+  void collective_factor(const std::vector<LocalMatrix>& matrices);
+  std::unique_ptr<Factor> make_factor(const LocalMatrix& matrix, const Piece& piece) const;
 
   SchwarzOptions options_;
   comm_thread::Communicator communicator_;
@@ -114,6 +128,8 @@ class OverlappingPieces {
   std::int64_t count_;
   spmv::RowPartition partition_;  // of vectors
   std::int64_t largest_ = 0;
+  std::int64_t lu_count_ = 0;
+  bool is_symmetric_ = true;
   spmv::HaloPlan plan_;
   std::vector<Piece> pieces_;
   std::size_t piece_row_count_ = 0;

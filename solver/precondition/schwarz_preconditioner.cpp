@@ -61,7 +61,7 @@ void SchwarzPreconditioner::collective_plan_results() {
   std::map<int, std::vector<std::size_t>> places;
   for (const Piece& piece : pieces_.pieces())
     for (std::size_t k = 0; k < piece.rows.size(); ++k) {
-      if (!is_symmetric() && !std::ranges::binary_search(piece.core, k)) continue;
+      if (!has_weights() && !std::ranges::binary_search(piece.core, k)) continue;
       const GlobalIndex row = piece.rows[k];
       const int owner = pieces_.partition().owner(row);
       if (owner == communicator.rank()) {

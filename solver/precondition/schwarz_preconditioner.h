@@ -13,13 +13,13 @@
 
 namespace weft::solver {
 
-/// Additive Schwarz for any symmetric positive definite sparse matrix, on OverlappingPieces:
+/// Additive Schwarz for any sparse matrix, on OverlappingPieces:
 ///
 ///     M = Σ R_iᵀ·W_i·A_i⁻¹·W_i·R_i,   W_i = 1/√(number of pieces that have the row)
 ///
 ///     6×6 tridiagonal, 2 pieces, overlap 1         piece 0: rows 0 1 2 3
-///     M is symmetric, so conjugate gradients       piece 1: rows 2 3 4 5
-///     may be preconditioned with it                W: 1 1 ½√2 ½√2 1 1
+///     M is symmetric if A is, so CG may be         piece 1: rows 2 3 4 5
+///     preconditioned with it                       W: 1 1 ½√2 ½√2 1 1
 ///
 /// `restricted`: a row takes the result of the piece that has it without the overlap, M = Σ R̃_iᵀ·
 /// A_i⁻¹·R_i, which is not symmetric; half the messages.
@@ -48,7 +48,9 @@ class SchwarzPreconditioner final : public Preconditioner {
 
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override { return norm_; }
-  bool is_symmetric() const override { return options().kind == Kind::symmetric; }
+  bool is_symmetric() const override { return has_weights() && pieces_.is_symmetric(); }
+  /// Pieces of all ranks that are not known to be positive definite.
+  std::int64_t lu_count() const { return pieces_.lu_count(); }
 
   const Options& options() const { return pieces_.options(); }
   /// Pieces of all ranks, as made.
@@ -61,6 +63,8 @@ class SchwarzPreconditioner final : public Preconditioner {
  private:
   using Piece = OverlappingPieces::Piece;
 
+  /// True if a row adds the results of all pieces that have it.
+  bool has_weights() const { return options().kind == Kind::symmetric; }
   void collective_plan_results();
   void collective_weigh();
   double inverse_norm(const Piece& piece) const;

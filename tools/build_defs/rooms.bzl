@@ -29,6 +29,7 @@ ROOMS = {
     "solver": {
         "solver/report": [],
         "solver/direct": [],
+        "solver/choice": [],
         "solver/precondition": ["direct"],
         "solver/amg": ["direct", "precondition"],
         "solver/krylov": ["report", "precondition"],

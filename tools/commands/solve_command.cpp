@@ -12,13 +12,11 @@
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
-#include "solver/multigrid/matrix_multigrid.h"
-#include "solver/multigrid/multigrid_preconditioner.h"
-#include "solver/precondition/diagonal_preconditioner.h"
-#include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
+#include "tools/commands/matrix_check.h"
+#include "tools/commands/preconditioner_factory.h"
 #include "tools/commands/solve_system.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -43,64 +41,6 @@ using solver::SolveStatus;
 
 constexpr std::int64_t trial_iterations = 10;
 constexpr std::int64_t grid_trial_iterations = 2;
-
-solver::GridCycle::Options cycle_options(const SolveOptions& options) {
-  const solver::MultigridSettings settings = options.parsed_multigrid();
-  return {.steps = settings.steps,
-          .least_points = settings.least_points,
-          .mode = *spmv::parse_mode(options.mode)};
-}
-
-/// Of a grid, or of a matrix whose grid is known.
-std::unique_ptr<solver::Preconditioner> collective_make_multigrid(SolveSystem& system,
-                                                                  const SolveOptions& options,
-                                                                  const spmv::Problem& problem) {
-  solver::GridCycle::Options cycle = cycle_options(options);
-  const spmv::SparseOperator* const matrix = system.matrix_operator();
-  if (!matrix)
-    return std::make_unique<solver::MultigridPreconditioner>(
-        dynamic_cast<spmv::StencilOperator&>(system.op()), cycle);
-  if (problem.has_grid() && !options.grid.empty())
-    throw comm_thread::InputError("found --grid for a problem with a grid; expected none");
-  if (problem.has_stencil())
-    return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
-                                                     cycle);
-  if (!problem.has_grid() && options.grid.empty())
-    throw comm_thread::InputError(
-        "found no grid; expected --grid NXxNYxNZ with --preconditioner multigrid");
-  const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
-                                       : *options.parsed_grid();
-  if (!options.has_smoothing_steps()) cycle.steps = 0;
-  return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
-}
-
-/// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
-std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
-                                                                       const SolveOptions& options,
-                                                                       const spmv::Problem& problem,
-                                                                       SolveFacts& facts) {
-  const perfmodel::Stopwatch watch;
-  try {
-    if (options.has_jacobi()) return std::make_unique<solver::DiagonalPreconditioner>(system.op());
-    if (options.preconditioner == "multigrid")
-      return collective_make_multigrid(system, options, problem);
-    if (auto settings = options.parsed_amg()) {
-      settings->mode = *spmv::parse_mode(options.mode);
-      auto made =
-          std::make_unique<solver::amg::AmgPreconditioner>(*system.matrix_operator(), *settings);
-      facts.preconditioner_setup_seconds = watch.seconds();
-      return made;
-    }
-    const auto wanted = options.parsed_schwarz();
-    if (!wanted) return nullptr;
-    auto made = std::make_unique<solver::SchwarzPreconditioner>(*system.matrix_operator(), *wanted);
-    facts.schwarz = made.get();
-    facts.preconditioner_setup_seconds = watch.seconds();
-    return made;
-  } catch (const comm_thread::InputError& error) {
-    throw comm_thread::InputError(problem.name() + ": " + error.what());
-  }
-}
 
 struct Choice {
   const KrylovEntry* method;
@@ -168,6 +108,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
+  if (const spmv::SparseOperator* const matrix = system.matrix_operator())
+    check_symmetry(options, collective_find_given_traits(job, system, *matrix), problem.name());
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
@@ -215,13 +157,14 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.choice = choice.why;
   facts.has_jacobi = options.has_jacobi();
   facts.vector_bytes = method->vector_bytes();
+  facts.vector_flops = entry.vector_flops;
   facts.products = entry.products;
   facts.reductions = entry.reductions;
   facts.smoothing_steps = method_options.multigrid.steps;
   facts.multigrid = grids.collective_report(job, system.op().comm_thread());
   if (amg)
     facts.amg = collective_amg_report(job, amg->report(), facts.preconditioner_setup_seconds);
-  if (!entry.needs_symmetric_matrix) facts.restart = method_options.restart;
+  if (entry.has_restart) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
   timeline.collective_write(report);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/matrix_market_vector.h"
@@ -41,6 +42,19 @@ void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv
   boundary_row_count_ = job.world().sum(op->matrix().boundary_row_count());
   row_partition_ = &op->matrix().matrix().partition;
   operator_ = std::move(op);
+}
+
+spmv::GlobalIndex SolveSystem::collective_given_row(const Job& job, spmv::GlobalIndex row) const {
+  if (!order_) return row;
+  const int rank = job.world().rank();
+  std::vector<double> numbers(static_cast<std::size_t>(order_->given().size(rank)));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<double>(order_->given().begin(rank)) + static_cast<double>(i);
+  numbers = order_->collective_apply(numbers);
+  const bool is_own = order_->ordered().owner(row) == rank;
+  const double own =
+      is_own ? numbers[static_cast<std::size_t>(row - order_->ordered().begin(rank))] : -1;
+  return static_cast<spmv::GlobalIndex>(job.world().max(own));
 }
 
 void SolveSystem::collective_write(const Job& job, std::span<const double> vector,

@@ -42,6 +42,9 @@ class SolveSystem {
   /// Gains of the order of the rows; null without one.
   const Json& ordering() const { return ordering_; }
 
+  /// The number of a row as given, from its number in the operator. Collective.
+  spmv::GlobalIndex collective_given_row(const Job& job, spmv::GlobalIndex row) const;
+
   /// Writes a vector of the operator in the order of the rows as given. Collective. Throws
   /// comm_thread::InputError.
   void collective_write(const Job& job, std::span<const double> vector,

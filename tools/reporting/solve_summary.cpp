@@ -22,6 +22,9 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
       facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows, facts.smoothing_steps)
       : facts.restart > 0
           ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
+      : facts.vector_flops > 0
+          ? perfmodel::krylov_flops(facts.nonzeros, facts.rows, facts.products, facts.vector_flops,
+                                    facts.has_jacobi)
           : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
   const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
   return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
@@ -69,6 +72,7 @@ Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
                   options.partition == solver::SchwarzOptions::Partition::graph ? "metis" : "rows"},
                  {"subdomains", facts.schwarz->piece_count()},
                  {"overlap", options.overlap},
+                 {"solved_by_lu", facts.schwarz->lu_count()},
                  {"largest_subdomain", facts.schwarz->largest_piece()},
                  {"setup_seconds", facts.preconditioner_setup_seconds},
                  {"seconds", collective_spread(job, facts.schwarz_seconds)}};
@@ -76,12 +80,12 @@ Json collective_schwarz_report(const Job& job, const SolveFacts& facts) {
   return report;
 }
 
-void print_schwarz(const Json& schwarz) {
+void print_schwarz(const std::string& name, const Json& schwarz) {
   fmt::print(
-      "schwarz      {}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
+      "{:<13}{}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
       "of "
       "the solve\n",
-      schwarz["kind"].get<std::string>(),
+      name, schwarz["kind"].get<std::string>(),
       schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"].get<double>())
                                 : "",
       schwarz["subdomains"].get<std::int64_t>(),
@@ -124,10 +128,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  report["preconditioner"] = facts.schwarz          ? "schwarz"
-                             : facts.has_jacobi     ? "jacobi"
-                             : !facts.amg.is_null() ? "amg"
-                                                    : options.preconditioner;
+  report["preconditioner"] = facts.has_jacobi ? "jacobi" : options.preconditioner_name();
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
   if (!facts.amg.is_null()) report["amg"] = facts.amg;
@@ -162,7 +163,8 @@ void print_solve_summary(const Json& report) {
              performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos
                  ? "matrix as " + text(performance["matrix_format"])
                  : text(performance["matrix_format"]));
-  if (report.contains("schwarz_preconditioner")) print_schwarz(report["schwarz_preconditioner"]);
+  if (report.contains("schwarz_preconditioner"))
+    print_schwarz(text(report["preconditioner"]), report["schwarz_preconditioner"]);
   fmt::print("result       {} after {} iterations\n", text(report["status"]),
              report["iterations"].get<std::int64_t>());
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));

@@ -33,6 +33,7 @@ struct SolveFacts {
   Json amg;  // the levels of that preconditioner; null where there are none
   int smoothing_steps = 0;  // of multigrid
   double vector_bytes = 0;  // per row and iteration
+  int vector_flops = 0;  // the same, where the method table has them
   double products = 1;  // per iteration
   double reductions = 1;
   CommunicationCost communication;

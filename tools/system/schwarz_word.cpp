@@ -31,10 +31,26 @@ double share(const std::string& item, std::string_view digits) {
   return *number;
 }
 
+bool is_word(const std::string& text, std::string_view name) {
+  return text == name || text.starts_with(std::string(name) + ":");
+}
+
 }  // namespace
 
-bool is_schwarz(const std::string& text) {
-  return text == word || text.starts_with(std::string(word) + ":");
+bool is_schwarz(const std::string& text) { return is_word(text, word); }
+
+bool is_block_factor(const std::string& text) {
+  return is_word(text, "ilu0") || is_word(text, "block-lu");
+}
+
+SchwarzPreconditioner::Options parse_block_factor(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string parameters = colon == std::string::npos ? "" : text.substr(colon + 1);
+  auto options = parse_schwarz(std::string(word) + ":overlap=0," + parameters,
+                               SchwarzPreconditioner::Kind::symmetric);
+  options.solver = is_word(text, "ilu0") ? solver::SchwarzOptions::Solver::incomplete
+                                         : solver::SchwarzOptions::Solver::lu;
+  return options;
 }
 
 SchwarzPreconditioner::Options parse_schwarz(const std::string& text,

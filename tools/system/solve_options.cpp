@@ -20,12 +20,15 @@ namespace {
 using solver::SchwarzPreconditioner;
 
 std::string fault_of_preconditioner(const std::string& text) {
-  if (text == "none" || text == "jacobi" || text == "multigrid") return "";
+  for (const char* const word :
+       {"none", "jacobi", "multigrid", "isai", "isai:kind=general", "isai:kind=symmetric"})
+    if (text == word) return "";
   if (is_amg(text)) return fault_of([&] { parse_amg(text); });
+  if (is_block_factor(text)) return fault_of([&] { parse_block_factor(text); });
   if (!is_schwarz(text))
     return "found '" + text +
-           "'; expected none, jacobi, multigrid, "
-           "amg[:strength=S,degree=K,direct=N,gather=R,precision=P,cycle=C] or "
+           "'; expected none, jacobi, multigrid, amg[:...], isai[:kind=K], ilu0[:...], "
+           "block-lu[:...] or "
            "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
   return fault_of([&] { parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric); });
 }
@@ -104,8 +107,26 @@ std::string fault_of_iterations(const std::string& text) {
 }  // namespace
 
 std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() const {
-  if (!is_schwarz(preconditioner)) return std::nullopt;
-  return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+  std::optional<SchwarzPreconditioner::Options> parsed;
+  if (is_block_factor(preconditioner))
+    parsed = parse_block_factor(preconditioner);
+  else if (is_schwarz(preconditioner))
+    parsed = parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+  if (parsed) parsed->must_be_definite = needs_symmetric_preconditioner();
+  return parsed;
+}
+
+bool SolveOptions::needs_symmetric_preconditioner() const {
+  const solver::KrylovEntry* const entry = solver::find_krylov_method(method);
+  return !entry || entry->needs_symmetric_preconditioner;
+}
+
+std::optional<solver::IsaiPreconditioner::Form> SolveOptions::parsed_isai() const {
+  using Form = solver::IsaiPreconditioner::Form;
+  if (preconditioner_name() != "isai") return std::nullopt;
+  if (preconditioner == "isai")
+    return needs_symmetric_preconditioner() ? Form::symmetric : Form::general;
+  return preconditioner == "isai:kind=symmetric" ? Form::symmetric : Form::general;
 }
 
 std::optional<solver::amg::Settings> SolveOptions::parsed_amg() const {
@@ -127,18 +148,25 @@ std::optional<solver::MatrixMultigrid::Grid> SolveOptions::parsed_grid() const {
 }
 
 void SolveOptions::check() const {
-  if (const auto found = parsed_schwarz()) {
+  const std::string name = preconditioner_name();
+  if (parsed_schwarz() || parsed_isai()) {
     if (is_matrix_free())
-      throw comm_thread::InputError(
-          "--preconditioner: found schwarz with --operator stencil; expected --operator matrix");
+      throw comm_thread::InputError("--preconditioner: found " + name +
+                                    " with --operator stencil; expected --operator matrix");
     if (method == "pcg-jacobi")
+      throw comm_thread::InputError("--preconditioner: found " + name +
+                                    " with --method pcg-jacobi; expected --method cg");
+  }
+  if (parsed_isai() == solver::IsaiPreconditioner::Form::general &&
+      needs_symmetric_preconditioner())
+    throw comm_thread::InputError("--preconditioner: found isai:kind=general with --method " +
+                                  method +
+                                  "; expected --method gmres or bicgstab, because it is "
+                                  "not symmetric");
+  if (const auto found = parsed_schwarz()) {
+    if (found->kind != SchwarzPreconditioner::Kind::symmetric && needs_symmetric_preconditioner())
       throw comm_thread::InputError(
-          "--preconditioner: found schwarz with --method pcg-jacobi; expected --method cg");
-    const solver::KrylovEntry* const entry = solver::find_krylov_method(method);
-    if (found->kind != SchwarzPreconditioner::Kind::symmetric &&
-        (!entry || entry->needs_symmetric_preconditioner))
-      throw comm_thread::InputError(
-          "--preconditioner: found schwarz:kind=" + std::string(solver::name(found->kind)) +
+          "--preconditioner: found " + name + ":kind=" + std::string(solver::name(found->kind)) +
           " with --method " + method +
           "; expected --method gmres or fcg, because it is not symmetric");
   }
@@ -150,9 +178,10 @@ void SolveOptions::check() const {
     throw comm_thread::InputError(
         "--preconditioner: found amg with --method pcg-jacobi; expected --method cg");
   check_multigrid(*this);
-  if (restart > 0 && method != "gmres")
+  const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);
+  if (restart > 0 && !(chosen && chosen->has_restart))
     throw comm_thread::InputError("--restart: found with --method " + method +
-                                  "; expected --method gmres");
+                                  "; expected --method gmres or fgmres");
   if (is_matrix_free() && (order != "given" || partition == "metis"))
     throw comm_thread::InputError(
         "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
@@ -174,6 +203,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(CLI::IsMember(names_of_methods()))
       ->type_name("METHOD")
       ->capture_default_str();
+  command.add_flag("--force", options.force,
+                   "run a method that needs a symmetric matrix on one that is not");
   command
       .add_option(
           "--preconditioner", options.preconditioner,
@@ -190,9 +221,14 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
           "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
           "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
-          "about 4096 rows each, shift 0.1")
+          "about 4096 rows each, shift 0.1; where they are not symmetric positive definite, and\n"
+          "the method allows it, KLU solves them;\n"
+          "ilu0[:subdomains=S,overlap=G], block-lu[:...]: the same without overlap, solved by\n"
+          "ILU(0), about 8192 rows each, or by KLU;\n"
+          "isai[:kind=general|symmetric]: a sparse approximate inverse with the pattern of the\n"
+          "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(fault_of_preconditioner)
-      ->type_name("none|jacobi|multigrid|amg[:...]|schwarz[:...]")
+      ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]")
       ->capture_default_str();
   command
       .add_option("--multigrid", options.multigrid,
@@ -212,8 +248,9 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check([](const std::string& text) { return fault_of([&] { parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
   command
-      .add_option("--restart", options.restart,
-                  "gmres: iterations before a restart, and number of vectors kept; default: 30")
+      .add_option(
+          "--restart", options.restart,
+          "gmres, fgmres: iterations before a restart, and number of vectors kept; default: 30")
       ->check(CLI::Range(1, 1000))
       ->type_name("M");
   add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},

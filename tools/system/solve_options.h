@@ -10,6 +10,7 @@
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/multigrid/matrix_multigrid.h"
+#include "solver/precondition/isai_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
 
@@ -23,6 +24,7 @@ struct SolveOptions : SystemOptions {
   std::string method = "cg";
   std::string preconditioner = "none";
   std::string grid;  // of the rows of a matrix; empty where not given
+  bool force = false;  // a matrix that is not symmetric where the method needs one that is
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   std::string solution_path;
@@ -31,8 +33,17 @@ struct SolveOptions : SystemOptions {
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
-  /// Nothing without it. Throws comm_thread::InputError where its options are none.
+  /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. Throws comm_thread::InputError where
+  /// its options are none.
   std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+  /// Nothing without `isai`.
+  std::optional<solver::IsaiPreconditioner::Form> parsed_isai() const;
+  /// The preconditioner without its parameters.
+  std::string preconditioner_name() const {
+    return preconditioner.substr(0, preconditioner.find(':'));
+  }
+  /// True if the method, or all that `auto` may choose, needs a symmetric M.
+  bool needs_symmetric_preconditioner() const;
 
   /// Nothing without it. Throws comm_thread::InputError where its options are none.
   std::optional<solver::amg::Settings> parsed_amg() const;

@@ -50,6 +50,7 @@ _WITH_FOLDER = {
         ["OMPI_SKIP_MPICXX"],
     ),
     "cholmod": (["/usr/include/suitesparse"], ["-lcholmod", "-lsuitesparseconfig"], []),
+    "klu": (["/usr/include/suitesparse"], ["-lklu"], []),
 }
 
 _TARGET = """

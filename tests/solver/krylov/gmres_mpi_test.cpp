@@ -15,6 +15,7 @@
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
+#include "tests/solver/krylov/test_matrices.h"
 #include "tests/support/serial_reference.h"
 
 namespace weft::solver {
@@ -23,36 +24,13 @@ namespace {
 using comm_thread::Communicator;
 using spmv::Mode;
 using spmv::Problem;
+using tests::convection;
+using tests::dot;
 using tests::MatrixSystem;
 using tests::multiply;
 using tests::ReferenceMatrix;
+using tests::some_vector;
 using tests::Vector;
-
-/// Convection and diffusion on n×n points: not symmetric, rows of different size.
-ReferenceMatrix convection(int n) {
-  ReferenceMatrix a(static_cast<std::size_t>(n * n));
-  for (int i = 0; i < n * n; ++i) {
-    auto& row = a[static_cast<std::size_t>(i)];
-    row[i] = 4 + 0.1 * (i % 5);
-    if (i % n > 0) row[i - 1] = -1.7;
-    if (i % n < n - 1) row[i + 1] = -0.3;
-    if (i >= n) row[i - n] = -1.4;
-    if (i + n < n * n) row[i + n] = -0.6;
-  }
-  return a;
-}
-
-Vector some_vector(std::size_t size) {
-  Vector b;
-  for (std::size_t i = 0; i < size; ++i) b.push_back(static_cast<double>(i * i % 17) - 7.5);
-  return b;
-}
-
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 
 /// x of the textbook's GMRES(restart), by modified Gram-Schmidt and the normal equations of the
 /// small problem. `diagonal`: divides, from the right.

@@ -8,19 +8,23 @@ namespace weft::solver {
 namespace {
 
 /// Rows 1 to 4 of a tridiagonal 6×6 matrix, −1 beside `diagonal`.
-LowerTriangle middle(double diagonal) {
-  LowerTriangle matrix{4, {}};
+LocalMatrix middle(double diagonal) {
+  LocalMatrix matrix;
   for (int i = 0; i < 4; ++i) {
-    matrix.entries.push_back({i, i, diagonal});
-    if (i > 0) matrix.entries.push_back({i, i - 1, -1});
+    for (const int j : {i - 1, i, i + 1})
+      if (j >= 0 && j < 4) {
+        matrix.columns.push_back(j);
+        matrix.values.push_back(i == j ? diagonal : -1);
+      }
+    matrix.row_begin.push_back(static_cast<int>(matrix.columns.size()));
   }
   return matrix;
 }
 
-std::vector<double> diagonal_of(const LowerTriangle& matrix) {
-  std::vector<double> diagonal(matrix.size);
-  for (const LowerTriangle::Entry& entry : matrix.entries)
-    if (entry.row == entry.column) diagonal[static_cast<std::size_t>(entry.row)] += entry.value;
+std::vector<double> diagonal_of(const LocalMatrix& matrix) {
+  std::vector<double> diagonal;
+  for (int row = 0; row < 4; ++row)
+    diagonal.push_back(matrix.values[static_cast<std::size_t>(matrix.find(row, row))]);
   return diagonal;
 }
 
@@ -30,20 +34,20 @@ const OverlappingRows rows{.number = 0, .core = {2, 3}, .rows = {1, 2, 3, 4}, .c
 
 TEST_CASE("what was cut leaves the diagonal by its share") {
   for (const double shift : {1.0, 0.5, 0.125}) {
-    LowerTriangle matrix = middle(2);
+    LocalMatrix matrix = middle(2);
     shift_interface(rows, shift, matrix);
     CHECK(diagonal_of(matrix) == std::vector<double>{1 + shift, 2, 2, 1 + shift});
   }
-  LowerTriangle same = middle(2);
+  LocalMatrix same = middle(2);
   shift_interface(rows, 1, same);
-  CHECK(same.entries.size() == middle(2).entries.size());
+  CHECK(same.values == middle(2).values);
 }
 
 TEST_CASE("a row keeps what its diagonal needs to be dominant") {
-  LowerTriangle matrix = middle(1.25);  // of rows that are not
+  LocalMatrix matrix = middle(1.25);  // of rows that are not
   shift_interface(rows, 0.5, matrix);
   CHECK(diagonal_of(matrix) == std::vector<double>{1.125, 1.25, 1.25, 1.125});
-  LowerTriangle less = middle(0.75);
+  LocalMatrix less = middle(0.75);
   shift_interface(rows, 0.5, less);
   CHECK(diagonal_of(less) == std::vector<double>(4, 0.75));
 }

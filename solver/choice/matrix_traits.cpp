@@ -1,0 +1,300 @@
+#include "solver/choice/matrix_traits.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/sparse_exchange.h"
+#include "comm_thread/placement/compute_team.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::Communicator;
+using comm_thread::TeamThread;
+using spmv::CrsMatrix;
+using spmv::DistributedMatrix;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+constexpr double rounding_of_entries = 1e-10;
+constexpr double rounding_of_diagonal = 1e-14;
+constexpr double rounding_of_sums = 1e-12;
+
+/// An entry for the owner of its column.
+struct Entry {
+  GlobalIndex row;
+  GlobalIndex column;
+  double value;
+  double diagonal;  // |a_ii| of its row
+};
+
+/// Sums of all rows, and the first asymmetry.
+struct Part {
+  std::int64_t zero_diagonals = 0;
+  std::int64_t negative_diagonals = 0;
+  std::int64_t positive_off_diagonals = 0;
+  std::int64_t dominant_rows = 0;
+  std::int64_t zero_sum_rows = 0;
+  std::int64_t bandwidth = 0;
+  std::int64_t longest_row = 0;
+  double least_diagonal = std::numeric_limits<double>::infinity();
+  double largest_diagonal = 0;
+  std::optional<Asymmetry> asymmetry;
+  std::vector<std::pair<std::int64_t, LocalIndex>> remote;  // entries whose columns others own
+
+  void note(const Asymmetry& found) {
+    if (!asymmetry ||
+        std::pair(found.row, found.column) < std::pair(asymmetry->row, asymmetry->column))
+      asymmetry = found;
+  }
+};
+
+/// The entries of this rank, and what is known about pairs of them.
+class Rows {
+ public:
+  explicit Rows(const DistributedMatrix& matrix)
+      : matrix_(matrix),
+        rows_(matrix.rows),
+        low_halo_end_(rows_.row_count +
+                      static_cast<LocalIndex>(
+                          std::ranges::lower_bound(matrix.halo_columns, matrix.first_row()) -
+                          matrix.halo_columns.begin())) {}
+
+  /// The traits of rows [begin, end), which one thread has.
+  Part scan(LocalIndex begin, LocalIndex end) const;
+  /// Compares an entry of another rank with the own row of its column.
+  void compare(const Entry& entry, Part& part) const;
+  /// What the owner of its column is told about own entry number `place` of row `row`.
+  Entry describe(std::int64_t place, LocalIndex row) const {
+    return {matrix_.first_row() + row, matrix_.global_column(column(place)), value(place),
+            diagonal(row)};
+  }
+
+ private:
+  LocalIndex column(std::int64_t place) const {
+    return rows_.columns[static_cast<std::size_t>(place)];
+  }
+  double value(std::int64_t place) const { return rows_.values[static_cast<std::size_t>(place)]; }
+  std::int64_t row_begin(LocalIndex row) const {
+    return rows_.row_offsets[static_cast<std::size_t>(row)];
+  }
+  bool is_own(LocalIndex column) const { return column < rows_.row_count; }
+  /// True if a column is before the own row `row`.
+  bool is_before(LocalIndex column, LocalIndex row) const {
+    return is_own(column) ? column < row : column < low_halo_end_;
+  }
+  /// The entry of an own row in a column, by global number; 0 where there is none.
+  double find(LocalIndex row, GlobalIndex column) const;
+  double diagonal(LocalIndex row) const { return std::abs(find(row, matrix_.first_row() + row)); }
+  void compare(LocalIndex row, GlobalIndex column, double value, double transposed,
+               double other_diagonal, Part& part) const;
+  void compare_own(LocalIndex row, LocalIndex column, double value, double transposed,
+                   Part& part) const {
+    if (value != transposed)
+      compare(row, matrix_.first_row() + column, value, transposed, diagonal(column), part);
+  }
+  void scan_row(LocalIndex row, LocalIndex begin, LocalIndex end, std::vector<std::int64_t>& cursor,
+                Part& part) const;
+  void pass(LocalIndex row, LocalIndex limit, std::int64_t& place, Part& part) const;
+
+  const DistributedMatrix& matrix_;
+  const CrsMatrix& rows_;
+  LocalIndex low_halo_end_;  // columns of ranks before this one are below it
+};
+
+double Rows::find(LocalIndex row, GlobalIndex column) const {
+  std::int64_t low = row_begin(row);
+  std::int64_t high = row_begin(row + 1);
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (matrix_.global_column(this->column(middle)) < column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < row_begin(row + 1) && matrix_.global_column(this->column(low)) == column ? value(low)
+                                                                                        : 0;
+}
+
+/// Compares entry (row, column) of an own row with its transposed one.
+void Rows::compare(LocalIndex row, GlobalIndex column, double value, double transposed,
+                   double other_diagonal, Part& part) const {
+  const double difference = std::abs(value - transposed);
+  if (difference <= rounding_of_entries * std::max(std::abs(value), std::abs(transposed)) ||
+      difference <= rounding_of_diagonal * std::max(diagonal(row), other_diagonal))
+    return;
+  const GlobalIndex own = matrix_.first_row() + row;
+  if (own < column)
+    part.note({own, column, value, transposed});
+  else
+    part.note({column, own, transposed, value});
+}
+
+void Rows::compare(const Entry& entry, Part& part) const {
+  const auto row = static_cast<LocalIndex>(entry.column - matrix_.first_row());
+  const double own = find(row, entry.row);
+  if (own != entry.value) compare(row, entry.row, own, entry.value, entry.diagonal, part);
+}
+
+/// Moves `place` in `row` on to the first entry that is not before column `limit`; what is passed
+/// has no partner.
+void Rows::pass(LocalIndex row, LocalIndex limit, std::int64_t& place, Part& part) const {
+  for (; place < row_begin(row + 1) && is_own(column(place)) && column(place) < limit; ++place)
+    compare_own(row, column(place), value(place), 0, part);
+}
+
+/// `cursor`: of each row from `begin` on, the next entry in the columns [begin, row) whose partner
+/// has not been met.
+void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
+                    std::vector<std::int64_t>& cursor, Part& part) const {
+  double diagonal = 0;
+  double sum = 0;
+  double others = 0;
+  const std::int64_t first = row_begin(row);
+  const std::int64_t last = row_begin(row + 1);
+  pass(row, row, cursor[static_cast<std::size_t>(row - begin)], part);
+  for (std::int64_t place = first; place < last; ++place) {
+    const LocalIndex j = column(place);
+    const double a = value(place);
+    sum += a;
+    if (j == row) {
+      diagonal = a;
+      continue;
+    }
+    others += std::abs(a);
+    part.positive_off_diagonals += a > 0;
+    if (j > row && j < end) {
+      std::int64_t& partner = cursor[static_cast<std::size_t>(j - begin)];
+      pass(j, row, partner, part);
+      const bool is_there = partner < row_begin(j + 1) && column(partner) == row;
+      compare_own(row, j, a, is_there ? value(partner) : 0, part);
+      partner += is_there;
+    } else if (!is_own(j)) {
+      part.remote.emplace_back(place, row);
+    } else if (j < begin || j >= end) {
+      compare_own(row, j, a, find(j, matrix_.first_row() + row), part);
+    }
+  }
+  if (first < last)
+    part.bandwidth = std::max({part.bandwidth,
+                               matrix_.global_column(column(last - 1)) - matrix_.first_row() - row,
+                               matrix_.first_row() + row - matrix_.global_column(column(first))});
+  part.longest_row = std::max(part.longest_row, last - first);
+  part.zero_diagonals += diagonal == 0;
+  part.negative_diagonals += diagonal < 0;
+  part.least_diagonal = std::min(part.least_diagonal, std::abs(diagonal));
+  part.largest_diagonal = std::max(part.largest_diagonal, std::abs(diagonal));
+  part.dominant_rows += std::abs(diagonal) >= (1 - rounding_of_sums) * others;
+  part.zero_sum_rows +=
+      others > 0 && std::abs(sum) <= rounding_of_sums * (others + std::abs(diagonal));
+}
+
+Part Rows::scan(LocalIndex begin, LocalIndex end) const {
+  Part part;
+  std::vector<std::int64_t> cursor(static_cast<std::size_t>(end - begin));
+  for (LocalIndex row = begin; row < end; ++row) {
+    std::int64_t& place = cursor[static_cast<std::size_t>(row - begin)];
+    place = row_begin(row);
+    while (place < row_begin(row + 1) && is_before(column(place), begin)) ++place;
+  }
+  for (LocalIndex row = begin; row < end; ++row) scan_row(row, begin, end, cursor, part);
+  return part;
+}
+
+/// Sends entries in columns of other ranks to these, and compares those that come.
+void collective_compare_remote(const Communicator& communicator, const DistributedMatrix& matrix,
+                               const Rows& rows, std::vector<Part>& parts) {
+  std::map<int, std::vector<Entry>> entries;
+  for (const Part& part : parts)
+    for (const auto& [place, row] : part.remote) {
+      const Entry entry = rows.describe(place, row);
+      entries[matrix.partition.owner(entry.column)].push_back(entry);
+    }
+  std::map<int, comm_thread::Bytes> messages;
+  for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+    for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+      rows.compare(entry, parts.front());
+}
+
+/// The first of all ranks' asymmetries.
+std::optional<Asymmetry> collective_first(const Communicator& communicator,
+                                          const std::optional<Asymmetry>& own) {
+  constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
+  constexpr double least = -std::numeric_limits<double>::infinity();
+  const GlobalIndex row = communicator.min(own ? own->row : none);
+  if (row == none) return std::nullopt;
+  const GlobalIndex column = communicator.min(own && own->row == row ? own->column : none);
+  const bool is_own = own && own->row == row && own->column == column;
+  return Asymmetry{row, column, communicator.max(is_own ? own->value : least),
+                   communicator.max(is_own ? own->transposed : least)};
+}
+
+}  // namespace
+
+std::string Asymmetry::text() const {
+  return fmt::format("found {:g} at row {}, column {} and {:g} at row {}, column {}", value,
+                     row + 1, column + 1, transposed, column + 1, row + 1);
+}
+
+MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
+  const Communicator& communicator = op.communicator();
+  const DistributedMatrix& matrix = op.matrix().matrix();
+  const Rows rows(matrix);
+  std::vector<Part> parts(static_cast<std::size_t>(op.team().thread_count()));
+  op.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    parts[index] =
+        rows.scan(op.matrix().thread_rows()[index], op.matrix().thread_rows()[index + 1]);
+  });
+  collective_compare_remote(communicator, matrix, rows, parts);
+  Part all;
+  for (const Part& part : parts) {
+    all.zero_diagonals += part.zero_diagonals;
+    all.negative_diagonals += part.negative_diagonals;
+    all.positive_off_diagonals += part.positive_off_diagonals;
+    all.dominant_rows += part.dominant_rows;
+    all.zero_sum_rows += part.zero_sum_rows;
+    all.bandwidth = std::max(all.bandwidth, part.bandwidth);
+    all.longest_row = std::max(all.longest_row, part.longest_row);
+    all.least_diagonal = std::min(all.least_diagonal, part.least_diagonal);
+    all.largest_diagonal = std::max(all.largest_diagonal, part.largest_diagonal);
+    if (part.asymmetry) all.note(*part.asymmetry);
+  }
+  std::array<std::int64_t, 5> sums{all.zero_diagonals, all.negative_diagonals,
+                                   all.positive_off_diagonals, all.dominant_rows,
+                                   all.zero_sum_rows};
+  communicator.sum(sums);
+  return {.row_count = op.global_row_count(),
+          .nonzero_count = matrix.global_nonzero_count,
+          .largest_row_count = communicator.max(std::int64_t{matrix.rows.row_count}),
+          .asymmetry = collective_first(communicator, all.asymmetry),
+          .zero_diagonal_count = sums[0],
+          .negative_diagonal_count = sums[1],
+          .positive_off_diagonal_count = sums[2],
+          .dominant_row_count = sums[3],
+          .zero_sum_row_count = sums[4],
+          .bandwidth = communicator.max(all.bandwidth),
+          .longest_row = communicator.max(all.longest_row),
+          .least_diagonal = communicator.min(all.least_diagonal),
+          .largest_diagonal = communicator.max(all.largest_diagonal)};
+}
+
+void check_symmetric(const MatrixTraits& traits, const std::string& who,
+                     const std::string& instead) {
+  if (traits.is_symmetric()) return;
+  throw comm_thread::InputError(
+      fmt::format("{} needs a symmetric matrix: {}; expected {}, or --force to run nevertheless",
+                  who, traits.asymmetry->text(), instead));
+}
+
+}  // namespace weft::solver

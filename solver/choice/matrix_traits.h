@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// Two entries that differ although the matrix would be symmetric if they did not.
+struct Asymmetry {
+  spmv::GlobalIndex row = 0;  // from 0; the lower of the two numbers
+  spmv::GlobalIndex column = 0;
+  double value = 0;  // a_ij, 0 where it is not stored
+  double transposed = 0;  // a_ji
+
+  /// "found 2.5 at row 3, column 7 and -1 at row 7, column 3", counted from 1.
+  std::string text() const;
+};
+
+/// Properties of a square matrix that decide which method and which preconditioner suit it; the
+/// same on every rank, and on any number of ranks but for `largest_row_count`.
+struct MatrixTraits {
+  std::int64_t row_count = 0;
+  std::int64_t nonzero_count = 0;
+  std::int64_t largest_row_count = 0;  // rows of the rank that has most
+  /// The first pair of entries that differ, by row, then by column; nothing where A = Aᵀ.
+  std::optional<Asymmetry> asymmetry;
+  std::int64_t zero_diagonal_count = 0;  // a zero or no entry
+  std::int64_t negative_diagonal_count = 0;
+  std::int64_t positive_off_diagonal_count = 0;
+  std::int64_t dominant_row_count = 0;  // |a_ii| ≥ Σ|a_ij|, but for rounding
+  std::int64_t zero_sum_row_count = 0;  // Σ a_ij = 0, but for rounding, beside other entries
+  std::int64_t bandwidth = 0;  // the largest |i − j|
+  std::int64_t longest_row = 0;  // entries
+  double least_diagonal = 0;  // magnitudes
+  double largest_diagonal = 0;
+
+  bool is_symmetric() const { return !asymmetry; }
+  bool is_diagonal() const { return bandwidth == 0; }
+  bool has_positive_diagonal() const {
+    return zero_diagonal_count == 0 && negative_diagonal_count == 0;
+  }
+  bool is_dominant() const { return dominant_row_count == row_count; }
+  /// A positive diagonal and no positive entry beside it.
+  bool has_signs_of_m_matrix() const {
+    return has_positive_diagonal() && positive_off_diagonal_count == 0;
+  }
+  /// A singular M-matrix whose null space holds the constant vector: Neumann's problem.
+  bool has_constant_null_space() const {
+    return row_count > 1 && zero_sum_row_count == row_count && has_signs_of_m_matrix();
+  }
+};
+
+/// Two entries count as equal where they differ by no more than rounding: 1e-10 of the larger one,
+/// or 1e-14 of the larger of their diagonal entries.
+///
+/// One pass over the entries of this rank by all threads: a row finds the transposed entry in the
+/// own row of its column, at a place that moves on from row to row; entries whose transposed one
+/// another rank has are sent there. Takes about two products with CRS.
+/// Collective. Thread: the main thread, outside the team.
+MatrixTraits collective_find_traits(const spmv::SparseOperator& op);
+
+/// Refuses a matrix that is not symmetric. `who` needs a symmetric one: "--method cg";
+/// `instead`: what does not.
+/// Throws comm_thread::InputError, where all ranks have the same traits on every rank alike.
+void check_symmetric(const MatrixTraits& traits, const std::string& who,
+                     const std::string& instead);
+
+}  // namespace weft::solver

@@ -1,0 +1,207 @@
+#include "solver/krylov/bicgstab.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "solver/krylov/fused_vector_kernels.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::TeamThread;
+using perfmodel::Phase;
+using perfmodel::PhaseScope;
+using spmv::BinnedSum;
+
+/// A cosine below this is rounding.
+constexpr double least_cosine = 8 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
+
+Bicgstab::Bicgstab(spmv::LinearOperator& op, Options options)
+    : KrylovMethod(op, std::move(options)),
+      norm_(room_above_norm * op.collective_norm() * preconditioner_norm()),
+      direction_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
+      stabilizer_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
+      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2),
+      p_hat_(collective_make_operand()),
+      r_hat_(collective_make_operand()) {
+  for (Array* const array : {&shadow_, &v_, &t_}) *array = make_array();
+  if (!is_identity())
+    for (Array* const array : {&p_, &r_}) *array = make_array();
+}
+
+/// to = M·from; nothing with the identity, whose `from` is `to`.
+void Bicgstab::collective_precondition(const TeamThread& thread, const double* from, double* to) {
+  if (general()) {
+    thread.barrier();
+    return general()->apply(thread, from, to);
+  }
+  if (is_identity()) return;
+  copy(thread, from, to);
+  scale(thread, to);
+}
+
+void Bicgstab::collective_begin(const TeamThread& thread, std::span<const double> b,
+                                const double* product) {
+  subtract(thread, b, product, r());
+  fill_zero(thread, {p(), v_.data()});
+  thread.barrier();
+}
+
+/// r̂ = r. `bound`: of r·r.
+Bicgstab::State Bicgstab::collective_start(const TeamThread& thread, double bound) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    BinnedSum square(bound);
+    for_each_segment(
+        thread, [&](std::size_t i, std::int64_t count) { add_square(r() + i, count, square); });
+    copy(thread, r(), shadow_.data());
+    BinnedSum again = square;  // r̂·r
+    flush(residual_, thread, {&square, &again});
+  }
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  residual_.collective_reduce(thread);
+  const double norm = std::sqrt(residual_.result(0));
+  return {.r = norm, .shadow = norm, .rho = residual_.result(0)};
+}
+
+/// p, v = A·M·p and what α follows from; returns r̂·v.
+double Bicgstab::collective_first_half(const TeamThread& thread, State& state) {
+  const double p_bound =
+      state.r + std::abs(state.beta) * (state.p + std::abs(state.omega) * state.v);
+  BinnedSum p_square(p_bound * p_bound);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(
+        thread, [&, beta = state.beta, omega = state.omega](std::size_t i, std::int64_t count) {
+          double* const direction = p() + i;
+          const double* const residual = r() + i;
+          const double* const v = v_.data() + i;
+          for (std::int64_t k = 0; k < count; ++k)
+            direction[k] = residual[k] + beta * (direction[k] - omega * v[k]);
+          add_square(direction, count, p_square);
+        });
+    collective_precondition(thread, p(), p_hat_->values());
+  }
+  op().apply(thread, options().mode, *p_hat_, v_.data(), timer_, {});
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    thread.barrier();
+    const double v_bound = norm_ * p_bound;
+    BinnedSum shadow_dot_v(state.shadow * v_bound);
+    BinnedSum v_square(v_bound * v_bound);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      add_product(shadow_.data() + i, v_.data() + i, count, shadow_dot_v);
+      add_square(v_.data() + i, count, v_square);
+    });
+    flush(direction_, thread, {&shadow_dot_v, &v_square, &p_square});
+  }
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  direction_.collective_reduce(thread);
+  state.v = std::sqrt(direction_.result(1));
+  state.p = std::sqrt(direction_.result(2));
+  return direction_.result(0);
+}
+
+/// s = r − α·v, t = A·M·s, and the new x and r. `s_bound`: of ‖s‖.
+void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, double s_bound,
+                                      State& state) {
+  BinnedSum s_square(s_bound * s_bound);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      update_solution(alpha, p_hat_->values() + i, x_.data() + i, count);
+      update_solution(-alpha, v_.data() + i, r() + i, count);
+      add_square(r() + i, count, s_square);
+    });
+    collective_precondition(thread, r(), r_hat_->values());
+  }
+  op().apply(thread, options().mode, *r_hat_, t_.data(), timer_, {});
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    thread.barrier();
+    const double t_bound = norm_ * s_bound;
+    BinnedSum t_dot_s(t_bound * s_bound);
+    BinnedSum t_square(t_bound * t_bound);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      add_product(t_.data() + i, r() + i, count, t_dot_s);
+      add_square(t_.data() + i, count, t_square);
+    });
+    flush(stabilizer_, thread, {&t_dot_s, &t_square, &s_square});
+  }
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::reduction);
+    stabilizer_.collective_reduce(thread);
+  }
+  const double t = std::sqrt(stabilizer_.result(1));
+  const double s = std::sqrt(stabilizer_.result(2));
+  const bool is_usable = std::abs(stabilizer_.result(0)) > least_cosine * t * s;
+  state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    const double bound = s + std::abs(state.omega) * t;
+    BinnedSum r_square(bound * bound);
+    BinnedSum shadow_dot_r(state.shadow * bound);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      update_solution(state.omega, r_hat_->values() + i, x_.data() + i, count);
+      update_solution(-state.omega, t_.data() + i, r() + i, count);
+      add_square(r() + i, count, r_square);
+      add_product(shadow_.data() + i, r() + i, count, shadow_dot_r);
+    });
+    flush(residual_, thread, {&r_square, &shadow_dot_r});
+  }
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  residual_.collective_reduce(thread);
+  const double rho = residual_.result(1);
+  state.r = std::sqrt(residual_.result(0));
+  state.beta = state.omega == 0 ? 0 : rho / state.rho * (alpha / state.omega);
+  state.rho = rho;
+}
+
+/// One iteration. False where α does not exist and nothing has been done.
+bool Bicgstab::collective_step(const TeamThread& thread, State& state) {
+  const double shadow_dot_v = collective_first_half(thread, state);
+  if (!(std::abs(shadow_dot_v) > least_cosine * state.shadow * state.v)) return false;
+  const double alpha = state.rho / shadow_dot_v;
+  collective_second_half(thread, alpha, state.r + std::abs(alpha) * state.v, state);
+  return true;
+}
+
+void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
+                                  double& first_norm, SolveReport& report) {
+  State state = collective_start(thread, bound);
+  if (first_norm < 0) {
+    first_norm = state.r;
+    report = start_report(state.r * state.r, bound);
+  }
+  std::int64_t last_start = report.iterations;
+  while (report.status == SolveStatus::not_converged &&
+         report.iterations < options().stop.max_iterations) {
+    const double before = state.r;
+    const bool is_done = collective_step(thread, state);
+    if (is_done) {
+      ++report.iterations;
+      note(thread, state.r, first_norm, report);
+      if (report.status == SolveStatus::converged) return;
+    }
+    if (!std::isfinite(state.r))
+      return break_down(report, "the residual left the range of double; gmres cannot diverge");
+    const bool is_usable =
+        is_done && state.omega != 0 && std::abs(state.rho) > least_cosine * state.shadow * state.r;
+    if (is_usable) continue;
+    const bool is_first = report.iterations == last_start + (is_done ? 1 : 0);
+    if (is_first && !(is_done && state.r < before))
+      return break_down(report,
+                        "the first step from a residual failed, because r·A·M·r or ω is 0; "
+                        "gmres needs neither");
+    ++report.restarts;
+    last_start = report.iterations;
+    collective_begin_again(thread, b);
+    state = collective_start(thread, std::max(bound, state.r * state.r));
+  }
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "solver/krylov/gmres.h"
+
+namespace weft::solver {
+
+/// Flexible GMRES(m): M may be another one in each iteration, such as an inner iteration.
+///
+///     A·Z = V₊·H, z_j = M_j·v_j;  x += Z·y
+///
+/// Gmres applies M once more at the end of a cycle, to V·y, which is right only for a linear M;
+/// this method keeps all z_j instead. With a linear M both take the same iterations.
+///
+/// Bytes an iteration: those of Gmres and 24 for z_j. Memory: 2·m + 4 vectors.
+/// Source: Saad 1993, "A flexible inner-outer preconditioned GMRES algorithm".
+class FlexibleGmres final : public Gmres {
+ public:
+  /// As Gmres.
+  FlexibleGmres(spmv::LinearOperator& op, const Options& options) : Gmres(op, options) {
+    for (int i = 0; i < this->options().restart; ++i) directions_.push_back(make_array());
+  }
+
+  double vector_bytes() const override { return Gmres::vector_bytes() + 24; }
+
+ private:
+  void collective_precondition(const comm_thread::TeamThread& thread, std::size_t k) override {
+    Gmres::collective_precondition(thread, k);
+    copy(thread, z(), directions_[k].data());
+  }
+  void collective_combine(const comm_thread::TeamThread& thread,
+                          std::span<const double> y) override {
+    add_up(thread, y, directions_, z());
+  }
+
+  std::vector<Array> directions_;  // Z, [m]
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,282 @@
+#include "solver/precondition/isai_preconditioner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/sparse_exchange.h"
+#include "solver/precondition/ask_owners.h"
+#include "spmv/matrix/assembly.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::DistributedMatrix;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+using Form = IsaiPreconditioner::Form;
+
+struct Entry {
+  GlobalIndex row;
+  GlobalIndex column;
+  double value;
+};
+
+/// Own rows of A, and those that the halo columns name; columns are global and ascending.
+class KnownRows {
+ public:
+  KnownRows(const comm_thread::Communicator& communicator, const DistributedMatrix& matrix)
+      : matrix_(matrix), fetched_(matrix.halo_columns.size()) {
+    collective_ask_owners<Entry>(
+        communicator, matrix.partition, matrix.halo_columns,
+        [&](GlobalIndex row, std::vector<Entry>& entries) {
+          for_each_entry(
+              static_cast<LocalIndex>(row - matrix.first_row()),
+              [&](GlobalIndex column, double value) { entries.push_back({row, column, value}); });
+        },
+        [&](const Entry& entry) {
+          const auto halo = std::ranges::lower_bound(matrix.halo_columns, entry.row) -
+                            matrix.halo_columns.begin();
+          fetched_[static_cast<std::size_t>(halo)].emplace_back(entry.column, entry.value);
+        });
+  }
+
+  /// Calls work(global column, value) for a row, by local column number.
+  template <class Work>
+  void for_each_entry(LocalIndex row, const Work& work) const {
+    const spmv::CrsMatrix& rows = matrix_.rows;
+    if (row >= rows.row_count) {
+      for (const auto& [column, value] : fetched_[static_cast<std::size_t>(row - rows.row_count)])
+        work(column, value);
+      return;
+    }
+    const auto index = static_cast<std::size_t>(row);
+    for (auto i = rows.row_offsets[index]; i < rows.row_offsets[index + 1]; ++i)
+      work(matrix_.global_column(rows.columns[static_cast<std::size_t>(i)]),
+           rows.values[static_cast<std::size_t>(i)]);
+  }
+
+ private:
+  const DistributedMatrix& matrix_;
+  std::vector<std::vector<std::pair<GlobalIndex, double>>> fetched_;  // by halo entry
+};
+
+/// One row of M or G at a time; the workspace of one thread.
+class RowSolver {
+ public:
+  RowSolver(const DistributedMatrix& matrix, const KnownRows& known, Form form)
+      : matrix_(matrix), known_(known), form_(form) {}
+
+  /// Columns (global, ascending) and values of the row; false where it does not exist.
+  bool solve(LocalIndex row, std::vector<std::pair<GlobalIndex, double>>& result);
+
+ private:
+  struct Place {
+    GlobalIndex column;
+    LocalIndex local;
+    double size;
+  };
+
+  void choose_pattern(LocalIndex row);
+  void assemble();
+  bool eliminate(std::size_t own);
+
+  const DistributedMatrix& matrix_;
+  const KnownRows& known_;
+  Form form_;
+  std::vector<Place> pattern_;
+  std::vector<double> dense_;  // A(S, S) transposed, by rows
+  std::vector<double> solution_;
+};
+
+/// S, with the diagonal whether stored or not.
+void RowSolver::choose_pattern(LocalIndex row) {
+  const spmv::CrsMatrix& rows = matrix_.rows;
+  const auto index = static_cast<std::size_t>(row);
+  const GlobalIndex own = matrix_.first_row() + row;
+  pattern_.assign(1, {own, row, 0});
+  for (auto i = rows.row_offsets[index]; i < rows.row_offsets[index + 1]; ++i) {
+    const LocalIndex local = rows.columns[static_cast<std::size_t>(i)];
+    const GlobalIndex column = matrix_.global_column(local);
+    if (column == own || (form_ == Form::symmetric && column > own)) continue;
+    pattern_.push_back({column, local, std::abs(rows.values[static_cast<std::size_t>(i)])});
+  }
+  constexpr std::size_t most = IsaiPreconditioner::most_entries;
+  if (pattern_.size() > most) {
+    std::ranges::sort(pattern_.begin() + 1, pattern_.end(), [](const Place& a, const Place& b) {
+      return std::pair(-a.size, a.column) < std::pair(-b.size, b.column);
+    });
+    pattern_.resize(most);
+  }
+  std::ranges::sort(pattern_, {}, &Place::column);
+}
+
+void RowSolver::assemble() {
+  const std::size_t size = pattern_.size();
+  dense_.assign(size * size, 0);
+  for (std::size_t p = 0; p < size; ++p) {
+    std::size_t q = 0;
+    known_.for_each_entry(pattern_[p].local, [&](GlobalIndex column, double value) {
+      while (q < size && pattern_[q].column < column) ++q;
+      if (q < size && pattern_[q].column == column) dense_[q * size + p] = value;
+    });
+  }
+}
+
+/// A(S, S)ᵀ·m = e, by elimination with row exchanges.
+bool RowSolver::eliminate(std::size_t own) {
+  const std::size_t size = pattern_.size();
+  solution_.assign(size, 0);
+  solution_[own] = 1;
+  const auto at = [&](std::size_t i, std::size_t j) -> double& { return dense_[i * size + j]; };
+  double largest = 0;
+  for (const double value : dense_) largest = std::max(largest, std::abs(value));
+  for (std::size_t k = 0; k < size; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < size; ++i)
+      if (std::abs(at(i, k)) > std::abs(at(pivot, k))) pivot = i;
+    if (!(std::abs(at(pivot, k)) > 1e-14 * largest)) return false;
+    if (pivot != k) {
+      std::swap_ranges(&at(k, 0), &at(k, 0) + size, &at(pivot, 0));
+      std::swap(solution_[k], solution_[pivot]);
+    }
+    for (std::size_t i = k + 1; i < size; ++i) {
+      const double factor = at(i, k) / at(k, k);
+      if (factor == 0) continue;
+      for (std::size_t j = k + 1; j < size; ++j) at(i, j) -= factor * at(k, j);
+      solution_[i] -= factor * solution_[k];
+    }
+  }
+  for (std::size_t k = size; k-- > 0;) {
+    for (std::size_t j = k + 1; j < size; ++j) solution_[k] -= at(k, j) * solution_[j];
+    solution_[k] /= at(k, k);
+  }
+  return true;
+}
+
+bool RowSolver::solve(LocalIndex row, std::vector<std::pair<GlobalIndex, double>>& result) {
+  choose_pattern(row);
+  assemble();
+  const GlobalIndex own = matrix_.first_row() + row;
+  const auto place =
+      static_cast<std::size_t>(std::ranges::find(pattern_, own, &Place::column) - pattern_.begin());
+  if (!eliminate(place)) return false;
+  double scale = 1;
+  if (form_ == Form::symmetric) {
+    if (!(solution_[place] > 0)) return false;
+    scale = 1 / std::sqrt(solution_[place]);
+  }
+  result.clear();
+  for (std::size_t p = 0; p < pattern_.size(); ++p)
+    result.emplace_back(pattern_[p].column, scale * solution_[p]);
+  return true;
+}
+
+using SparseRows = IsaiPreconditioner::SparseRows;
+
+/// Own rows of M or G. Collective. Throws comm_thread::InputError on every rank.
+SparseRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
+  const DistributedMatrix& matrix = op.matrix().matrix();
+  const KnownRows known(op.communicator(), matrix);
+  SparseRows rows(static_cast<std::size_t>(matrix.rows.row_count));
+  std::vector<LocalIndex> failed(static_cast<std::size_t>(op.team().thread_count()), -1);
+  op.team().run([&](const TeamThread& thread) {
+    RowSolver solver(matrix, known, form);
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (LocalIndex row = op.matrix().thread_rows()[index];
+         row < op.matrix().thread_rows()[index + 1]; ++row)
+      if (!solver.solve(row, rows[static_cast<std::size_t>(row)])) {
+        failed[index] = row;
+        return;
+      }
+  });
+  const auto first = std::ranges::find_if(failed, [](LocalIndex row) { return row >= 0; });
+  std::string fault;
+  if (first != failed.end())
+    fault = fmt::format(
+        "isai: the rows of A around row {} make a {} matrix; expected another one, or "
+        "--preconditioner {}",
+        matrix.first_row() + *first + 1,
+        form == Form::symmetric ? "singular or indefinite" : "singular",
+        form == Form::symmetric ? "isai with --method gmres" : "block-lu");
+  comm_thread::collective_agree_on_error(op.communicator(), fault);
+  return rows;
+}
+
+/// Own rows of the transposed matrix. Collective.
+SparseRows collective_transpose(const comm_thread::Communicator& communicator,
+                                const DistributedMatrix& matrix, const SparseRows& rows) {
+  SparseRows transposed(rows.size());
+  std::map<int, std::vector<Entry>> entries;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const auto& [column, value] : rows[i])
+      entries[matrix.partition.owner(column)].push_back(
+          {matrix.first_row() + static_cast<GlobalIndex>(i), column, value});
+  std::map<int, comm_thread::Bytes> messages;
+  for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
+  for (const auto& [rank, bytes] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+    for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+      transposed[static_cast<std::size_t>(entry.column - matrix.first_row())].emplace_back(
+          entry.row, entry.value);
+  return transposed;
+}
+
+}  // namespace
+
+IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, const SparseRows& rows)
+    : communicator(op_of_a.communicator().collective_duplicate()) {
+  const DistributedMatrix& a = op_of_a.matrix().matrix();
+  spmv::MatrixAssembly assembly(a.partition, a.rank);
+  const auto for_each = [&](const auto& work) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (const auto& [column, value] : rows[i])
+        work(a.first_row() + static_cast<GlobalIndex>(i), column, value);
+  };
+  for_each([&](GlobalIndex row, GlobalIndex column, double) { assembly.count(row, column); });
+  comm_thread::collective_attempt(communicator, [&] { assembly.allocate(op_of_a.team()); });
+  for_each([&](GlobalIndex row, GlobalIndex column, double value) {
+    assembly.insert(row, column, value);
+  });
+  op = std::make_unique<spmv::SparseOperator>(
+      communicator, op_of_a.comm_thread(), op_of_a.team(),
+      std::move(assembly).collective_finish(communicator, op_of_a.team()));
+  operand = op->collective_make_vector();
+}
+
+IsaiPreconditioner::IsaiPreconditioner(const spmv::SparseOperator& op, const Options& options)
+    : op_(op), options_(options) {
+  const SparseRows rows = collective_solve_rows(op, options.form);
+  factors_.push_back(std::make_unique<Matrix>(op, rows));
+  if (options.form == Form::symmetric) {
+    factors_.push_back(std::make_unique<Matrix>(
+        op, collective_transpose(op.communicator(), op.matrix().matrix(), rows)));
+    between_ = perfmodel::HugePageBuffer<double>(op.element_count());
+  }
+  for (const auto& factor : factors_) norm_ *= factor->op->collective_norm();
+}
+
+void IsaiPreconditioner::multiply(const TeamThread& thread, const double* from, Matrix& matrix,
+                                  double* to) {
+  double* const values = matrix.operand->values();
+  for (const spmv::Segment& segment : op_.segments(thread.index))
+    std::copy_n(from + segment.begin, segment.count, values + segment.begin);
+  matrix.op->apply(thread, options_.mode, *matrix.operand, to, timer_, {});
+  thread.barrier();
+}
+
+void IsaiPreconditioner::apply(const TeamThread& thread, const double* r, double* z) {
+  if (options_.form == Form::general) return multiply(thread, r, *factors_[0], z);
+  multiply(thread, r, *factors_[0], between_.data());
+  multiply(thread, between_.data(), *factors_[1], z);
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,146 @@
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/input_error.h"
+#include "solver/choice/matrix_traits.h"
+#include "spmv/problems/problem.h"
+#include "tests/solver/krylov/matrix_system.h"
+#include "tests/solver/krylov/test_matrices.h"
+#include "tests/support/serial_reference.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::Communicator;
+using tests::MatrixSystem;
+using tests::ReferenceMatrix;
+
+double entry(const ReferenceMatrix& a, std::size_t i, std::int64_t j) {
+  const auto found = a[i].find(j);
+  return found == a[i].end() ? 0 : found->second;
+}
+
+/// The first pair that differs, by looking at all pairs in order.
+std::optional<Asymmetry> first_asymmetry(const ReferenceMatrix& a) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = i + 1; j < a.size(); ++j) {
+      const double value = entry(a, i, static_cast<std::int64_t>(j));
+      const double transposed = entry(a, j, static_cast<std::int64_t>(i));
+      if (value != transposed)
+        return Asymmetry{static_cast<std::int64_t>(i), static_cast<std::int64_t>(j), value,
+                         transposed};
+    }
+  return std::nullopt;
+}
+
+MatrixTraits collective_traits(const Communicator& world, const ReferenceMatrix& a) {
+  MatrixSystem system(world, a);
+  return collective_find_traits(system.op());
+}
+
+void check_asymmetry(const Communicator& world, const ReferenceMatrix& a) {
+  const std::optional<Asymmetry> expected = first_asymmetry(a);
+  const MatrixTraits traits = collective_traits(world, a);
+  CHECK(traits.asymmetry.has_value() == expected.has_value());
+  if (!expected || !traits.asymmetry) return;
+  CHECK(traits.asymmetry->row == expected->row);
+  CHECK(traits.asymmetry->column == expected->column);
+  CHECK(traits.asymmetry->value == expected->value);
+  CHECK(traits.asymmetry->transposed == expected->transposed);
+}
+
+}  // namespace
+
+TEST_CASE("the first entry that differs from its transposed one is found on any ranks") {
+  const auto world = Communicator::collective_world();
+  check_asymmetry(world, tests::shifted_laplacian(9, 1));
+  check_asymmetry(world, tests::convection(9));
+  std::mt19937 random(7);
+  for (int round = 0; round < 40; ++round) {
+    CAPTURE(round);
+    ReferenceMatrix a(40);
+    for (std::int64_t k = 0; k < 120; ++k) {
+      const auto i = static_cast<std::int64_t>(random() % 40);
+      const auto j = static_cast<std::int64_t>(random() % 40);
+      a[static_cast<std::size_t>(i)][j] = a[static_cast<std::size_t>(j)][i] = 1 + double(k);
+    }
+    check_asymmetry(world, a);
+    for (int spoilt = 0; spoilt < 1 + round % 3; ++spoilt) {
+      const std::size_t i = random() % 40;
+      if (a[i].empty()) continue;
+      if (round % 2 == 0)
+        a[i].begin()->second += 0.5;
+      else
+        a[i].erase(std::prev(a[i].end()));
+    }
+    check_asymmetry(world, a);
+  }
+}
+
+TEST_CASE("what differs by rounding alone is symmetric") {
+  const auto world = Communicator::collective_world();
+  ReferenceMatrix a = tests::shifted_laplacian(6, 0);
+  a[3][4] *= 1 + 1e-12;
+  a[2][20] = 1e-17;
+  CHECK(collective_traits(world, a).is_symmetric());
+  a[3][4] *= 1 + 1e-8;
+  CHECK(!collective_traits(world, a).is_symmetric());
+}
+
+TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
+  const auto world = Communicator::collective_world();
+  const MatrixTraits laplacian =
+      collective_traits(world, tests::reference_matrix(spmv::Problem::parse("poisson2d:7x5")));
+  CHECK(laplacian.row_count == 35);
+  CHECK(laplacian.nonzero_count == 35 + 2 * (6 * 5 + 7 * 4));
+  CHECK(laplacian.bandwidth == 7);
+  CHECK(laplacian.longest_row == 5);
+  CHECK(laplacian.has_signs_of_m_matrix());
+  CHECK(laplacian.is_dominant());
+  CHECK(laplacian.zero_sum_row_count == 15);
+  CHECK(!laplacian.has_constant_null_space());
+  CHECK(laplacian.least_diagonal == 4);
+  CHECK(laplacian.largest_diagonal == 4);
+
+  ReferenceMatrix ring(12);  // Neumann's problem on a ring
+  for (std::int64_t i = 0; i < 12; ++i) {
+    ring[static_cast<std::size_t>(i)][i] = 2;
+    ring[static_cast<std::size_t>(i)][(i + 1) % 12] = -1;
+    ring[static_cast<std::size_t>(i)][(i + 11) % 12] = -1;
+  }
+  CHECK(collective_traits(world, ring).has_constant_null_space());
+  ring[5][5] = 0;
+  ring[6][6] = -3;
+  ring[7][8] = 0.5;
+  const MatrixTraits spoilt = collective_traits(world, ring);
+  CHECK(spoilt.zero_diagonal_count == 1);
+  CHECK(spoilt.negative_diagonal_count == 1);
+  CHECK(spoilt.positive_off_diagonal_count == 1);
+  CHECK(spoilt.dominant_row_count == 11);
+  CHECK(spoilt.zero_sum_row_count == 9);
+  CHECK(spoilt.bandwidth == 11);
+  CHECK(spoilt.least_diagonal == 0);
+  CHECK(!spoilt.has_constant_null_space());
+
+  ReferenceMatrix diagonal(3);
+  for (std::int64_t i = 0; i < 3; ++i) diagonal[static_cast<std::size_t>(i)][i] = 2;
+  CHECK(collective_traits(world, diagonal).is_diagonal());
+}
+
+TEST_CASE("a matrix that is not symmetric is refused with its first entries and another method") {
+  const auto world = Communicator::collective_world();
+  const MatrixTraits traits = collective_traits(world, tests::convection(5));
+  CHECK_THROWS_WITH(check_symmetric(traits, "--method cg", "--method gmres"),
+                    "--method cg needs a symmetric matrix: found -0.3 at row 1, column 2 and -1.7 "
+                    "at row 2, column 1; expected --method gmres, or --force to run nevertheless");
+  CHECK_NOTHROW(
+      check_symmetric(collective_traits(world, tests::shifted_laplacian(5, 9)), "cg", "gmres"));
+}
+
+}  // namespace weft::solver
