@@ -253,7 +253,7 @@ void AsyncIteration::Run::plan_exchange(const TeamThread& thread) {
     channels_.plan_nothing();
     return;
   }
-  const bool is_sending = sweeper_.has_news() && iteration_ - last_sent_ >= halo_period();
+  const bool is_sending = sweeper_.has_changed() && iteration_ - last_sent_ >= halo_period();
   if (is_sending) last_sent_ = iteration_;
   channels_.plan(iteration_, is_sending);
   timer_.lap(thread, &IterationTimes::pack);

@@ -67,7 +67,7 @@ class Sweeper {
 
   /// False if the last sweep has changed no values: asynchronous iterations send none then.
   /// Thread: the primary one.
-  virtual bool has_news() const { return true; }
+  virtual bool has_changed() const { return true; }
 
   /// Prepares for a refresh of the halos from which the residual is verified: a sweeper whose halo
   /// holds something else than what was received takes that away, and lets be what comes next.

@@ -178,7 +178,7 @@ void AsyncMultigridSweeper::ask(const TeamThread& thread) {
   if (!thread.is_primary()) return;
   if (is_served) read_answer(server_->answer());
   if (is_served || (!server_ && look_for_answer())) phase_ = Phase::correcting;
-  has_news_ = false;
+  has_changed_ = false;
 }
 
 void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* residual_square) {
@@ -201,7 +201,7 @@ void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* r
   if (!thread.is_primary()) return;
   CoarseMessages::set_version(question, 0, version_);
   has_asked_ = false;
-  has_news_ = true;
+  has_changed_ = true;
   phase_ = Phase::asking;
 }
 

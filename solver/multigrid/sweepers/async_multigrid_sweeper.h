@@ -79,7 +79,7 @@ class AsyncMultigridSweeper final : public Sweeper {
   void sweep(const comm_thread::TeamThread& thread, SweepPart part,
              comm_thread::ExactAccumulator* residual_square) override;
   void finish_sweep() override {}
-  bool has_news() const override { return has_news_; }
+  bool has_changed() const override { return has_changed_; }
   void add_residual(const comm_thread::TeamThread& thread, SweepState state,
                     comm_thread::ExactAccumulator& residual_square) override;
   void record(const comm_thread::TeamThread& thread) override;
@@ -142,7 +142,7 @@ class AsyncMultigridSweeper final : public Sweeper {
   // Of the primary thread; the others read them after a barrier.
   Phase phase_ = Phase::smoothing;
   bool has_asked_ = true;
-  bool has_news_ = true;
+  bool has_changed_ = true;
   std::int64_t version_ = 0;
 };
 
