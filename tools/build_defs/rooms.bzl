@@ -14,6 +14,7 @@ ROOMS = {
         "comm_thread/job": ["mpi", "placement", "engine"],
         "comm_thread/channels": ["waiting", "mpi", "engine"],
         "comm_thread/termination": ["mpi", "engine", "channels"],
+        "comm_thread/simulation": ["mpi", "engine", "channels"],
         "comm_thread/probe": ["mpi", "engine"],
     },
     "spmv": {
