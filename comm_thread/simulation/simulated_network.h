@@ -36,11 +36,16 @@ class SimulatedNetwork {
   double now() const { return now_; }
   void set_now(double seconds) { now_ = seconds; }
 
-  /// Called with the rank and the time at which it has to be polled. Empty: the driver polls
-  /// everybody all the time.
-  void on_due(std::function<void(int rank, double seconds)> call) { on_due_ = std::move(call); }
-  void announce(int rank, double seconds) const {
-    if (on_due_) on_due_(rank, seconds);
+  /// No rank: nobody sends, something of the rank itself is due.
+  static constexpr int nobody = -1;
+
+  /// Called with the rank and the time at which it has to be polled, and with the rank whose
+  /// message arrives then. Empty: the driver polls everybody all the time.
+  void on_due(std::function<void(int rank, int from, double seconds)> call) {
+    on_due_ = std::move(call);
+  }
+  void announce(int rank, int from, double seconds) const {
+    if (on_due_) on_due_(rank, from, seconds);
   }
 
   /// Messages that are started and not received.
@@ -96,7 +101,7 @@ class SimulatedNetwork {
   int rank_count_;
   NetworkModel& model_;
   double now_ = 0;
-  std::function<void(int, double)> on_due_;
+  std::function<void(int, int, double)> on_due_;
   std::deque<Port> ports_;
   std::deque<Wire> wires_;
   std::unordered_map<Key, Port*, Hash> port_of_;
@@ -109,7 +114,9 @@ class SimulatedClock final : public Clock {
  public:
   SimulatedClock(const SimulatedNetwork& network, int rank) : network_(network), rank_(rank) {}
   double seconds() const override { return network_.now(); }
-  void wake_at(double seconds) const override { network_.announce(rank_, seconds); }
+  void wake_at(double seconds) const override {
+    network_.announce(rank_, SimulatedNetwork::nobody, seconds);
+  }
 
  private:
   const SimulatedNetwork& network_;

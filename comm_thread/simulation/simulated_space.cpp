@@ -63,7 +63,7 @@ class SimulatedMessages final : public PreparedMessages {
     const double arrival = model.arrival(port.route, message.bytes, network_.now());
     port.last_arrival = std::max(port.last_arrival, arrival);
     port.messages.push({.arrival = port.last_arrival});
-    network_.announce(port.route.to, port.last_arrival);
+    network_.announce(port.route.to, port.route.from, port.last_arrival);
   }
 
   bool receive(const Message& message) {
@@ -101,7 +101,7 @@ class SimulatedReduction final : public PreparedReduction {
     if (++round.contributed < network_.rank_count()) return;
     round.complete = network_.model().reduction(network_.rank_count(), network_.now());
     for (int rank = 0; rank < network_.rank_count(); ++rank)
-      network_.announce(rank, round.complete);
+      network_.announce(rank, SimulatedNetwork::nobody, round.complete);
   }
 
   bool test() override {

@@ -51,6 +51,7 @@ ROOMS = {
         "solver/sweepers": ["report", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "direct", "sweep"],
         "solver/threads": ["report", "sweep"],
+        "solver/simulation": [],
     },
     "tools": {
         "tools/cluster": [],
