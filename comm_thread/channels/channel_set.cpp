@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "comm_thread/channels/one_sided_transport.h"
 #include "comm_thread/channels/openshmem_transport.h"
@@ -66,7 +67,18 @@ ChannelSet::ChannelSet(const Communicator& communicator, CommThread& comm_thread
   else
     transport_ = collective_make_transport(
         communicator, link_plans(specs, delivery, sizeof(MessageHeader)), choice);
+  make_channels(specs, delivery);
+}
 
+ChannelSet::ChannelSet(CommThread& comm_thread, std::span<const ChannelSpec> specs,
+                       Delivery delivery, std::unique_ptr<Transport> transport)
+    : comm_thread_(comm_thread),
+      transport_(std::move(transport)),
+      exceptions_at_start_(std::uncaught_exceptions()) {
+  make_channels(specs, delivery);
+}
+
+void ChannelSet::make_channels(std::span<const ChannelSpec> specs, Delivery delivery) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     std::byte* landing = shared_ ? shared_->here(i) : nullptr;
     if (!landing) {
@@ -75,7 +87,7 @@ ChannelSet::ChannelSet(const Communicator& communicator, CommThread& comm_thread
       landing = landings_.back()->slot(1).data();
       Landing::initialise(landing, delivery, specs[i].receive_count);
     }
-    channels_.emplace_back(new Channel(specs[i], delivery, comm_thread, carrier_, landing,
+    channels_.emplace_back(new Channel(specs[i], delivery, comm_thread_, carrier_, landing,
                                        transport_.get(), i, shared_ ? shared_->there(i) : nullptr));
   }
   if (transport_) comm_thread_.add_service(carrier_);
@@ -131,8 +143,7 @@ void ChannelSet::collective_close() {
     shared_->collective_close();
     return;
   }
-  for (const std::unique_ptr<Channel>& channel : channels_)
-    channel->is_closing_.store(true, std::memory_order_release);
+  begin_close();
   try {
     comm_thread_.wait_for(
         [this] {
@@ -140,11 +151,20 @@ void ChannelSet::collective_close() {
           return is_drained();
         },
         [this] { return awaited(); });
-    comm_thread_.remove_service(carrier_);
+    end_close();
   } catch (...) {
-    abandon();
+    if (is_open_) abandon();
     throw;
   }
+}
+
+void ChannelSet::begin_close() {
+  for (const std::unique_ptr<Channel>& channel : channels_)
+    channel->is_closing_.store(true, std::memory_order_release);
+}
+
+void ChannelSet::end_close() {
+  comm_thread_.remove_service(carrier_);
   is_open_ = false;
   transport_->collective_close();
 }

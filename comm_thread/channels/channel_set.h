@@ -34,6 +34,11 @@ class ChannelSet {
   ChannelSet(const Communicator& communicator, CommThread& comm_thread,
              std::span<const ChannelSpec> specs, Delivery delivery, const TransportChoice& choice);
 
+  /// Channels that `transport` carries: link i is that of spec i. Not collective. For callers that
+  /// may not wait, which end it by `begin_close`, `is_drained` and `end_close`.
+  ChannelSet(CommThread& comm_thread, std::span<const ChannelSpec> specs, Delivery delivery,
+             std::unique_ptr<Transport> transport);
+
   /// Closes the channels unless already closed or unless an exception is about to end the job.
   ~ChannelSet();
   ChannelSet(const ChannelSet&) = delete;
@@ -49,7 +54,16 @@ class ChannelSet {
   /// messages may still be received; nothing may be sent. Throws MpiError.
   void collective_close();
 
+  /// The three parts of `collective_close`: nothing may be sent from `begin_close` on; once
+  /// `is_drained`, nothing is in flight on this rank's channels and `end_close` may follow, which
+  /// is collective as that of the transport.
+  void begin_close();
+  bool is_drained() const;
+  void end_close();
+
  private:
+  void make_channels(std::span<const ChannelSpec> specs, Delivery delivery);
+
   /// Service that progresses the channels.
   class Carrier final : public Service {
    public:
@@ -60,7 +74,6 @@ class ChannelSet {
     ChannelSet& set_;
   };
 
-  bool is_drained() const;
   std::string awaited() const;
   /// Releases everything without the other ranks; memory that MPI may still access stays allocated.
   void abandon() noexcept;

@@ -5,22 +5,22 @@
 
 namespace weft::comm_thread {
 
-AllReduce::AllReduce(const Communicator& communicator, std::span<const ReduceOperation> operations,
+AllReduce::AllReduce(const MessageSpace& space, std::span<const ReduceOperation> operations,
                      int tag, Hooks hooks)
-    : tree_(communicator.rank(), communicator.size()),
+    : tree_(space.rank(), space.size()),
       operations_(operations.begin(), operations.end()),
       hooks_(std::move(hooks)),
       values_(operations.size()),
       received_(tree_.children.size() * operations.size()) {
-  build_schedule(communicator, tag);
+  build_schedule(space, tag);
 }
 
-AllReduce::AllReduce(const Communicator& communicator, ReduceOperation operation, std::size_t count,
+AllReduce::AllReduce(const MessageSpace& space, ReduceOperation operation, std::size_t count,
                      int tag)
-    : AllReduce(communicator, std::vector<ReduceOperation>(count, operation), tag, {}) {}
+    : AllReduce(space, std::vector<ReduceOperation>(count, operation), tag, {}) {}
 
-void AllReduce::build_schedule(const Communicator& communicator, int tag) {
-  Schedule::Builder builder(communicator, "all-reduce");
+void AllReduce::build_schedule(const MessageSpace& space, int tag) {
+  Schedule::Builder builder(space, "all-reduce");
   const std::size_t count = values_.size();
   const std::size_t bytes = count * sizeof(double);
   for (int child = 0; child < tree_.child_count; ++child) {

@@ -8,9 +8,9 @@
 
 #include "comm_thread/engine/binary_tree.h"
 #include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/engine/reduce_operation.h"
 #include "comm_thread/engine/schedule.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
+#include "comm_thread/mpi/reduce_operation.h"
 
 namespace weft::comm_thread {
 
@@ -22,7 +22,7 @@ namespace weft::comm_thread {
 ///
 ///     4 ranks: 3→1 | 1→0 2→0 | 0→1 0→2 | 1→3
 ///
-/// Lifetime: `communicator` outlives it. Thread: one at a time.
+/// Lifetime: `space` outlives it. Thread: one at a time.
 class AllReduce {
  public:
   /// Optional functions that run on the thread that executes the schedule. They must be short, not
@@ -36,11 +36,10 @@ class AllReduce {
   };
 
   /// `operations`: one for each number. `tag`: the same on all ranks, different for every schedule
-  /// on `communicator`.
-  AllReduce(const Communicator& communicator, std::span<const ReduceOperation> operations, int tag,
+  /// on `space`.
+  AllReduce(const MessageSpace& space, std::span<const ReduceOperation> operations, int tag,
             Hooks hooks);
-  AllReduce(const Communicator& communicator, ReduceOperation operation, std::size_t count,
-            int tag);
+  AllReduce(const MessageSpace& space, ReduceOperation operation, std::size_t count, int tag);
   AllReduce(const AllReduce&) = delete;
   AllReduce& operator=(const AllReduce&) = delete;
 
@@ -52,7 +51,7 @@ class AllReduce {
   Pending post(CommThread& thread) { return thread.post(*schedule_); }
 
  private:
-  void build_schedule(const Communicator& communicator, int tag);
+  void build_schedule(const MessageSpace& space, int tag);
   void combine_with_children();
   void take_from_parent();
 

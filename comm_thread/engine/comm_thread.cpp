@@ -81,13 +81,14 @@ void Pending::wait_receive(std::size_t receive) const {
 }
 
 CommThread::CommThread(Options options) : options_(std::move(options)) {
-  if (options_.thread_level == ThreadLevel::multiple) thread_ = std::jthread([this] { run(); });
+  if (options_.thread_level == ThreadLevel::multiple && !options_.is_polled)
+    thread_ = std::jthread([this] { run(); });
 }
 
 CommThread::~CommThread() {
   stopping_.store(true, std::memory_order_seq_cst);
   wake();
-  if (has_thread()) thread_.join();
+  if (thread_.joinable()) thread_.join();
   while (!callers_executor_.is_idle()) callers_executor_.progress();
 }
 
@@ -131,7 +132,7 @@ void CommThread::remove_service(Service& service) {
 }
 
 void CommThread::change_services(ServiceChange change) {
-  if (!has_thread()) {
+  if (!thread_.joinable()) {
     apply(change);
     return;
   }
@@ -176,7 +177,7 @@ void CommThread::wait_for(const std::function<bool()>& is_done,
 double CommThread::cpu_seconds() const {
   clockid_t clock{};
   timespec time{};
-  if (!has_thread()) return 0;
+  if (!thread_.joinable()) return 0;
   auto& thread = const_cast<std::jthread&>(thread_);
   if (pthread_getcpuclockid(thread.native_handle(), &clock) != 0) return 0;
   clock_gettime(clock, &time);
@@ -211,6 +212,13 @@ void CommThread::sleep(std::chrono::nanoseconds longest) {
   asleep_.store(0);
 }
 
+bool CommThread::poll() {
+  bool moved = take_service_change();
+  moved = take_posted() || moved;
+  moved = executor_.progress() || moved;
+  return progress_services() || moved;
+}
+
 void CommThread::run() {
   if (options_.on_start) options_.on_start();
   sleep_precisely();
@@ -220,10 +228,7 @@ void CommThread::run() {
       shares_core ? looks_before_park_on_shared_core : looks_before_park;
   std::uint64_t fruitless = 0;
   while (true) {
-    bool moved = take_service_change();
-    moved = take_posted() || moved;
-    moved = executor_.progress() || moved;
-    moved = progress_services() || moved;
+    const bool moved = poll();
     fruitless = moved ? 0 : fruitless + 1;
     if (moved) continue;
     if (executor_.is_idle() && services_.empty()) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm_thread/engine/clock.h"
 #include "comm_thread/engine/schedule.h"
 #include "comm_thread/engine/schedule_executor.h"
 #include "comm_thread/engine/service.h"
@@ -87,6 +88,10 @@ class CommThread {
     /// doubling, with the awaited operation: "halo exchange: receive from rank 2".
     std::function<void(const std::string&, double seconds)> on_stall{};
     double stall_seconds = 10;
+    /// True: no thread is started; whoever owns this object calls `poll` in its place, and no
+    /// other method waits. For simulations of many ranks in one process.
+    bool is_polled = false;
+    const Clock* clock = &Clock::steady();  // outlives it
   };
 
   explicit CommThread(Options options);
@@ -121,7 +126,14 @@ class CommThread {
   Pending start_here(Schedule& schedule);
 
   /// False if the poster itself has to progress (no MPI_THREAD_MULTIPLE).
-  bool has_thread() const { return thread_.joinable(); }
+  bool has_thread() const { return thread_.joinable() || options_.is_polled; }
+
+  /// One round of the communication thread: takes what was posted, polls everything in flight
+  /// once. Returns true if anything moved. Thread: the communication thread, or the owner where
+  /// Options::is_polled.
+  bool poll();
+
+  const Clock& clock() const { return *options_.clock; }
 
   /// Processor time used by the thread so far; 0 without a thread. Unit: seconds.
   double cpu_seconds() const;

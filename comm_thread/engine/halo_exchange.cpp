@@ -9,9 +9,8 @@ std::span<double> part(std::span<double> all, std::int64_t begin, std::int64_t c
 
 }  // namespace
 
-HaloExchange::HaloExchange(const Communicator& communicator,
-                           std::span<const HaloNeighbour> neighbours, std::span<double> halo,
-                           int tag) {
+HaloExchange::HaloExchange(const MessageSpace& space, std::span<const HaloNeighbour> neighbours,
+                           std::span<double> halo, int tag) {
   std::int64_t send_count = 0;
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(double));
   for (const HaloNeighbour& neighbour : neighbours) {
@@ -28,7 +27,7 @@ HaloExchange::HaloExchange(const Communicator& communicator,
         {neighbour.rank,
          std::as_bytes(part(send_buffer_, neighbour.send_begin, neighbour.send_count)),
          std::as_writable_bytes(part(halo, neighbour.receive_begin, neighbour.receive_count))});
-  exchange_.emplace(communicator, "halo exchange", parts, tag);
+  exchange_.emplace(space, "halo exchange", parts, tag);
 }
 
 }  // namespace weft::comm_thread

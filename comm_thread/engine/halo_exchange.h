@@ -7,7 +7,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/neighbour_exchange.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
 
 namespace weft::comm_thread {
 
@@ -34,13 +34,13 @@ struct HaloTraffic {
 ///
 /// Vector and overlap mode call `start_here`, task mode `post`; all wait for the Pending. weft
 /// makes no copy of the values between send buffer and halo.
-/// Lifetime: `communicator` and `halo` outlive it. Thread: one at a time.
+/// Lifetime: `space` and `halo` outlive it. Thread: one at a time.
 class HaloExchange {
  public:
-  /// `tag`: the same on all ranks, different for every exchange on `communicator`. `halo`:
+  /// `tag`: the same on all ranks, different for every exchange on `space`. `halo`:
   /// destination of received entries; the neighbours' ranges cover it. Not collective by itself,
   /// but both ends of every pair must exist before either is used.
-  HaloExchange(const Communicator& communicator, std::span<const HaloNeighbour> neighbours,
+  HaloExchange(const MessageSpace& space, std::span<const HaloNeighbour> neighbours,
                std::span<double> halo, int tag);
 
   /// Values to send, filled by the caller before each exchange. Shape: covered by the neighbours'

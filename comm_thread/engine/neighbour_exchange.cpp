@@ -4,9 +4,9 @@
 
 namespace weft::comm_thread {
 
-NeighbourExchange::NeighbourExchange(const Communicator& communicator, std::string name,
+NeighbourExchange::NeighbourExchange(const MessageSpace& space, std::string name,
                                      std::span<const ExchangeNeighbour> neighbours, int tag) {
-  Schedule::Builder builder(communicator, std::move(name));
+  Schedule::Builder builder(space, std::move(name));
   for (const ExchangeNeighbour& neighbour : neighbours)
     if (!neighbour.receive.empty())
       builder.receive(neighbour.receive.data(), neighbour.receive.size(), neighbour.rank, tag);

@@ -7,7 +7,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/schedule.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
 
 namespace weft::comm_thread {
 
@@ -21,14 +21,14 @@ struct ExchangeNeighbour {
 /// Sends to and receives from given neighbours repeatedly: MPI_Ialltoallv restricted to the
 /// neighbours, as a schedule of one round.
 ///
-/// weft copies nothing. Lifetime: `communicator` and all buffers outlive it.
+/// weft copies nothing. Lifetime: `space` and all buffers outlive it.
 /// Thread: one at a time.
 class NeighbourExchange {
  public:
   /// `name`: for messages. `tag`: the same on all ranks, different for every schedule on
-  /// `communicator`. Not collective by itself, but both ends of every pair must exist before either
+  /// `space`. Not collective by itself, but both ends of every pair must exist before either
   /// is used.
-  NeighbourExchange(const Communicator& communicator, std::string name,
+  NeighbourExchange(const MessageSpace& space, std::string name,
                     std::span<const ExchangeNeighbour> neighbours, int tag);
 
   bool is_empty() const { return schedule_->is_empty(); }

@@ -4,11 +4,11 @@
 
 namespace weft::comm_thread {
 
-void add_recursive_doubling(Schedule::Builder& builder, const Communicator& communicator,
+void add_recursive_doubling(Schedule::Builder& builder, const MessageSpace& space,
                             std::span<std::byte> own, std::span<std::byte> received,
                             const std::function<void()>& combine_received) {
-  const int rank = communicator.rank();
-  const int size = communicator.size();
+  const int rank = space.rank();
+  const int size = space.size();
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
   if (rank >= core) {  // a partner inside the power of two works for both
     builder.send(own.data(), own.size(), rank - core).end_round();

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "comm_thread/engine/schedule.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
 
 namespace weft::comm_thread {
 
@@ -16,7 +16,7 @@ namespace weft::comm_thread {
 ///
 /// `combine_received` combines `received` into `own`; the order differs between ranks, so it must
 /// not round. Lifetime: both buffers outlive the schedule. Shape: own and received: equal length.
-void add_recursive_doubling(Schedule::Builder& builder, const Communicator& communicator,
+void add_recursive_doubling(Schedule::Builder& builder, const MessageSpace& space,
                             std::span<std::byte> own, std::span<std::byte> received,
                             const std::function<void()>& combine_received);
 

@@ -2,14 +2,12 @@
 
 #include <utility>
 
-#include "comm_thread/mpi/message_type.h"
-#include "comm_thread/mpi/mpi_error.h"
 #include "perfmodel/thread_trace.h"
 
 namespace weft::comm_thread {
 
-Schedule::Builder::Builder(const Communicator& communicator, std::string name)
-    : communicator_(communicator), name_(std::move(name)) {}
+Schedule::Builder::Builder(const MessageSpace& space, std::string name)
+    : space_(space), name_(std::move(name)) {}
 
 Schedule::Builder& Schedule::Builder::send(const void* data, std::size_t bytes, int rank, int tag) {
   drafts_.push_back({false, const_cast<void*>(data), bytes, rank, tag});
@@ -35,19 +33,13 @@ std::unique_ptr<Schedule> Schedule::Builder::build() {
   schedule->rounds_ = std::move(rounds_);
   schedule->operations_ = std::make_unique<Operation[]>(drafts_.size());
   for (std::size_t i = 0; i < drafts_.size(); ++i) {
-    const Draft& draft = drafts_[i];
+    const MessageDraft& draft = drafts_[i];
     schedule->operations_[i].is_receive = draft.is_receive;
     schedule->operations_[i].rank = draft.rank;
     if (draft.is_receive) schedule->receives_.push_back(i);
-    schedule->requests_.push_back(MPI_REQUEST_NULL);
-    const MessageType type(draft.bytes);
-    MPI_Request* const request = &schedule->requests_.back();
-    check_mpi(draft.is_receive ? MPI_Recv_init(draft.data, type.count(), type.handle(), draft.rank,
-                                               draft.tag, communicator_.handle(), request)
-                               : MPI_Send_init(draft.data, type.count(), type.handle(), draft.rank,
-                                               draft.tag, communicator_.handle(), request),
-              "prepare a message");
   }
+  schedule->operation_count_ = drafts_.size();
+  schedule->messages_ = space_.prepare(drafts_);
   return schedule;
 }
 
@@ -55,8 +47,6 @@ Schedule::~Schedule() {
   // Nothing may be freed while MPI writes to it.
   while (finished_runs() < posted_runs())
     if (progress_by_poster_) progress_by_poster_();
-  for (MPI_Request& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 bool Schedule::has_received(std::size_t receive, std::uint64_t run) const {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
 
 namespace weft::comm_thread {
 
@@ -22,8 +20,8 @@ namespace weft::comm_thread {
 ///     halo exchange      | recv from 0, recv from 2, send to 0, send to 2 |
 ///     all-reduce, 4 ranks| send 1, recv 1 | add | send 2, recv 2 | add |
 ///
-/// Operations are persistent MPI requests, contiguous in memory in round order. Buffers belong to
-/// the caller and must outlive the schedule.
+/// Operations are messages prepared by a MessageSpace, contiguous in round order: with MPI,
+/// persistent requests. Buffers belong to the caller and must outlive the schedule.
 ///
 /// Memory ordering: the poster's writes to send buffers become visible to the thread that executes
 /// the schedule through the release in CommThread::post and the acquire of the thread that takes
@@ -40,7 +38,7 @@ class Schedule {
 
   /// Name for messages: "halo exchange".
   const std::string& name() const { return name_; }
-  bool is_empty() const { return requests_.empty() && rounds_.empty(); }
+  bool is_empty() const { return operation_count_ == 0 && rounds_.empty(); }
 
   /// Number of runs posted and finished so far. Thread: any.
   std::uint64_t posted_runs() const { return posted_runs_.load(std::memory_order_relaxed); }
@@ -73,8 +71,9 @@ class Schedule {
 
   std::string name_;
   const char* trace_name_ = "";  // the name, kept until the program ends
-  std::vector<MPI_Request> requests_;
-  std::unique_ptr<Operation[]> operations_;  // [requests_.size()]
+  std::unique_ptr<PreparedMessages> messages_;
+  std::size_t operation_count_ = 0;
+  std::unique_ptr<Operation[]> operations_;  // [operation_count_]
   std::vector<std::size_t> receives_;  // operation of each receive, in the order added
   std::vector<Round> rounds_;
 
@@ -93,8 +92,8 @@ class Schedule {
 /// Collects the operations of a schedule round by round.
 class Schedule::Builder {
  public:
-  /// `communicator` must outlive the schedule.
-  Builder(const Communicator& communicator, std::string name);
+  /// `space` must outlive the schedule.
+  Builder(const MessageSpace& space, std::string name);
 
   Builder& send(const void* data, std::size_t bytes, int rank, int tag = 0);
   Builder& receive(void* data, std::size_t bytes, int rank, int tag = 0);
@@ -106,17 +105,9 @@ class Schedule::Builder {
   std::unique_ptr<Schedule> build();
 
  private:
-  struct Draft {
-    bool is_receive;
-    void* data;
-    std::size_t bytes;
-    int rank;
-    int tag;
-  };
-
-  const Communicator& communicator_;
+  const MessageSpace& space_;
   std::string name_;
-  std::vector<Draft> drafts_;
+  std::vector<MessageDraft> drafts_;
   std::vector<Round> rounds_;
   std::size_t round_begin_ = 0;
 };

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "comm_thread/mpi/mpi_error.h"
 #include "perfmodel/thread_trace.h"
 
 namespace weft::comm_thread {
 
 void ScheduleExecutor::start(Schedule& schedule) {
   if (perfmodel::ThreadTrace::of_this_thread()) schedule.begin_ns_ = perfmodel::ThreadTrace::now();
-  completed_.resize(std::max(completed_.size(), schedule.requests_.size()));
+  completed_.resize(std::max(completed_.size(), schedule.operation_count_));
   schedule.current_round_ = 0;
   active_.push_back(&schedule);
   try {
@@ -29,28 +28,22 @@ void ScheduleExecutor::start(Schedule& schedule) {
 void ScheduleExecutor::start_round(Schedule& schedule) {
   const Schedule::Round& round = schedule.rounds_[schedule.current_round_];
   schedule.open_requests_ = round.request_count;
-  if (round.request_count == 0) return;
-  check_mpi(MPI_Startall(static_cast<int>(round.request_count),
-                         schedule.requests_.data() + round.first_request),
-            "start the messages of a schedule");
+  if (round.request_count > 0) schedule.messages_->start(round.first_request, round.request_count);
 }
 
 bool ScheduleExecutor::test_requests(Schedule& schedule) {
   const Schedule::Round& round = schedule.rounds_[schedule.current_round_];
-  int count = 0;
-  check_mpi(MPI_Testsome(static_cast<int>(round.request_count),
-                         schedule.requests_.data() + round.first_request, &count, completed_.data(),
-                         MPI_STATUSES_IGNORE),
-            "progress the messages of a schedule");
-  if (count == MPI_UNDEFINED || count == 0) return false;
+  const std::size_t count =
+      schedule.messages_->test(round.first_request, round.request_count, completed_);
+  if (count == 0) return false;
   const std::uint64_t run = schedule.posted_runs();
-  for (int i = 0; i < count; ++i) {
-    const auto request = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto request = static_cast<std::size_t>(completed_[i]);
     Schedule::Operation& operation = schedule.operations_[round.first_request + request];
     perfmodel::trace_instant(operation.is_receive ? "received from" : "sent to", operation.rank);
     operation.finished_run.store(run, std::memory_order_release);
   }
-  schedule.open_requests_ -= static_cast<std::size_t>(count);
+  schedule.open_requests_ -= count;
   return true;
 }
 

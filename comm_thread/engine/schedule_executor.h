@@ -28,7 +28,7 @@ class ScheduleExecutor {
   void finish(Schedule& schedule);
 
   std::vector<Schedule*> active_;
-  std::vector<int> completed_;  // scratch of MPI_Testsome
+  std::vector<int> completed_;  // scratch of PreparedMessages::test
 };
 
 }  // namespace weft::comm_thread

@@ -3,8 +3,10 @@
 #include <numeric>
 #include <utility>
 
+#include "comm_thread/mpi/library_all_reduce.h"
 #include "comm_thread/mpi/mpi_error.h"
 #include "comm_thread/mpi/patient_wait.h"
+#include "comm_thread/mpi/persistent_messages.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -49,9 +51,7 @@ Communicator::~Communicator() {
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
-      rank_(other.rank_),
-      size_(other.size_) {}
+    : MessageSpace(other), handle_(std::exchange(other.handle_, MPI_COMM_NULL)) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
   std::swap(handle_, other.handle_);
@@ -64,6 +64,20 @@ Communicator Communicator::collective_duplicate() const {
   MPI_Comm handle = MPI_COMM_NULL;
   run(MPI_Comm_idup, "duplicate a communicator", handle_, &handle);
   return Communicator(handle);
+}
+
+std::unique_ptr<MessageSpace> Communicator::collective_duplicate_space() const {
+  return std::make_unique<Communicator>(collective_duplicate());
+}
+
+std::unique_ptr<PreparedMessages> Communicator::prepare(
+    std::span<const MessageDraft> drafts) const {
+  return std::make_unique<PersistentMessages>(handle_, drafts);
+}
+
+std::unique_ptr<PreparedReduction> Communicator::prepare_reduction(
+    std::span<const ReduceOperation> operations) const {
+  return std::make_unique<LibraryAllReduce>(handle_, operations);
 }
 
 Communicator Communicator::collective_split_node() const {

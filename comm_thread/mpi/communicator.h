@@ -3,10 +3,13 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "comm_thread/mpi/message_space.h"
 
 namespace weft::comm_thread {
 
@@ -16,7 +19,7 @@ namespace weft::comm_thread {
 /// The blocking collectives here serve set-up and reporting; iterations use schedules.
 /// Thread: one thread at a time per object. Lifetime: inside an MpiSession.
 /// Throws MpiError if the library fails.
-class Communicator {
+class Communicator final : public MessageSpace {
  public:
   /// All ranks of the job. Collective.
   static Communicator collective_world();
@@ -24,7 +27,7 @@ class Communicator {
   /// This rank alone. Not collective.
   static Communicator self();
 
-  ~Communicator();
+  ~Communicator() override;
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
   Communicator(const Communicator&) = delete;
@@ -33,12 +36,13 @@ class Communicator {
   /// Returns the same ranks with a separate message space. Collective.
   Communicator collective_duplicate() const;
 
+  std::unique_ptr<MessageSpace> collective_duplicate_space() const override;
+  std::unique_ptr<PreparedMessages> prepare(std::span<const MessageDraft> drafts) const override;
+  std::unique_ptr<PreparedReduction> prepare_reduction(
+      std::span<const ReduceOperation> operations) const override;
+
   /// Returns the ranks of this node (those that can share memory). Collective.
   Communicator collective_split_node() const;
-
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  bool is_root() const { return rank_ == 0; }
 
   /// MPI's handle, for comm_thread/ only.
   MPI_Comm handle() const { return handle_; }
@@ -67,8 +71,6 @@ class Communicator {
   explicit Communicator(MPI_Comm handle);
 
   MPI_Comm handle_ = MPI_COMM_NULL;
-  int rank_ = 0;
-  int size_ = 1;
 };
 
 }  // namespace weft::comm_thread

@@ -5,9 +5,9 @@
 
 namespace weft::comm_thread {
 
-ContinuousReduction::ContinuousReduction(const Communicator& communicator, CommThread& comm_thread,
+ContinuousReduction::ContinuousReduction(const MessageSpace& space, CommThread& comm_thread,
                                          Options options)
-    : communicator_(communicator.collective_duplicate()),
+    : space_(space.collective_duplicate_space()),
       comm_thread_(comm_thread),
       options_(std::move(options)),
       contribution_(options_.operations.size()),
@@ -15,11 +15,11 @@ ContinuousReduction::ContinuousReduction(const Communicator& communicator, CommT
       results_({0, contribution_}),
       result_{0, contribution_} {
   if (options_.engine == Engine::library) {
-    library_.emplace(communicator_, options_.operations);
+    library_ = space_->prepare_reduction(options_.operations);
     return;
   }
   tree_.emplace(
-      communicator_, options_.operations, 0,
+      *space_, options_.operations, 0,
       AllReduce::Hooks{.take = [this](std::span<double> values) { take_contribution(values); },
                        .publish = [this](std::span<const double> values) { publish(values); }});
 }
@@ -75,7 +75,7 @@ bool ContinuousReduction::is_round_complete() {
 /// True between two rounds.
 bool ContinuousReduction::rests() const {
   return options_.has_changed && !options_.has_changed() &&
-         std::chrono::steady_clock::now() < rest_end_;
+         comm_thread_.clock().seconds() < rest_end_;
 }
 
 bool ContinuousReduction::progress() {
@@ -86,11 +86,13 @@ bool ContinuousReduction::progress() {
   }
   if (!is_round_complete()) return false;
   is_in_round_ = false;
-  rest_end_ = std::chrono::steady_clock::now() + longest_rest;
+  rest_end_ = comm_thread_.clock().seconds() + longest_rest_seconds;
   if (stops_) {
     is_running_.store(false, std::memory_order_release);
   } else if (!rests()) {
     start_round();
+  } else {
+    comm_thread_.clock().wake_at(rest_end_);
   }
   return true;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,10 +11,9 @@
 #include "comm_thread/channels/newest_value.h"
 #include "comm_thread/engine/all_reduce.h"
 #include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/engine/reduce_operation.h"
 #include "comm_thread/engine/service.h"
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/termination/library_all_reduce.h"
+#include "comm_thread/mpi/message_space.h"
+#include "comm_thread/mpi/reduce_operation.h"
 
 namespace weft::comm_thread {
 
@@ -26,9 +25,9 @@ namespace weft::comm_thread {
 ///     rank 1     | up ↑ ↓| up ↑ ↓| …          the same results in the same rounds
 ///
 /// If `has_changed` returns false, a rank delays its next round until it returns true, or for
-/// `longest_rest`: rounds without new contributions cost the sweeping core as much as others.
-/// Measured on two nodes of one core each, over TCP, with residuals of every 10th sweep of 0.18 ms:
-/// without rest the communication thread took 0.65 s of a run of 1.1 s.
+/// `longest_rest_seconds`: rounds without new contributions cost the sweeping core as much as
+/// others. Measured on two nodes of one core each, over TCP, with residuals of every 10th sweep of
+/// 0.18 ms: without rest the communication thread took 0.65 s of a run of 1.1 s.
 ///
 /// It begins stopped, and is idle between a stop and the `resume` of all ranks: then nothing is in
 /// flight. A rank without a new contribution repeats its last one.
@@ -43,7 +42,7 @@ class ContinuousReduction final : public Service {
   /// Implementation of a round.
   enum class Engine {
     tree,  // our schedule (AllReduce); the contribution is taken when the subtree's has arrived
-    library,  // MPI_Iallreduce; the contribution is taken when the round begins
+    library,  // the library's own (MPI_Iallreduce); the contribution is taken when the round begins
   };
 
   struct Result {
@@ -67,10 +66,10 @@ class ContinuousReduction final : public Service {
     std::function<bool()> has_changed{};
   };
 
-  static constexpr std::chrono::milliseconds longest_rest{2};
+  static constexpr double longest_rest_seconds = 0.002;
 
-  /// Collective: duplicates the communicator.
-  ContinuousReduction(const Communicator& communicator, CommThread& comm_thread, Options options);
+  /// Collective: duplicates the space.
+  ContinuousReduction(const MessageSpace& space, CommThread& comm_thread, Options options);
 
   /// Removes itself from the communication thread if still registered.
   ~ContinuousReduction() override;
@@ -98,7 +97,7 @@ class ContinuousReduction final : public Service {
   void take_contribution(std::span<double> values);
   void publish(std::span<const double> values);
 
-  Communicator communicator_;
+  std::unique_ptr<MessageSpace> space_;
   CommThread& comm_thread_;
   Options options_;
   std::vector<double> contribution_;  // of the contributing thread
@@ -110,10 +109,10 @@ class ContinuousReduction final : public Service {
   Result result_;
   bool is_in_round_ = false;
   bool stops_ = false;
-  std::chrono::steady_clock::time_point rest_end_{};
+  double rest_end_ = 0;
   std::optional<AllReduce> tree_;
   std::optional<Pending> tree_round_;
-  std::optional<LibraryAllReduce> library_;
+  std::unique_ptr<PreparedReduction> library_;
 };
 
 }  // namespace weft::comm_thread

@@ -7,13 +7,13 @@ namespace weft::comm_thread {
 
 void ContributionHistory::record(double seconds, double contribution, std::uint64_t iteration) {
   if (recorded_count_++ % interval_ != 0) return;
-  if (samples_.size() == capacity) keep_every_second();
+  if (samples_.size() == most_samples_) keep_every_second();
   samples_.push_back({seconds, contribution, iteration});
 }
 
 void ContributionHistory::keep_every_second() {
-  for (std::size_t i = 0; i < capacity / 2; ++i) samples_[i] = samples_[2 * i];
-  samples_.resize(capacity / 2);
+  for (std::size_t i = 0; i < most_samples_ / 2; ++i) samples_[i] = samples_[2 * i];
+  samples_.resize(most_samples_ / 2);
   interval_ *= 2;
 }
 

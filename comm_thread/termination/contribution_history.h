@@ -13,7 +13,12 @@ class ContributionHistory {
  public:
   static constexpr std::size_t capacity = 4096;
 
-  ContributionHistory() { samples_.reserve(capacity); }
+  ContributionHistory() : ContributionHistory(capacity) {}
+
+  /// `most_samples`: kept at a time, even.
+  explicit ContributionHistory(std::size_t most_samples) : most_samples_(most_samples) {
+    samples_.reserve(most_samples);
+  }
 
   /// Records a contribution. `seconds` must not decrease.
   void record(double seconds, double contribution, std::uint64_t iteration);
@@ -37,6 +42,7 @@ class ContributionHistory {
   const Sample* newest_at(double seconds) const;
   void keep_every_second();
 
+  std::size_t most_samples_;
   std::vector<Sample> samples_;
   std::uint64_t recorded_count_ = 0;
   std::uint64_t interval_ = 1;  // between those kept

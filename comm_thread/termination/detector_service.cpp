@@ -1,7 +1,5 @@
 #include "comm_thread/termination/detector_service.h"
 
-#include "perfmodel/stopwatch.h"
-
 namespace weft::comm_thread {
 
 bool DetectorService::progress() {
@@ -9,7 +7,7 @@ bool DetectorService::progress() {
   const bool moved = detector_->progress(signal);
   const SweepOrder order = detector_->order();
   if (order != published_) {
-    orders_.write({order, perfmodel::seconds_now()});
+    orders_.write({order, clock_.seconds()});
     published_ = order;
   }
   if (signal.has_ended && !is_drained() && detector_->is_drained())

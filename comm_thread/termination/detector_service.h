@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "comm_thread/channels/newest_value.h"
+#include "comm_thread/engine/clock.h"
 #include "comm_thread/engine/service.h"
 #include "comm_thread/termination/detector.h"
 #include "comm_thread/termination/sweep_signal.h"
@@ -14,7 +15,7 @@ namespace weft::comm_thread {
 /// An order and the time at which this rank received it.
 struct TimedOrder {
   SweepOrder order;
-  double seconds = 0;  // of the steady clock
+  double seconds = 0;  // of the clock
 };
 
 /// Runs a detector on the communication thread and exchanges signals and orders with the sweeping
@@ -24,7 +25,9 @@ struct TimedOrder {
 /// release after the detector's last action.
 class DetectorService final : public Service {
  public:
-  explicit DetectorService(std::unique_ptr<Detector> detector) : detector_(std::move(detector)) {}
+  /// `clock`: outlives it.
+  DetectorService(std::unique_ptr<Detector> detector, const Clock& clock)
+      : detector_(std::move(detector)), clock_(clock) {}
 
   bool progress() override;
 
@@ -40,6 +43,7 @@ class DetectorService final : public Service {
 
  private:
   std::unique_ptr<Detector> detector_;
+  const Clock& clock_;
   NewestValue<SweepSignal> signals_{SweepSignal{}};
   NewestValue<TimedOrder> orders_{TimedOrder{}};
   SweepOrder published_;

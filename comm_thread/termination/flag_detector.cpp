@@ -11,10 +11,10 @@ constexpr int decision_tag = 2;
 
 }  // namespace
 
-FlagDetector::FlagDetector(const Communicator& communicator, CommThread& comm_thread)
-    : communicator_(communicator.collective_duplicate()),
+FlagDetector::FlagDetector(const MessageSpace& space, CommThread& comm_thread)
+    : space_(space.collective_duplicate_space()),
       comm_thread_(comm_thread),
-      tree_(BinaryTree(communicator_.rank(), communicator_.size())) {
+      tree_(BinaryTree(space_->rank(), space_->size())) {
   build_edges();
 }
 
@@ -22,21 +22,21 @@ void FlagDetector::build_edges() {
   constexpr std::size_t bytes = sizeof(FlagMessage);
   const BinaryTree& tree = tree_.tree();
   if (!tree.is_root()) {
-    Schedule::Builder up(communicator_, "convergence flag");
+    Schedule::Builder up(*space_, "convergence flag");
     up.receive(nullptr, 0, tree.parent, acknowledgement_tag);
     up.send(&to_parent_.message, bytes, tree.parent, flag_tag);
     to_parent_.schedule = up.build();
-    Schedule::Builder down(communicator_, "decision");
+    Schedule::Builder down(*space_, "decision");
     down.receive(&from_parent_.message, bytes, tree.parent, decision_tag);
     from_parent_.schedule = down.build();
   }
   for (std::size_t child = 0; child < static_cast<std::size_t>(tree.child_count); ++child) {
     const int rank = tree.children[child];
-    Schedule::Builder up(communicator_, "convergence flag");
+    Schedule::Builder up(*space_, "convergence flag");
     up.receive(&from_children_[child].message, bytes, rank, flag_tag).end_round();
     up.send(nullptr, 0, rank, acknowledgement_tag);
     from_children_[child].schedule = up.build();
-    Schedule::Builder down(communicator_, "decision");
+    Schedule::Builder down(*space_, "decision");
     down.send(&to_children_[child].message, bytes, rank, decision_tag);
     to_children_[child].schedule = down.build();
   }

@@ -6,7 +6,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/schedule.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
 #include "comm_thread/termination/detector.h"
 #include "comm_thread/termination/flag_tree.h"
 
@@ -22,8 +22,8 @@ namespace weft::comm_thread {
 ///     parent   | receive flag | send ack |         | send decision |
 class FlagDetector final : public Detector {
  public:
-  /// Collective: duplicates the communicator. Lifetime: `comm_thread` outlives it.
-  FlagDetector(const Communicator& communicator, CommThread& comm_thread);
+  /// Collective: duplicates the space. Lifetime: `comm_thread` outlives it.
+  FlagDetector(const MessageSpace& space, CommThread& comm_thread);
 
   bool progress(const SweepSignal& signal) override;
   SweepOrder order() const override { return tree_.order(); }
@@ -46,7 +46,7 @@ class FlagDetector final : public Detector {
   bool tell_parent();
   bool tell_children();
 
-  Communicator communicator_;
+  std::unique_ptr<MessageSpace> space_;
   CommThread& comm_thread_;
   FlagTree tree_;
   Edge to_parent_;

@@ -4,11 +4,11 @@
 
 namespace weft::comm_thread {
 
-ReductionDetector::ReductionDetector(const Communicator& communicator, CommThread& comm_thread,
+ReductionDetector::ReductionDetector(const MessageSpace& space, CommThread& comm_thread,
                                      const ReductionProtocol::Options& options,
                                      ContinuousReduction::Engine engine)
     : protocol_(options),
-      reduction_(communicator, comm_thread,
+      reduction_(space, comm_thread,
                  {.operations = protocol_.operations(),
                   .engine = engine,
                   .stops_after =

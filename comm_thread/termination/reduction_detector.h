@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
 #include "comm_thread/termination/continuous_reduction.h"
 #include "comm_thread/termination/detector.h"
 #include "comm_thread/termination/reduction_protocol.h"
@@ -16,7 +16,7 @@ namespace weft::comm_thread {
 class ReductionDetector final : public Detector {
  public:
   /// Collective. Lifetime: inside that of `comm_thread`.
-  ReductionDetector(const Communicator& communicator, CommThread& comm_thread,
+  ReductionDetector(const MessageSpace& space, CommThread& comm_thread,
                     const ReductionProtocol::Options& options, ContinuousReduction::Engine engine);
 
   bool progress(const SweepSignal& signal) override;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "comm_thread/engine/reduce_operation.h"
+#include "comm_thread/mpi/reduce_operation.h"
 #include "comm_thread/termination/sweep_signal.h"
 
 namespace weft::comm_thread {

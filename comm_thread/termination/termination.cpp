@@ -7,7 +7,6 @@
 #include "comm_thread/engine/all_reduce.h"
 #include "comm_thread/termination/flag_detector.h"
 #include "comm_thread/termination/reduction_detector.h"
-#include "perfmodel/stopwatch.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -27,19 +26,25 @@ std::size_t halo_size(std::span<const HaloNeighbour> neighbours) {
 
 Termination::Termination(const Communicator& communicator, CommThread& comm_thread,
                          const Options& options)
-    : communicator_(communicator.collective_duplicate()),
+    : Termination(static_cast<const MessageSpace&>(communicator), comm_thread, options) {
+  communicator.barrier();
+  began_ = comm_thread_.clock().seconds();
+}
+
+Termination::Termination(const MessageSpace& space, CommThread& comm_thread, const Options& options)
+    : space_(space.collective_duplicate_space()),
       comm_thread_(comm_thread),
       exceptions_at_start_(std::uncaught_exceptions()),
       threshold_(options.threshold),
       operation_(options.operation),
       protocol_(options.threshold),
-      service_(collective_make_detector(options)) {
+      service_(collective_make_detector(options), comm_thread.clock()),
+      history_(options.history_capacity) {
   if (options.detector == DetectorKind::snapshot)
-    snapshot_buffers_ = std::make_unique<SnapshotBuffers>(communicator_, options.neighbours);
+    snapshot_buffers_ = std::make_unique<SnapshotBuffers>(*space_, options.neighbours);
   comm_thread_.add_service(service_);
   is_registered_ = true;
-  communicator_.barrier();
-  began_ = perfmodel::seconds_now();
+  began_ = comm_thread_.clock().seconds();
 }
 
 Termination::~Termination() {
@@ -51,9 +56,9 @@ Termination::~Termination() {
   }
 }
 
-Termination::SnapshotBuffers::SnapshotBuffers(const Communicator& communicator,
+Termination::SnapshotBuffers::SnapshotBuffers(const MessageSpace& space,
                                               std::span<const HaloNeighbour> neighbours)
-    : halo(halo_size(neighbours)), exchange(communicator, neighbours, halo, snapshot_tag) {}
+    : halo(halo_size(neighbours)), exchange(space, neighbours, halo, snapshot_tag) {}
 
 /// Operations in flight can no longer complete and MPI may still write to their memory: it stays
 /// allocated.
@@ -71,19 +76,19 @@ void Termination::abandon() noexcept {
 
 std::unique_ptr<Detector> Termination::collective_make_detector(const Options& options) {
   if (options.detector == DetectorKind::flags)
-    return std::make_unique<FlagDetector>(communicator_, comm_thread_);
+    return std::make_unique<FlagDetector>(*space_, comm_thread_);
   const bool is_library = options.detector == DetectorKind::all_reduce;
   return std::make_unique<ReductionDetector>(
-      communicator_, comm_thread_,
+      *space_, comm_thread_,
       ReductionProtocol::Options{
           .threshold = options.threshold,
           .operation = options.operation,
-          .rank_count = communicator_.size(),
+          .rank_count = space_->size(),
           .confirms_by_snapshot = options.detector == DetectorKind::snapshot},
       is_library ? ContinuousReduction::Engine::library : ContinuousReduction::Engine::tree);
 }
 
-double Termination::seconds_now() const { return perfmodel::seconds_now() - began_; }
+double Termination::seconds_now() const { return comm_thread_.clock().seconds() - began_; }
 
 SweepAction Termination::after_sweep(const SweepState& state) {
   history_.record(seconds_now(), state.contribution, state.iteration);
@@ -118,9 +123,14 @@ void Termination::snapshot_evaluated(double contribution) {
 
 bool Termination::collective_verified(double true_value) {
   if (snapshot_) snapshot_->wait();  // left open by a rank that gave up
+  const bool has_ended = verified(true_value);
+  if (has_ended) leave();
+  return has_ended;
+}
+
+bool Termination::verified(double true_value) {
   const bool has_ended = protocol_.verified(true_value);
   service_.publish(protocol_.signal());
-  if (has_ended) leave();
   return has_ended;
 }
 
@@ -131,6 +141,10 @@ void Termination::leave() {
         return service_.is_drained();
       },
       [] { return std::string("the last signals of termination detection"); });
+  detach();
+}
+
+void Termination::detach() {
   is_registered_ = false;
   comm_thread_.remove_service(service_);
 }
@@ -138,7 +152,7 @@ void Termination::leave() {
 /// Finds the last point of a common grid in time at which the contributions of all ranks together
 /// exceeded the threshold.
 double Termination::collective_true_seconds(double terminated_seconds) {
-  AllReduce reduce(communicator_, operation_, grid_size, report_tag);
+  AllReduce reduce(*space_, operation_, grid_size, report_tag);
   const double step = terminated_seconds / grid_size;
   const auto time = [step](std::size_t point) { return step * static_cast<double>(point + 1); };
   for (std::size_t point = 0; point < grid_size; ++point)
@@ -149,20 +163,20 @@ double Termination::collective_true_seconds(double terminated_seconds) {
   return point == grid_size ? terminated_seconds : point == 0 ? 0 : time(point);
 }
 
-DetectionReport Termination::collective_report() {
+DetectionReport Termination::collective_report(const Communicator& communicator) {
   DetectionReport report;
   report.has_converged = has_converged();
   report.fired_count = protocol_.signal().epoch;
   report.failed_verification_count = report.fired_count - (has_converged() ? 1 : 0);
-  report.fired_seconds = communicator_.min(fired_seconds_);
-  report.terminated_seconds = communicator_.max(terminated_seconds_);
+  report.fired_seconds = communicator.min(fired_seconds_);
+  report.terminated_seconds = communicator.max(terminated_seconds_);
   report.true_seconds = collective_true_seconds(report.terminated_seconds);
   report.delay_seconds = report.terminated_seconds - report.true_seconds;
   const std::uint64_t useful = std::min(iteration_, history_.iteration_at(report.true_seconds));
   const auto wasted = static_cast<double>(iteration_ - useful);
-  report.fewest_wasted_sweeps = communicator_.min(wasted);
-  report.most_wasted_sweeps = communicator_.max(wasted);
-  report.mean_wasted_sweeps = communicator_.sum(wasted) / communicator_.size();
+  report.fewest_wasted_sweeps = communicator.min(wasted);
+  report.most_wasted_sweeps = communicator.max(wasted);
+  report.mean_wasted_sweeps = communicator.sum(wasted) / communicator.size();
   return report;
 }
 

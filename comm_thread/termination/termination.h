@@ -8,8 +8,9 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/halo_exchange.h"
-#include "comm_thread/engine/reduce_operation.h"
 #include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/message_space.h"
+#include "comm_thread/mpi/reduce_operation.h"
 #include "comm_thread/termination/contribution_history.h"
 #include "comm_thread/termination/detection_report.h"
 #include "comm_thread/termination/detector_kind.h"
@@ -54,10 +55,16 @@ class Termination {
     /// Destinations and sources of this rank's part of a snapshot, as in HaloExchange. Needed for
     /// `snapshot` only.
     std::span<const HaloNeighbour> neighbours{};
+    /// Samples kept for the report.
+    std::size_t history_capacity = ContributionHistory::capacity;
   };
 
-  /// Begins the run. Collective: duplicates the communicator.
+  /// Begins the run on all ranks at the same time. Collective: duplicates the communicator.
   Termination(const Communicator& communicator, CommThread& comm_thread, const Options& options);
+
+  /// Begins the run on this rank. Collective as `collective_duplicate_space`; does not wait for
+  /// the other ranks otherwise.
+  Termination(const MessageSpace& space, CommThread& comm_thread, const Options& options);
   ~Termination();
   Termination(const Termination&) = delete;
   Termination& operator=(const Termination&) = delete;
@@ -86,15 +93,27 @@ class Termination {
   /// the same bits on all ranks. Returns true if the run has ended; otherwise sweeping continues.
   bool collective_verified(double true_value);
 
+  /// The same for callers that may not wait: they come only once `can_verify`, and if the run has
+  /// ended they go on until `is_drained` and then call `detach`.
+  bool verified(double true_value);
+  /// True if no snapshot is open any more on this rank.
+  bool can_verify() const { return !snapshot_ || snapshot_->test(); }
+  /// True if no signal of the detection is in flight any more on this rank.
+  bool is_drained() const { return service_.is_drained(); }
+  void detach();
+
   /// True if the run ended with a true value within the threshold; false if a rank gave up.
   bool has_converged() const { return protocol_.has_converged(); }
 
-  /// Returns the report; call after the end.
-  DetectionReport collective_report();
+  /// Returns the report; call after the end. `communicator`: the ranks of the run.
+  DetectionReport collective_report(const Communicator& communicator);
+
+  /// What the detector has found so far.
+  std::uint64_t epoch() const { return protocol_.signal().epoch; }
 
  private:
   struct SnapshotBuffers {
-    SnapshotBuffers(const Communicator& communicator, std::span<const HaloNeighbour> neighbours);
+    SnapshotBuffers(const MessageSpace& space, std::span<const HaloNeighbour> neighbours);
     std::vector<double> halo;
     HaloExchange exchange;
   };
@@ -105,7 +124,7 @@ class Termination {
   double collective_true_seconds(double terminated_seconds);
   void leave();
 
-  Communicator communicator_;
+  std::unique_ptr<MessageSpace> space_;
   CommThread& comm_thread_;
   int exceptions_at_start_;
   double threshold_;
@@ -117,7 +136,7 @@ class Termination {
   bool is_registered_ = false;
 
   ContributionHistory history_;
-  double began_ = 0;  // of the steady clock
+  double began_ = 0;  // of the clock
   double fired_seconds_ = 0;
   double terminated_seconds_ = 0;
   std::uint64_t iteration_ = 0;

@@ -346,7 +346,7 @@ IterationReport AsyncIteration::Run::collective_report() {
                                                report.relative_residual, b_norm_);
   report.own_history = own_residual_history(contributions_, b_norm_);
   channels_.report(report);
-  report.detection = termination_.collective_report();
+  report.detection = termination_.collective_report(whole_.communicator_);
   return report;
 }
 

@@ -14,6 +14,7 @@ ROOMS = {
         "comm_thread/job": ["mpi", "placement", "engine"],
         "comm_thread/channels": ["waiting", "mpi", "engine"],
         "comm_thread/termination": ["mpi", "engine", "channels"],
+        "comm_thread/simulation": ["mpi", "engine", "channels"],
         "comm_thread/probe": ["mpi", "engine"],
     },
     "spmv": {
@@ -52,6 +53,7 @@ ROOMS = {
         "solver/sweepers": ["report", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "direct", "sweep"],
         "solver/threads": ["report", "sweep"],
+        "solver/simulation": [],
     },
     "tools": {
         "tools/cluster": [],

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/engine/all_reduce.h"
+#include "comm_thread/mpi/communicator.h"
 #include "tests/support/mpi_main.h"
 
 namespace weft::comm_thread {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/engine/halo_exchange.h"
+#include "comm_thread/mpi/communicator.h"
 #include "tests/support/mpi_main.h"
 
 namespace weft::comm_thread {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/engine/neighbour_exchange.h"
+#include "comm_thread/mpi/communicator.h"
 #include "tests/support/mpi_main.h"
 
 namespace weft::comm_thread {

@@ -5,6 +5,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/schedule.h"
+#include "comm_thread/mpi/communicator.h"
 #include "tests/support/mpi_main.h"
 
 namespace weft::comm_thread {

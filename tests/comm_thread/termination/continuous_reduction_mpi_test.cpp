@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/mpi/communicator.h"
 #include "comm_thread/termination/continuous_reduction.h"
 #include "tests/support/mpi_main.h"
 

@@ -196,7 +196,7 @@ Outcome run_and_check(const Communicator& world, CommThread& comm_thread, Detect
   Outcome outcome{};
   outcome.true_value = iteration.run(termination, disturbance, seed);
   outcome.iteration = iteration.iteration();
-  const DetectionReport report = outcome.report = termination.collective_report();
+  const DetectionReport report = outcome.report = termination.collective_report(world);
 
   CHECK(iteration.collective_true_value() == outcome.true_value);
   CHECK(report.has_converged == termination.has_converged());

@@ -1,4 +1,4 @@
-#include "comm_thread/termination/library_all_reduce.h"
+#include "comm_thread/mpi/library_all_reduce.h"
 
 #include <array>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace weft::comm_thread {
 
-LibraryAllReduce::LibraryAllReduce(const Communicator& communicator,
+LibraryAllReduce::LibraryAllReduce(MPI_Comm communicator,
                                    std::span<const ReduceOperation> operations)
     : communicator_(communicator), values_(operations.size()) {
   const std::array<std::pair<ReduceOperation, MPI_Op>, 3> known{{{ReduceOperation::sum, MPI_SUM},
@@ -32,7 +32,7 @@ void LibraryAllReduce::start() {
       group.sent[i] = values_[group.components[i]];
     check_mpi(MPI_Iallreduce(group.sent.data(), group.received.data(),
                              static_cast<int>(group.sent.size()), MPI_DOUBLE, group.operation,
-                             communicator_.handle(), &requests_[g]),
+                             communicator_, &requests_[g]),
               "start an all-reduce");
   }
 }

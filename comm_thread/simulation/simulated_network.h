@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/engine/clock.h"
+#include "comm_thread/mpi/reduce_operation.h"
+#include "comm_thread/simulation/message_ring.h"
+#include "comm_thread/simulation/network_model.h"
+
+namespace weft::comm_thread {
+
+/// The network between any number of ranks in one process, and its time.
+///
+///     SimulatedNetwork network(rank_count, model);
+///     SimulatedSpace space(network, rank);          // what Communicator is to MPI
+///     network.set_now(t); comm_thread.poll();       // for the rank and the time that are next
+///
+/// Whoever drives the simulation sets the time, which never goes back, and polls the ranks'
+/// CommThreads (Options::is_polled). `on_due` says which rank has to be polled when: a message of a
+/// schedule has arrived, or a rest is over. Thread: one. Lifetime: outlives all that uses it.
+class SimulatedNetwork {
+ public:
+  SimulatedNetwork(int rank_count, NetworkModel& model) : rank_count_(rank_count), model_(model) {}
+  SimulatedNetwork(const SimulatedNetwork&) = delete;
+  SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
+
+  int rank_count() const { return rank_count_; }
+  NetworkModel& model() { return model_; }
+
+  double now() const { return now_; }
+  void set_now(double seconds) { now_ = seconds; }
+
+  /// No rank: nobody sends, something of the rank itself is due.
+  static constexpr int nobody = -1;
+
+  /// Called with the rank and the time at which it has to be polled, and with the rank whose
+  /// message arrives then. Empty: the driver polls everybody all the time.
+  void on_due(std::function<void(int rank, int from, double seconds)> call) {
+    on_due_ = std::move(call);
+  }
+  void announce(int rank, int from, double seconds) const {
+    if (on_due_) on_due_(rank, from, seconds);
+  }
+
+  /// Messages that are started and not received.
+  std::size_t in_flight() const;
+  /// Those of them that belong to schedules, not to channels.
+  std::size_t schedule_messages_in_flight() const;
+
+ private:
+  friend class SimulatedMessages;
+  friend class SimulatedReduction;
+  friend class SimulatedTransport;
+
+  /// One direction between two ranks, for one tag of one space.
+  struct Port {
+    SimulatedRoute route;
+    MessageRing messages;
+    double last_arrival = 0;
+  };
+
+  /// One direction of a channel's link.
+  struct Wire {
+    SimulatedRoute route;
+    MessageRing messages;  // kept until received and acknowledged
+    std::uint64_t started = 0;
+    std::uint64_t released = 0;
+    std::uint64_t acknowledged = 0;
+    double last_arrival = 0;
+    double last_acknowledgement = 0;
+  };
+
+  /// A round of an all-reduce of the network's own.
+  struct Reduction {
+    std::vector<double> values;
+    int contributed = 0;
+    double complete = 0;
+  };
+
+  struct Key {
+    std::uint64_t space;
+    std::uint64_t route;  // from and to
+    std::uint64_t tag;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  Port& port(std::uint64_t space, const SimulatedRoute& route, std::size_t bytes);
+  Wire& wire(const SimulatedRoute& route, std::size_t bytes);
+  Reduction& reduction(std::uint64_t space, std::uint64_t round, std::size_t count);
+  static Key key(std::uint64_t space, const SimulatedRoute& route);
+
+  int rank_count_;
+  NetworkModel& model_;
+  double now_ = 0;
+  std::function<void(int, int, double)> on_due_;
+  std::deque<Port> ports_;
+  std::deque<Wire> wires_;
+  std::unordered_map<Key, Port*, Hash> port_of_;
+  std::unordered_map<Key, Wire*, Hash> wire_of_;
+  std::unordered_map<Key, Reduction, Hash> reductions_;  // two rounds of each space at most
+};
+
+/// The clock of one simulated rank. Lifetime: inside that of the network.
+class SimulatedClock final : public Clock {
+ public:
+  SimulatedClock(const SimulatedNetwork& network, int rank) : network_(network), rank_(rank) {}
+  double seconds() const override { return network_.now(); }
+  void wake_at(double seconds) const override {
+    network_.announce(rank_, SimulatedNetwork::nobody, seconds);
+  }
+
+ private:
+  const SimulatedNetwork& network_;
+  int rank_;
+};
+
+}  // namespace weft::comm_thread

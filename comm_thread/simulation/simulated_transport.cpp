@@ -1,0 +1,59 @@
+#include "comm_thread/simulation/simulated_transport.h"
+
+#include <algorithm>
+
+namespace weft::comm_thread {
+
+SimulatedTransport::SimulatedTransport(SimulatedNetwork& network, int rank,
+                                       std::span<const LinkPlan> plans,
+                                       Acknowledgement acknowledgement)
+    : network_(network), acknowledgement_(acknowledgement) {
+  for (const LinkPlan& plan : plans)
+    links_.push_back({&network.wire({rank, plan.neighbour, plan.send_tag}, plan.send_bytes),
+                      &network.wire({plan.neighbour, rank, plan.receive_tag}, plan.receive_bytes),
+                      plan.send_bytes, plan.receive_bytes});
+}
+
+std::span<std::byte> SimulatedTransport::send_slot(std::size_t link, std::uint64_t number) {
+  return {links_[link].out->messages.payload(number - 1), links_[link].send_bytes};
+}
+
+void SimulatedTransport::start(std::size_t link, std::uint64_t number) {
+  SimulatedNetwork::Wire& wire = *links_[link].out;
+  NetworkModel& model = network_.model();
+  const double arrival = model.arrival(wire.route, links_[link].send_bytes, network_.now());
+  wire.last_arrival = std::max(wire.last_arrival, arrival);
+  MessageRing::Times times{.arrival = wire.last_arrival};
+  if (acknowledgement_ == Acknowledgement::on_arrival)
+    times.acknowledgement = model.acknowledgement(wire.route, wire.last_arrival);
+  wire.messages.push(times);
+  wire.started = number;
+}
+
+std::uint64_t SimulatedTransport::acknowledged(std::size_t link) {
+  SimulatedNetwork::Wire& wire = *links_[link].out;
+  while (wire.acknowledged < wire.started &&
+         wire.messages.times(wire.acknowledged).acknowledgement <= network_.now())
+    ++wire.acknowledged;
+  while (wire.messages.first() < std::min(wire.acknowledged, wire.released)) wire.messages.pop();
+  return wire.acknowledged;
+}
+
+std::optional<std::span<const std::byte>> SimulatedTransport::arrived(std::size_t link) {
+  SimulatedNetwork::Wire& wire = *links_[link].in;
+  if (wire.released == wire.started || wire.messages.times(wire.released).arrival > network_.now())
+    return std::nullopt;
+  return std::span<const std::byte>(wire.messages.payload(wire.released),
+                                    links_[link].receive_bytes);
+}
+
+void SimulatedTransport::release(std::size_t link) {
+  SimulatedNetwork::Wire& wire = *links_[link].in;
+  const std::uint64_t message = wire.released++;
+  if (acknowledgement_ == Acknowledgement::on_arrival) return;
+  wire.last_acknowledgement = std::max(
+      wire.last_acknowledgement, network_.model().acknowledgement(wire.route, network_.now()));
+  wire.messages.times(message).acknowledgement = wire.last_acknowledgement;
+}
+
+}  // namespace weft::comm_thread

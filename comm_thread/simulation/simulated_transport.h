@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm_thread/channels/transport.h"
+#include "comm_thread/simulation/simulated_network.h"
+
+namespace weft::comm_thread {
+
+/// Whether a message is acknowledged when it has arrived, as with MPI_Ssend and posted receives, or
+/// when the channel at the other end has released it, as with MPI_Put.
+enum class Acknowledgement { on_arrival, on_release };
+
+/// Carries the channels of one simulated rank.
+///
+/// A send slot is fixed until a later message needs more slots than there are; only the sender
+/// makes room, when it asks for the slot of the next message.
+/// Thread: that of the network. Lifetime: inside that of the network.
+class SimulatedTransport final : public Transport {
+ public:
+  SimulatedTransport(SimulatedNetwork& network, int rank, std::span<const LinkPlan> plans,
+                     Acknowledgement acknowledgement);
+
+  std::span<std::byte> send_slot(std::size_t link, std::uint64_t number) override;
+  void start(std::size_t link, std::uint64_t number) override;
+  std::uint64_t acknowledged(std::size_t link) override;
+  std::optional<std::span<const std::byte>> arrived(std::size_t link) override;
+  void release(std::size_t link) override;
+  void collective_close() override {}
+
+ private:
+  struct Link {
+    SimulatedNetwork::Wire* out;
+    SimulatedNetwork::Wire* in;
+    std::size_t send_bytes;
+    std::size_t receive_bytes;
+  };
+
+  SimulatedNetwork& network_;
+  Acknowledgement acknowledgement_;
+  std::vector<Link> links_;
+};
+
+}  // namespace weft::comm_thread

@@ -1,0 +1,449 @@
+#include "solver/simulation/jacobi_simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/channels/landing.h"
+#include "comm_thread/channels/transport.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/simulation/simulated_network.h"
+#include "solver/simulation/event_queue.h"
+#include "solver/simulation/machine_model.h"
+#include "solver/simulation/part_shape.h"
+#include "solver/simulation/simulated_part.h"
+#include "spmv/grid/diffusion_problem.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::SweepAction;
+
+constexpr std::size_t face_count = 6;
+/// Doubles from one part to the next: whole cache lines.
+constexpr std::size_t line = 8;
+
+JacobiSimulationOptions checked(const JacobiSimulationOptions& options) {
+  check(options.machine);
+  const auto expect = [](const char* what, std::int64_t found, std::int64_t least,
+                         std::int64_t most) {
+    if (found < least || found > most)
+      throw comm_thread::InputError(
+          fmt::format("{}: found {}; expected {} to {}", what, found, least, most));
+  };
+  expect("simulated ranks", options.rank_count, 1, 1 << 20);
+  expect("points of a part", options.points, 1, 10'000);
+  expect("real points of a part", options.real_points, 1, 64);
+  expect("most messages in flight", options.max_in_flight, 1, 512);
+  expect("halo period", options.halo_period, 1, 1'000'000);
+  expect("contribution period", options.contribution_period, 1, 1'000'000);
+  expect("most sweeps", options.max_sweeps, 1, 1'000'000'000);
+  expect("slow rank", options.machine.slow_rank, -1, options.rank_count - 1);
+  if (!(options.tolerance > 0) || std::isinf(options.tolerance))
+    throw comm_thread::InputError(
+        fmt::format("tolerance: found {}; expected a number above 0", options.tolerance));
+  return options;
+}
+
+double square(double x) { return x * x; }
+
+/// One run. What is called "rank" here is simulated.
+class Simulation {
+ public:
+  explicit Simulation(const JacobiSimulationOptions& options);
+
+  JacobiSimulationResult run();
+
+ private:
+  /// Of a synchronous rank: arrival times of halos, from each face of this sweep and the next.
+  struct Halos {
+    std::array<std::array<double, 2>, face_count> arrival;
+    std::array<std::uint8_t, face_count> count{};
+    bool is_posted = false;
+    double begin = 0;
+  };
+
+  bool is_sync() const { return options_.variant == SimulatedVariant::sync; }
+  void make_parts();
+  void set_boundary(int rank, std::span<double> values) const;
+
+  void due(int rank, int from, double seconds);
+  void push_step(int rank, double seconds) {
+    events_.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::step});
+  }
+  double compute_seconds(int rank, const SimulatedPart& part) const;
+
+  void step_async(int rank);
+  void go_on_async(int rank);
+  void begin_sync(int rank);
+  void try_finish_halo(int rank);
+  void step_sync(int rank);
+  /// The rank waits for all others; the last one takes them on.
+  void meet(int rank);
+  void verify_together();
+  void leave_verification(int rank);
+  double true_square();
+
+  void close();
+  JacobiSimulationResult collect();
+
+  JacobiSimulationOptions options_;
+  PartShape shape_;
+  MachineModel model_;
+  comm_thread::SimulatedNetwork network_;
+  double source_norm_;
+  SimulatedWorld world_;
+  std::vector<double> values_;  // of all parts
+  std::vector<std::unique_ptr<SimulatedPart>> parts_;
+  std::vector<Halos> halos_;
+  EventQueue events_;
+  double charged_points_;  // of a sweep
+  double face_seconds_;  // to pack or unpack one face
+
+  std::vector<bool> has_begun_;
+  std::vector<bool> is_meeting_;
+  int meeting_count_ = 0;
+  bool is_verified_ = false;  // all ranks have met, and leave one after the other
+  double true_square_ = 0;
+  int ended_count_ = 0;
+  bool has_converged_ = false;
+  double end_seconds_ = 0;
+  double waited_ = 0;  // by all ranks
+  std::uint64_t verification_count_ = 0;
+  std::uint64_t event_count_ = 0;
+};
+
+spmv::DiffusionProblem problem_of(const PartShape& shape) {
+  const auto size = [&](std::size_t direction) {
+    return static_cast<spmv::GlobalIndex>(shape.ranks()[direction]) * shape.points();
+  };
+  return {.grid = {size(0), size(1), size(2)}};
+}
+
+double source_norm_of(const PartShape& shape) {
+  const spmv::DiffusionProblem problem = problem_of(shape);
+  return std::sqrt(
+      problem.source_square({{0, 0, 0}, {problem.grid.x, problem.grid.y, problem.grid.z}}));
+}
+
+Simulation::Simulation(const JacobiSimulationOptions& options)
+    : options_(checked(options)),
+      shape_(ranks_per_direction(options.rank_count), options.real_points),
+      model_(options.machine, options.rank_count, options.seed),
+      network_(options.rank_count, model_),
+      source_norm_(source_norm_of(shape_)),
+      world_{options_,
+             shape_,
+             network_,
+             square(source_norm_),
+             square(options.tolerance * source_norm_),
+             std::vector<double>(shape_.layout().element_count())},
+      charged_points_(std::pow(options.points, 3)),
+      face_seconds_(square(options.points) * sizeof(double) * options.machine.overhead_per_byte),
+      has_begun_(static_cast<std::size_t>(options.rank_count)),
+      is_meeting_(static_cast<std::size_t>(options.rank_count)) {
+  model_.charge_payload(square(options.points) / square(options.real_points),
+                        sizeof(comm_thread::MessageHeader));
+  make_parts();
+  network_.on_due([this](int rank, int from, double seconds) { due(rank, from, seconds); });
+}
+
+void Simulation::make_parts() {
+  const std::size_t stride = (shape_.layout().element_count() + line - 1) / line * line;
+  values_.resize(stride * static_cast<std::size_t>(shape_.rank_count()));
+  for (int rank = 0; rank < shape_.rank_count(); ++rank) {
+    const std::span<double> own = std::span(values_).subspan(
+        stride * static_cast<std::size_t>(rank), shape_.layout().element_count());
+    set_boundary(rank, own);
+    parts_.push_back(std::make_unique<SimulatedPart>(world_, rank, own));
+    if (is_sync())
+      parts_.back()->open_exchange();
+    else
+      parts_.back()->open_channels(options_.variant == SimulatedVariant::racy
+                                       ? comm_thread::Delivery::racy
+                                       : comm_thread::Delivery::async);
+  }
+  if (is_sync()) halos_.resize(parts_.size());
+}
+
+void Simulation::set_boundary(int rank, std::span<double> values) const {
+  const spmv::DiffusionProblem problem = problem_of(shape_);
+  const std::array<int, 3> place = shape_.place(rank);
+  const int points = shape_.points();
+  const spmv::GridBox all = shape_.layout().with_ghosts();
+  for (std::size_t face = 0; face < face_count; ++face) {
+    if (shape_.neighbour(rank, face) >= 0) continue;
+    spmv::GridBox box = shape_.layout().own();
+    const std::size_t direction = face / 2;
+    box.begin[direction] = face % 2 == 0 ? all.begin[direction] : points;
+    box.end[direction] = box.begin[direction] + 1;
+    for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+      for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
+        for (spmv::GlobalIndex x = box.begin[0]; x < box.end[0]; ++x)
+          values[shape_.layout().index(x, y, z)] = problem.boundary_value(
+              x + place[0] * points, y + place[1] * points, z + place[2] * points);
+  }
+}
+
+void Simulation::due(int rank, int from, double seconds) {
+  if (!is_sync()) {
+    events_.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::poll});
+    return;
+  }
+  const SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
+  Halos& halos = halos_[static_cast<std::size_t>(rank)];
+  for (std::size_t i = 0; i < part.neighbour_count(); ++i)
+    if (part.neighbour(i).rank == from) halos.arrival[i][halos.count[i]++] = seconds;
+  try_finish_halo(rank);
+}
+
+/// Of the sweep that comes next, with what a shared core does for the messages.
+double Simulation::compute_seconds(int rank, const SimulatedPart& part) const {
+  const auto neighbours = static_cast<double>(part.neighbour_count());
+  const bool shares_core = options_.machine.poll_interval > 0;
+  const double messages = shares_core ? 2 * neighbours * options_.machine.overhead : 0;
+  return messages + 2 * neighbours * face_seconds_ +
+         model_.sweep_seconds(rank, static_cast<std::uint64_t>(part.sweep_count()),
+                              charged_points_);
+}
+
+void Simulation::step_async(int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  SimulatedPart& part = *parts_[r];
+  part.poll();
+  if (is_verified_ && is_meeting_[r]) return leave_verification(rank);
+  if (has_begun_[r]) {
+    const SweepAction action = part.after_sweep();
+    if (action == SweepAction::record_snapshot) part.record_snapshot();
+    if (action == SweepAction::evaluate_snapshot) part.evaluate_snapshot();
+    if (action == SweepAction::verify) return meet(rank);
+  }
+  go_on_async(rank);
+}
+
+void Simulation::go_on_async(int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  SimulatedPart& part = *parts_[r];
+  part.exchange();
+  part.poll();
+  const double seconds = compute_seconds(rank, part);
+  part.sweep();
+  has_begun_[r] = true;
+  push_step(rank, network_.now() + seconds);
+}
+
+void Simulation::begin_sync(int rank) {
+  Halos& halos = halos_[static_cast<std::size_t>(rank)];
+  halos.is_posted = true;
+  halos.begin = network_.now();
+  parts_[static_cast<std::size_t>(rank)]->post_halo();
+  try_finish_halo(rank);
+}
+
+/// Once this rank has begun its sweep and all halos of it are under way, the sweep's end is known.
+void Simulation::try_finish_halo(int rank) {
+  Halos& halos = halos_[static_cast<std::size_t>(rank)];
+  const SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
+  if (!halos.is_posted) return;
+  double arrived = halos.begin;
+  for (std::size_t i = 0; i < part.neighbour_count(); ++i) {
+    if (halos.count[i] == 0) return;
+    arrived = std::max(arrived, halos.arrival[i][0]);
+  }
+  for (std::size_t i = 0; i < part.neighbour_count(); ++i) {
+    halos.arrival[i][0] = halos.arrival[i][1];
+    --halos.count[i];
+  }
+  halos.is_posted = false;
+  const double computing = compute_seconds(rank, part);
+  const double inner = std::max(0, options_.points - 2);
+  const double interior = options_.overlaps ? computing * std::pow(inner, 3) / charged_points_ : 0;
+  const double boundary_begin = std::max(halos.begin + interior, arrived);
+  waited_ += boundary_begin - halos.begin - interior;
+  push_step(rank, boundary_begin + computing - interior);
+}
+
+void Simulation::step_sync(int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  SimulatedPart& part = *parts_[r];
+  if (!has_begun_[r]) {
+    has_begun_[r] = true;
+    return begin_sync(rank);
+  }
+  if (is_verified_ && is_meeting_[r]) return leave_verification(rank);
+  part.take_halo();
+  const bool contributes = part.sweep();
+  if (contributes || part.sweep_count() >= options_.max_sweeps) return meet(rank);
+  begin_sync(rank);
+}
+
+void Simulation::meet(int rank) {
+  is_meeting_[static_cast<std::size_t>(rank)] = true;
+  if (!is_sync()) waited_ -= network_.now();
+  if (++meeting_count_ == shape_.rank_count()) verify_together();
+}
+
+/// Fresh halos, the true residual and its sum over the ranks: then all leave.
+void Simulation::verify_together() {
+  true_square_ = true_square();
+  ++verification_count_;
+  is_verified_ = true;
+  double until = network_.now();
+  if (!is_sync()) {
+    const comm_thread::SimulatedRoute far{0, shape_.rank_count() - 1, 0};
+    const std::size_t bytes = shape_.face_size() * sizeof(double);
+    until =
+        model_.arrival(far, bytes, until) + charged_points_ * options_.machine.seconds_per_point;
+  }
+  until = model_.reduction(shape_.rank_count(), until);
+  for (int rank = 0; rank < shape_.rank_count(); ++rank) push_step(rank, until);
+}
+
+double Simulation::true_square() {
+  double sum = 0;
+  if (is_sync()) {  // of the values before the last sweep, which had fresh halos
+    for (const auto& part : parts_) sum += part->contribution();
+    return sum;
+  }
+  for (int rank = 0; rank < shape_.rank_count(); ++rank)
+    for (std::size_t face = 0; face < face_count; ++face)
+      if (const int other = shape_.neighbour(rank, face); other >= 0)
+        parts_[static_cast<std::size_t>(rank)]->copy_face(
+            face, parts_[static_cast<std::size_t>(other)]->values());
+  for (const auto& part : parts_) sum += part->residual_square();
+  return sum;
+}
+
+void Simulation::leave_verification(int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  SimulatedPart& part = *parts_[r];
+  is_meeting_[r] = false;
+  if (--meeting_count_ == 0) is_verified_ = false;
+  bool has_ended = false;
+  if (is_sync()) {
+    has_converged_ = true_square_ <= world_.threshold;
+    has_ended = has_converged_ || part.sweep_count() >= options_.max_sweeps;
+  } else {
+    waited_ += network_.now();
+    has_ended = part.termination().verified(true_square_);
+    has_converged_ = part.termination().has_converged();
+    part.want_contribution();
+  }
+  if (has_ended) {
+    ++ended_count_;
+    end_seconds_ = std::max(end_seconds_, network_.now());
+    part.poll();
+  } else if (is_sync()) {
+    begin_sync(rank);
+  } else {
+    go_on_async(rank);
+  }
+}
+
+JacobiSimulationResult Simulation::run() {
+  for (int rank = 0; rank < shape_.rank_count(); ++rank) push_step(rank, 0);
+  while (!events_.is_empty()) {
+    const EventQueue::Event event = events_.next();
+    events_.pop();
+    ++event_count_;
+    network_.set_now(event.seconds);
+    const auto rank = static_cast<int>(event.rank);
+    if (event.kind == EventQueue::Kind::poll)
+      parts_[event.rank]->poll();
+    else if (is_sync())
+      step_sync(rank);
+    else
+      step_async(rank);
+  }
+  close();
+  return collect();
+}
+
+/// What is in flight arrives; then nothing may be left.
+void Simulation::close() {
+  for (const auto& part : parts_) part->begin_close();
+  const auto is_drained = [](const auto& part) { return part->is_drained(); };
+  constexpr double long_after = 1e3;
+  constexpr int most_rounds = 100;
+  for (int round = 0; round < most_rounds && !std::ranges::all_of(parts_, is_drained); ++round) {
+    network_.set_now(network_.now() + long_after);
+    for (const auto& part : parts_) part->poll();
+  }
+  for (const auto& part : parts_) part->end_close();
+  if (const std::size_t count = network_.in_flight(); count > 0)
+    throw std::logic_error(fmt::format("simulation: {} messages are left in flight", count));
+}
+
+JacobiSimulationResult Simulation::collect() {
+  JacobiSimulationResult result;
+  result.has_converged = has_converged_;
+  result.seconds = end_seconds_;
+  result.relative_residual = std::sqrt(true_square_) / source_norm_;
+  result.verification_count = is_sync() ? 1 : verification_count_;
+  result.event_count = event_count_;
+  SimulatedPart::Traffic total;
+  std::int64_t sweep_sum = 0;
+  result.least_sweeps = parts_.front()->sweep_count();
+  for (int rank = 0; rank < shape_.rank_count(); ++rank) {
+    SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
+    const std::int64_t sweeps = part.sweep_count();
+    sweep_sum += sweeps;
+    result.least_sweeps = std::min(result.least_sweeps, sweeps);
+    result.most_sweeps = std::max(result.most_sweeps, sweeps);
+    result.slowest.push_back({rank, sweeps});
+    total.sent_count += part.traffic().sent_count;
+    total.skipped_count += part.traffic().skipped_count;
+    total.used_count += part.traffic().used_count;
+    total.staleness_sum += part.traffic().staleness_sum;
+    const std::uint64_t seen = static_cast<std::uint64_t>(sweeps) ^
+                               std::bit_cast<std::uint64_t>(part.values()[shape_.own(0).front()]);
+    result.hash = (std::rotl(result.hash, 5) ^ seen) * 0x9e3779b97f4a7c15U;
+  }
+  result.hash ^= std::bit_cast<std::uint64_t>(result.seconds);
+  const auto by_sweeps = [](const SimulatedRankSpeed& a, const SimulatedRankSpeed& b) {
+    return a.sweeps != b.sweeps ? a.sweeps < b.sweeps : a.rank < b.rank;
+  };
+  constexpr std::size_t shown = 10;
+  const std::size_t kept = std::min(shown, result.slowest.size());
+  std::ranges::partial_sort(result.slowest,
+                            result.slowest.begin() + static_cast<std::ptrdiff_t>(kept), by_sweeps);
+  result.slowest.resize(kept);
+  const auto rank_count = static_cast<double>(shape_.rank_count());
+  result.mean_sweeps = static_cast<double>(sweep_sum) / rank_count;
+  result.message_count = total.sent_count;
+  result.skipped_count = total.skipped_count;
+  if (total.used_count > 0)
+    result.mean_staleness =
+        static_cast<double>(total.staleness_sum) / static_cast<double>(total.used_count);
+  if (end_seconds_ > 0) result.waiting_fraction = waited_ / (end_seconds_ * rank_count);
+  return result;
+}
+
+}  // namespace
+
+SimulatedVariant simulated_variant(std::string_view text) {
+  for (const SimulatedVariant variant :
+       {SimulatedVariant::sync, SimulatedVariant::async, SimulatedVariant::racy})
+    if (name(variant) == text) return variant;
+  throw comm_thread::InputError(
+      fmt::format("variant: found '{}'; expected sync, async or racy", text));
+}
+
+std::string name(SimulatedVariant variant) {
+  constexpr std::array<const char*, 3> names{"sync", "async", "racy"};
+  return names.at(static_cast<std::size_t>(variant));
+}
+
+JacobiSimulationResult simulate_jacobi(const JacobiSimulationOptions& options) {
+  return Simulation(options).run();
+}
+
+}  // namespace weft::solver

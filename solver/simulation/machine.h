@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weft::solver {
+
+/// Connection of the nodes of a simulated machine: how many links a message crosses.
+enum class Topology {
+  flat,  // one switch
+  fat_tree,  // 16 nodes a leaf switch, then levels of 16
+  torus,  // as cubic as the number of nodes allows
+};
+
+/// Parameters of a simulated machine in the terms of LogGOP, and of its disturbances.
+///
+/// Source: Alexandrov et al. 1995 (LogGP); Hoefler et al. 2010, "LogGOPSim" (overhead a byte).
+struct Machine {
+  std::string name = "custom";
+  std::string source{};  // where the numbers come from
+
+  // Network between nodes. Unit: seconds.
+  double latency = 1.5e-6;  // L, of the first link
+  double latency_per_hop = 0.1e-6;  // of each further link
+  double overhead = 0.5e-6;  // o, of a message, at either end
+  double gap = 0.2e-6;  // g, between messages of a node
+  double gap_per_byte = 0.2e-9;  // G, of the link of a node
+  double overhead_per_byte = 0.1e-9;  // O, of the copy at either end
+  // Within a node.
+  double local_latency = 0.5e-6;
+  double local_gap_per_byte = 0.2e-9;
+  Topology topology = Topology::flat;
+  int ranks_per_node = 32;
+
+  // Computation.
+  double seconds_per_point = 2.5e-8;  // of a sweep, with all cores busy
+  double seconds_per_sweep = 0;  // whatever the number of points
+
+  // Disturbances.
+  double core_spread = 0;  // standard deviation of the speeds of cores, as a fraction
+  double jitter = 0;  // mean of the exponential slow-down of a sweep, as a fraction
+  double detour_rate = 0;  // detours of the system a second of computation
+  double detour_seconds = 0;  // mean of each
+  int slow_rank = -1;
+  double slow_factor = 1;  // by which that rank computes slower
+
+  /// Of the communication thread: between two polls, 0 on a core of its own.
+  double poll_interval = 0;
+};
+
+/// Machines that are known by name: those of the papers. The names: `machine_names`.
+/// Throws comm_thread::InputError with the list of names.
+Machine machine_by_name(std::string_view name);
+
+std::span<const Machine> known_machines();
+
+/// Parses `flat`, `fat-tree` or `torus`. Throws comm_thread::InputError.
+Topology topology_by_name(std::string_view text);
+/// Inverse of `topology_by_name`.
+std::string name(Topology topology);
+
+/// Throws comm_thread::InputError for numbers that are out of range.
+void check(const Machine& machine);
+
+}  // namespace weft::solver

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "comm_thread/simulation/network_model.h"
+#include "solver/simulation/machine.h"
+
+namespace weft::solver {
+
+/// Times of messages on a machine, and of computations with their disturbances.
+///
+///     start ─o─► link of the node, free ─g + G·bytes─► ─L + hops─► link in, free ─o + O·bytes─►
+///
+/// A node's ranks share its link in and its link out; messages inside a node use neither. Links
+/// between switches are never full. Every random number depends on the seed, the rank and the
+/// number of the sweep alone.
+class MachineModel final : public comm_thread::NetworkModel {
+ public:
+  MachineModel(const Machine& machine, int rank_count, std::uint64_t seed);
+
+  double arrival(const comm_thread::SimulatedRoute& route, std::size_t bytes, double now) override;
+  double acknowledgement(const comm_thread::SimulatedRoute& route, double now) override;
+  double reduction(int rank_count, double now) override;
+
+  /// Bytes of the messages that are charged for one of the simulated bytes: parts are smaller than
+  /// those they stand for.
+  void charge_payload(double factor, std::size_t free_bytes) {
+    payload_factor_ = factor;
+    free_bytes_ = free_bytes;
+  }
+
+  /// Duration of a sweep over `point_count` points. Unit: seconds.
+  double sweep_seconds(int rank, std::uint64_t sweep, double point_count) const;
+
+  int node(int rank) const { return rank / machine_.ranks_per_node; }
+  const Machine& machine() const { return machine_; }
+
+ private:
+  double charged_bytes(std::size_t bytes) const;
+  double latency(int from_node, int to_node) const;
+  int hop_count(int from_node, int to_node) const;
+  std::uint64_t random(int rank, std::uint64_t sweep, std::uint64_t what) const;
+
+  Machine machine_;
+  std::uint64_t seed_;
+  double payload_factor_ = 1;
+  std::size_t free_bytes_ = 0;
+  std::array<int, 3> torus_{1, 1, 1};
+  std::vector<double> out_free_;  // of each node: when its link is free
+  std::vector<double> in_free_;
+  std::vector<double> core_factor_;  // of each rank
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,93 @@
+#include "solver/simulation/jacobi_simulation.h"
+
+#include <cstdint>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::solver {
+namespace {
+
+JacobiSimulationOptions small(SimulatedVariant variant) {
+  JacobiSimulationOptions options;
+  options.machine = machine_by_name("hector");
+  options.rank_count = 24;
+  options.variant = variant;
+  options.tolerance = 1e-3;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("all variants and detectors converge to the true residual, and replay from the seed") {
+  using comm_thread::DetectorKind;
+  for (const SimulatedVariant variant :
+       {SimulatedVariant::sync, SimulatedVariant::async, SimulatedVariant::racy})
+    for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
+                                        DetectorKind::all_reduce, DetectorKind::snapshot}) {
+      JacobiSimulationOptions options = small(variant);
+      options.detector = detector;
+      const JacobiSimulationResult result = simulate_jacobi(options);
+      CHECK(result.has_converged);
+      CHECK(result.relative_residual <= 1e-3);
+      CHECK(result.seconds > 0);
+      CHECK(simulate_jacobi(options).hash == result.hash);
+      options.seed = 2;
+      CHECK(simulate_jacobi(options).hash != result.hash);
+    }
+}
+
+TEST_CASE("sweeps of the synchronous variant do not depend on times") {
+  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  const JacobiSimulationResult task = simulate_jacobi(options);
+  options.overlaps = false;
+  options.machine.latency = 1e-3;
+  const JacobiSimulationResult slow = simulate_jacobi(options);
+  CHECK(slow.most_sweeps == task.most_sweeps);
+  CHECK(slow.seconds > task.seconds);
+}
+
+TEST_CASE("one slow rank holds up everybody in sync, and itself in async") {
+  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  const double sync = simulate_jacobi(options).seconds;
+  options.machine.slow_rank = 5;
+  options.machine.slow_factor = 4;
+  const double slow_sync = simulate_jacobi(options).seconds;
+  CHECK(slow_sync > 3.5 * sync);
+  options.variant = SimulatedVariant::async;
+  const JacobiSimulationResult async = simulate_jacobi(options);
+  CHECK(async.has_converged);
+  CHECK(async.slowest.front().rank == 5);
+  CHECK(async.seconds < slow_sync);
+}
+
+TEST_CASE("a run that may not converge ends at the most sweeps, verified") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.max_sweeps = 50;
+  options.tolerance = 1e-12;
+  const JacobiSimulationResult result = simulate_jacobi(options);
+  CHECK_FALSE(result.has_converged);
+  CHECK(result.most_sweeps >= 50);
+  CHECK(result.relative_residual > 1e-12);
+}
+
+TEST_CASE("one rank is a simulation, too") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.rank_count = 1;
+  CHECK(simulate_jacobi(options).has_converged);
+  options.variant = SimulatedVariant::sync;
+  CHECK(simulate_jacobi(options).has_converged);
+}
+
+TEST_CASE("options out of range are refused") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.rank_count = 0;
+  CHECK_THROWS_AS(simulate_jacobi(options), comm_thread::InputError);
+  options = small(SimulatedVariant::async);
+  options.machine.slow_factor = 0.5;
+  CHECK_THROWS_AS(simulate_jacobi(options), comm_thread::InputError);
+  CHECK_THROWS_AS(machine_by_name("nowhere"), comm_thread::InputError);
+}
+
+}  // namespace weft::solver
