@@ -13,14 +13,29 @@ using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
 
+constexpr int dependent_bits = 6;
+constexpr int most_dependents = (1 << dependent_bits) - 1;
+
+/// The priority of a row that is not decided, above `row_bits` bits for the row.
+std::uint64_t priority(int dependents, int round, GlobalIndex row, int row_bits) {
+  const int random_bits = std::max(0, 64 - dependent_bits - row_bits);
+  const auto last =
+      static_cast<std::uint64_t>(most_dependents - std::min(dependents, most_dependents));
+  const std::uint64_t random =
+      random_bits == 0
+          ? 0
+          : spmv::random_bits(static_cast<std::uint64_t>(round), row) >> (64 - random_bits);
+  return (last << random_bits | random) << row_bits;
+}
+
 }  // namespace
 
 IndependentSet::IndependentSet(Crew& crew, const LevelMatrix& level, const StrongRows& strong)
     : words_(crew, level.plan, level.thread_rows, outside) {
   // The least word among a row and its neighbours; `outside` once one of them is a root.
   RowValues<Word> least(crew, level.plan, level.thread_rows, outside);
-  const auto row_bits =
-      std::bit_width(static_cast<std::uint64_t>(level.matrix.partition.row_count()) + 1);
+  const auto row_bits = static_cast<int>(
+      std::bit_width(static_cast<std::uint64_t>(level.matrix.partition.row_count()) + 1));
   const GlobalIndex first_row = level.matrix.first_row();
   std::vector<std::int64_t> open(static_cast<std::size_t>(crew.team().thread_count()));
   std::int64_t open_everywhere = 1;
@@ -33,10 +48,10 @@ IndependentSet::IndependentSet(Crew& crew, const LevelMatrix& level, const Stron
     uncovered = undecided;
     for (int round = 0; open_everywhere > 0; ++round) {
       for (const LocalIndex row : undecided) {
+        const auto i = static_cast<std::size_t>(row);
         const auto global = first_row + row;
-        const Word priority = spmv::random_bits(static_cast<std::uint64_t>(round), global);
-        words_[static_cast<std::size_t>(row)] =
-            (row_bits < 64 ? priority << row_bits : 0) | (static_cast<Word>(global) + 1);
+        words_[i] = priority(strong.dependent_count(i), round, global, row_bits) |
+                    (static_cast<Word>(global) + 1);
       }
       words_.collective_renew(thread);
       for (const LocalIndex row : uncovered) {

@@ -14,9 +14,13 @@ namespace weft::solver::amg {
 ///
 ///     6×6 tridiagonal     roots 1 and 4, for instance: 0 [1] 2 | 3 [4] 5
 ///
-/// Every row without couplings is outside. Each round, all rows that are not decided get a random
-/// priority that depends on the global row and the round alone; a row is a root once it has the
-/// least within two couplings. So the set does not depend on ranks and threads.
+/// Every row without couplings is outside. Rows on which many depend come first, and of those with
+/// as many the order is random: each round, all rows that are not decided get a number that depends
+/// on the global row and the round alone. A row is a root once it comes first within two couplings.
+/// So the set does not depend on ranks and threads.
+///
+/// Without a preference for rows on which many depend, a checkerboard of coefficients 1 and 1000
+/// takes 50 iterations instead of 32, lognormal ones 46 instead of 42, and others one more or less.
 /// Source: Kelley and Rajamanickam 2022, "Parallel, portable algorithms for distance-2 maximal
 /// independent set and graph coarsening", algorithm 1.
 class IndependentSet {
@@ -29,8 +33,9 @@ class IndependentSet {
   int round_count() const { return round_count_; }
 
  private:
-  /// A word is the state of a row: a root, outside, or the priority of one that is not decided,
-  /// above its global row plus one.
+  /// A word is the state of a row: a root, outside, or the priority of one that is not decided: 6
+  /// bits by which rows depend on it, as many random ones as there is room for, and its global row
+  /// plus one.
   using Word = std::uint64_t;
   static constexpr Word root = 0;
   static constexpr Word outside = ~Word{0};

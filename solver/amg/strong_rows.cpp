@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "solver/amg/row_values.h"
 
@@ -28,6 +29,12 @@ double strongest_of(const spmv::CrsMatrix& rows, LocalIndex row) {
   return negative > 0 ? negative : -magnitude;
 }
 
+/// Strong couplings of a thread.
+struct alignas(64) Count {
+  std::int64_t all = 0;
+  std::int64_t one_way = 0;  // for one of their rows
+};
+
 /// Is `value` strong in a row with `strongest`?
 bool is_strong(double value, double strongest, double threshold) {
   return strongest > 0   ? -value >= threshold * strongest
@@ -42,9 +49,11 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
       ends_(static_cast<std::size_t>(level.row_count())),
       columns_(static_cast<std::size_t>(level.matrix.rows.nonzero_count())),
       values_(columns_.size()),
-      diagonal_(ends_.size()) {
+      diagonal_(ends_.size()),
+      dependents_(ends_.size()) {
   const spmv::CrsMatrix& rows = level.matrix.rows;
   RowValues<double> strongest(crew, level.plan, level.thread_rows, 0);
+  std::vector<Count> counts(static_cast<std::size_t>(crew.team().thread_count()));
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const LocalIndex first = level.thread_rows[index];
@@ -55,17 +64,22 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
     for (LocalIndex row = first; row < last; ++row) {
       const auto i = static_cast<std::size_t>(row);
       std::size_t end = begin(i);
+      std::int32_t dependents = 0;
       double all = 0;  // the diagonal and the weak couplings
       double diagonal = 0;
       for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
            k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k) {
         const LocalIndex column = rows.columns[k];
         const double value = rows.values[k];
+        const bool is_own = is_strong(value, strongest[i], threshold);
+        const bool is_others =
+            is_strong(value, strongest[static_cast<std::size_t>(column)], threshold);
         if (column == row) {
           diagonal += value;
           all += value;
-        } else if (is_strong(value, strongest[i], threshold) ||
-                   is_strong(value, strongest[static_cast<std::size_t>(column)], threshold)) {
+        } else if (is_own || is_others) {
+          dependents += is_others;
+          counts[index].one_way += is_own != is_others;
           columns_[end] = column;
           values_[end++] = value;
         } else {
@@ -73,9 +87,18 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
         }
       }
       ends_[i] = end;
+      dependents_[i] = dependents;
+      counts[index].all += static_cast<std::int64_t>(end - begin(i));
       diagonal_[i] = all >= least_diagonal * diagonal ? all : diagonal;
     }
   });
+  std::vector<std::int64_t> sums(2);
+  for (const Count& count : counts) {
+    sums[0] += count.one_way;
+    sums[1] += count.all;
+  }
+  crew.communicator().sum(sums);
+  if (sums[1] > 0) one_way_share_ = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
 }
 
 }  // namespace weft::solver::amg

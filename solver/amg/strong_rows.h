@@ -32,6 +32,11 @@ class StrongRows {
   std::span<const double> values(std::size_t row) const {
     return values_.span().subspan(begin(row), ends_[row] - begin(row));
   }
+  /// How many rows depend on `row`: for them its coupling is strong.
+  int dependent_count(std::size_t row) const { return dependents_[row]; }
+  /// The share of strong couplings of all ranks that are strong for one of their rows only. Near 0
+  /// where coefficients are smooth; above a half where they vary at random by orders of magnitude.
+  double one_way_share() const { return one_way_share_; }
   double diagonal(std::size_t row) const { return diagonal_[row]; }
   bool is_alone(std::size_t row) const { return ends_[row] == begin(row); }
 
@@ -43,6 +48,8 @@ class StrongRows {
   perfmodel::HugePageBuffer<spmv::LocalIndex> columns_;
   perfmodel::HugePageBuffer<double> values_;
   perfmodel::HugePageBuffer<double> diagonal_;
+  perfmodel::HugePageBuffer<std::int32_t> dependents_;
+  double one_way_share_ = 0;
 };
 
 }  // namespace weft::solver::amg

@@ -62,13 +62,19 @@ struct SetUp {
   GalerkinProduct product;
 };
 
-/// Strong neighbours of every row, by the definition.
-std::vector<std::set<GlobalIndex>> strong_graph(const ReferenceMatrix& matrix) {
+/// The largest −a_ij of every row.
+std::vector<double> strongest_couplings(const ReferenceMatrix& matrix) {
   std::vector<double> strongest(matrix.size());
   for (std::size_t row = 0; row < matrix.size(); ++row)
     for (const auto& [column, value] : matrix[row])
       if (column != static_cast<GlobalIndex>(row))
         strongest[row] = std::max(strongest[row], -value);
+  return strongest;
+}
+
+/// Strong neighbours of every row, by the definition.
+std::vector<std::set<GlobalIndex>> strong_graph(const ReferenceMatrix& matrix) {
+  const std::vector<double> strongest = strongest_couplings(matrix);
   std::vector<std::set<GlobalIndex>> graph(matrix.size());
   for (std::size_t row = 0; row < matrix.size(); ++row)
     for (const auto& [column, value] : matrix[row])
@@ -99,6 +105,31 @@ TEST_CASE("strong couplings are those of the definition and the filtered rows ke
       for (const auto& [column, value] : matrix[row]) whole += value;
       CHECK(sum == Approx(whole).margin(1e-9));
     }
+  }
+}
+
+TEST_CASE("rows know how many depend on them, and all ranks how many couplings are one-way") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const ReferenceMatrix matrix = tests::reference_matrix(spmv::Problem::parse(problem));
+    const auto graph = strong_graph(matrix);
+    const auto strongest = strongest_couplings(matrix);
+    const SetUp setup(Communicator::collective_world(), problem, tests::thread_count());
+    std::vector<int> dependents(matrix.size());
+    double one_way = 0;
+    double all = 0;
+    for (std::size_t row = 0; row < matrix.size(); ++row)
+      for (const GlobalIndex column : graph[row]) {
+        const auto other = static_cast<std::size_t>(column);
+        const double value = -matrix[row].at(column);
+        const bool is_others = value >= threshold * strongest[other];
+        dependents[row] += is_others;
+        one_way += is_others != (value >= threshold * strongest[row]);
+        all += 1;
+      }
+    for (std::size_t i = 0; i < setup.system.count(); ++i)
+      CHECK(setup.strong.dependent_count(i) == dependents[setup.system.first() + i]);
+    CHECK(setup.strong.one_way_share() == Approx(one_way / all));
   }
 }
 
