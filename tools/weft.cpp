@@ -21,6 +21,7 @@
 #include "tools/commands/progress_command.h"
 #include "tools/commands/roofline_command.h"
 #include "tools/commands/schwarz_command.h"
+#include "tools/commands/simulate_command.h"
 #include "tools/commands/solve_command.h"
 #include "tools/commands/spmv_command.h"
 #include "tools/commands/study_command.h"
@@ -52,8 +53,8 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
     return "found " + found +
-           "; expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, topology "
-           "or progress";
+           "; expected solve, jacobi, schwarz, spmv, roofline, compare, study, simulate, generate, "
+           "topology or progress";
   }
   if (text.find("; expected") != std::string::npos) return text;
   return text + "; expected arguments as in weft --help";
@@ -74,6 +75,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_roofline_command(program, session, exit_code);
   weft::tools::add_compare_command(program, session, exit_code);
   weft::tools::add_study_command(program, session, exit_code);
+  weft::tools::add_simulate_command(program, session, exit_code);
   weft::tools::add_generate_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
   weft::tools::add_progress_command(program, session, exit_code);

@@ -1,0 +1,143 @@
+#include "tools/commands/simulate_command.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/simulation/jacobi_simulation.h"
+#include "tools/commands/simulation_options.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+namespace {
+
+struct SimulateOptions : SystemOptions {
+  MachineOptions machine;
+  solver::JacobiSimulationOptions jacobi;
+  std::vector<std::string> variants{"sync", "async", "racy"};
+  std::string mode = "task";
+  std::string detector = "residual";
+  int seed_count = 1;
+};
+
+void print_summary(const Json& report) {
+  const Json& simulation = report["simulation"];
+  const Json& machine = simulation["machine"];
+  fmt::print("problem      diffusion, {}^3 points a rank, of which {}^3 are real\n",
+             simulation["points"].get<int>(), simulation["real_points"].get<int>());
+  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
+             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
+             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  fmt::print("{:>8}{:>8}{:>6}{:>12}{:>10}{:>11}{:>10}{:>14}{:>11}{:>9}\n", "ranks", "variant",
+             "seed", "seconds", "sweeps", "mean", "max", "ms per sweep", "staleness", "wall s");
+  for (const Json& run : simulation["runs"]) {
+    const Json& sweeps = run["iterations"];
+    const double seconds = run["seconds"].get<double>();
+    fmt::print("{:>8}{:>8}{:>6}{:>12.4g}{:>10}{:>11.1f}{:>10}{:>14.4g}{:>11.2f}{:>9.2f}{}\n",
+               run["simulated_ranks"].get<int>(), run["variant"].get<std::string>(),
+               run["seed"].get<std::uint64_t>(), seconds, sweeps["min"].get<std::int64_t>(),
+               sweeps["mean"].get<double>(), sweeps["max"].get<std::int64_t>(),
+               1e3 * seconds / sweeps["mean"].get<double>(), run["mean_staleness"].get<double>(),
+               run["wall_seconds"].get<double>(),
+               run["status"] == "converged" ? "" : "  not converged");
+  }
+}
+
+int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOptions& options) {
+  const perfmodel::Stopwatch watch;
+  solver::JacobiSimulationOptions jacobi = options.jacobi;
+  jacobi.machine = options.machine.parsed();
+  jacobi.detector = comm_thread::detector_kind(options.detector);
+  jacobi.overlaps = options.mode == "task";
+  std::vector<solver::SimulatedVariant> variants;
+  for (const std::string& variant : options.variants)
+    variants.push_back(solver::simulated_variant(variant));
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  collective_expect_one_rank(job, "simulate");
+  const ReportFile report_file(job, options.json_path);
+  Json runs = Json::array();
+  for (const solver::SimulatedVariant variant : variants)
+    for (int seed = 0; seed < options.seed_count; ++seed) {
+      jacobi.variant = variant;
+      jacobi.seed = options.jacobi.seed + static_cast<std::uint64_t>(seed);
+      const perfmodel::Stopwatch run_watch;
+      const solver::JacobiSimulationResult result = solver::simulate_jacobi(jacobi);
+      runs.push_back(simulation_report(jacobi, result, run_watch.seconds()));
+    }
+  Json report = collective_start_report(job, "simulate");
+  report["method"] = "jacobi";
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["simulation"] = {{"machine", machine_report(jacobi.machine)},
+                          {"points", jacobi.points},
+                          {"real_points", jacobi.real_points},
+                          {"mode", options.mode},
+                          {"detector", options.detector},
+                          {"tolerance", jacobi.tolerance},
+                          {"runs", std::move(runs)}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  return 0;
+}
+
+void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<SimulateOptions>();
+  solver::JacobiSimulationOptions& jacobi = options->jacobi;
+  CLI::App& command = *simulate.add_subcommand("jacobi", "Jacobi sweeps of the diffusion problem");
+  const auto count = [&command](const char* name, int& value, int least, int most,
+                                const char* help) {
+    command.add_option(name, value, help)
+        ->check(CLI::Range(least, most))
+        ->type_name("COUNT")
+        ->capture_default_str();
+  };
+  count("--simulated-ranks", jacobi.rank_count, 1, 1 << 20, "ranks of the simulated run");
+  count("--points", jacobi.points, 1, 10'000,
+        "points per direction of a rank's part: what time is charged for");
+  count("--real-points", jacobi.real_points, 1, 64,
+        "points per direction that are really swept for it");
+  add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
+              "as --variant of weft jacobi");
+  add_choice(command, "--mode", options->mode, {"vector", "task"}, "of sync");
+  add_choice(command, "--detector", options->detector,
+             {"flags", "residual", "all-reduce", "snapshot"}, "as in weft jacobi");
+  command.add_option("--tolerance", jacobi.tolerance, "relative residual to reach")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--max-iterations", jacobi.max_sweeps, "end after this many sweeps of a rank")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  count("--in-flight", jacobi.max_in_flight, 1, 512,
+        "largest number of messages in flight to a neighbour");
+  count("--halo-period", jacobi.halo_period, 1, 1'000'000, "sweeps between two messages");
+  count("--check-period", jacobi.contribution_period, 1, 1'000'000, "sweeps between two residuals");
+  command.add_option("--seed", jacobi.seed, "of everything that is random")->capture_default_str();
+  count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  add_machine_options(command, options->machine);
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft simulate jacobi --simulated-ranks 512\n"
+      "  weft simulate jacobi --simulated-ranks 4096 --slow 7:2 --variants sync,async\n"
+      "  weft simulate jacobi --machine gigabit --progress progress.json --json -");
+  command.callback(
+      [options, &session, &exit_code] { exit_code = simulate_jacobi(session, *options); });
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& program, const comm_thread::MpiSession& session,
+                          int& exit_code) {
+  CLI::App& command = *program.add_subcommand(
+      "simulate", "what a method would do on a machine of many ranks, in one process");
+  command.require_subcommand(1);
+  add_jacobi(command, session, exit_code);
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,199 @@
+#include "tools/commands/simulation_options.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::tools {
+namespace {
+
+using comm_thread::InputError;
+
+Json read_report(const std::string& path, const std::string& command) {
+  std::ifstream file(path);
+  if (!file)
+    throw InputError(
+        fmt::format("{}: cannot be read; expected a report of weft {}", path, command));
+  Json report = Json::parse(file, nullptr, false);
+  if (!report.is_object() || report.value("command", "") != command)
+    throw InputError(fmt::format("{}: expected a report of weft {}", path, command));
+  return report;
+}
+
+/// The number at `pointer` of a report. Throws comm_thread::InputError.
+double number_at(const Json& report, const std::string& path, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  if (!report.contains(place) || !report[place].is_number())
+    throw InputError(fmt::format("{}: found no number at {}", path, pointer));
+  return report[place].get<double>();
+}
+
+/// The two numbers of "A:B". Throws comm_thread::InputError.
+std::pair<double, double> pair_of(const std::string& option, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  try {
+    if (colon == std::string::npos) throw std::invalid_argument(text);
+    std::size_t first = 0;
+    std::size_t second = 0;
+    const std::pair<double, double> pair{std::stod(text.substr(0, colon), &first),
+                                         std::stod(text.substr(colon + 1), &second)};
+    if (first != colon || second != text.size() - colon - 1) throw std::invalid_argument(text);
+    return pair;
+  } catch (const std::logic_error&) {
+    throw InputError(fmt::format("{}: found '{}'; expected two numbers, A:B", option, text));
+  }
+}
+
+void replace(double& value, double by) {
+  if (by >= 0) value = by;
+}
+
+/// Of this machine, as weft progress has measured its link.
+void take_progress(solver::Machine& machine, const std::string& path) {
+  const Json report = read_report(path, "progress");
+  machine.name = "measured";
+  machine.source = "weft progress, " + path;
+  machine.latency = number_at(report, path, "/progress/link/latency_seconds");
+  const double bandwidth = number_at(report, path, "/progress/link/bytes_per_second");
+  machine.gap_per_byte = 1 / bandwidth;
+}
+
+/// Of this machine: the bandwidth of a node, shared by the ranks; 24 bytes a point.
+void take_roofline(solver::Machine& machine, const std::string& path) {
+  const Json report = read_report(path, "roofline");
+  constexpr double bytes_per_point = 24;
+  const double bandwidth = number_at(report, path, "/roofline/bandwidth/bytes_per_second");
+  machine.seconds_per_point = bytes_per_point * machine.ranks_per_node / bandwidth;
+  machine.source += (machine.source.empty() ? "" : "; ") + ("weft roofline, " + path);
+}
+
+}  // namespace
+
+solver::Machine MachineOptions::parsed() const {
+  solver::Machine parsed = solver::machine_by_name(machine);
+  if (ranks_per_node > 0) parsed.ranks_per_node = ranks_per_node;
+  if (!progress_path.empty()) take_progress(parsed, progress_path);
+  if (!roofline_path.empty()) take_roofline(parsed, roofline_path);
+  if (!topology.empty()) parsed.topology = solver::topology_by_name(topology);
+  replace(parsed.latency, latency);
+  replace(parsed.overhead, overhead);
+  replace(parsed.gap, gap);
+  replace(parsed.jitter, jitter);
+  replace(parsed.core_spread, core_spread);
+  replace(parsed.poll_interval, poll_interval);
+  if (bandwidth > 0) parsed.gap_per_byte = 1 / bandwidth;
+  if (point_rate > 0) parsed.seconds_per_point = 1 / point_rate;
+  if (!slow.empty()) {
+    const auto [rank, factor] = pair_of("--slow", slow);
+    parsed.slow_rank = static_cast<int>(rank);
+    parsed.slow_factor = factor;
+  }
+  if (!detours.empty())
+    std::tie(parsed.detour_rate, parsed.detour_seconds) = pair_of("--detours", detours);
+  solver::check(parsed);
+  return parsed;
+}
+
+void add_machine_options(CLI::App& command, MachineOptions& options) {
+  std::string names;
+  for (const solver::Machine& machine : solver::known_machines())
+    names += (names.empty() ? "" : "|") + machine.name;
+  command.add_option("--machine", options.machine, "parameters to begin with")
+      ->type_name(names)
+      ->capture_default_str();
+  command
+      .add_option("--progress", options.progress_path,
+                  "latency and bandwidth of the link from this report of weft progress")
+      ->type_name("FILE.json");
+  command
+      .add_option("--roofline", options.roofline_path,
+                  "points a second from the bandwidth in this report of weft roofline")
+      ->type_name("FILE.json");
+  command.add_option("--topology", options.topology, "how the nodes are connected")
+      ->type_name("flat|fat-tree|torus");
+  command.add_option("--ranks-per-node", options.ranks_per_node, "ranks that share a link")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("COUNT");
+  const auto number = [&command](const char* name, double& value, const char* help,
+                                 const char* type) {
+    command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->type_name(type);
+  };
+  number("--latency", options.latency, "L, between neighbouring nodes", "SECONDS");
+  number("--overhead", options.overhead, "o, of a message at either end", "SECONDS");
+  number("--gap", options.gap, "g, between two messages of a node", "SECONDS");
+  number("--bandwidth", options.bandwidth, "1/G, of the link of a node", "BYTES/S");
+  number("--point-rate", options.point_rate, "grid points a core sweeps in a second", "COUNT");
+  number("--jitter", options.jitter, "mean slow-down of a sweep, exponential", "FRACTION");
+  number("--core-spread", options.core_spread, "standard deviation of the cores' speeds",
+         "FRACTION");
+  number("--poll-interval", options.poll_interval,
+         "how often a communication thread without a core of its own looks", "SECONDS");
+  command.add_option("--slow", options.slow, "one rank computes slower by this factor")
+      ->type_name("RANK:FACTOR");
+  command
+      .add_option("--detours", options.detours,
+                  "interruptions a second of computation, and their mean length")
+      ->type_name("RATE:SECONDS");
+}
+
+void collective_expect_one_rank(const Job& job, const std::string& command) {
+  comm_thread::collective_attempt(job.world(), [&] {
+    if (job.world().size() > 1)
+      throw InputError(
+          fmt::format("{}: found {} ranks; expected one, which simulates all (--simulated-ranks)",
+                      command, job.world().size()));
+  });
+}
+
+Json machine_report(const solver::Machine& machine) {
+  return {{"name", machine.name},
+          {"source", machine.source},
+          {"topology", name(machine.topology)},
+          {"ranks_per_node", machine.ranks_per_node},
+          {"latency_seconds", machine.latency},
+          {"latency_per_hop_seconds", machine.latency_per_hop},
+          {"overhead_seconds", machine.overhead},
+          {"gap_seconds", machine.gap},
+          {"gap_per_byte_seconds", machine.gap_per_byte},
+          {"overhead_per_byte_seconds", machine.overhead_per_byte},
+          {"local_latency_seconds", machine.local_latency},
+          {"local_gap_per_byte_seconds", machine.local_gap_per_byte},
+          {"seconds_per_point", machine.seconds_per_point},
+          {"core_spread", machine.core_spread},
+          {"jitter", machine.jitter},
+          {"detour_rate", machine.detour_rate},
+          {"detour_seconds", machine.detour_seconds},
+          {"slow_rank", machine.slow_rank},
+          {"slow_factor", machine.slow_factor},
+          {"poll_interval_seconds", machine.poll_interval}};
+}
+
+Json simulation_report(const solver::JacobiSimulationOptions& options,
+                       const solver::JacobiSimulationResult& result, double wall_seconds) {
+  Json slowest = Json::array();
+  for (const solver::SimulatedRankSpeed& rank : result.slowest)
+    slowest.push_back({{"rank", rank.rank}, {"sweeps", rank.sweeps}});
+  return {
+      {"variant", name(options.variant)},
+      {"simulated_ranks", options.rank_count},
+      {"seed", options.seed},
+      {"status", result.has_converged ? "converged" : "not-converged"},
+      {"seconds", result.seconds},
+      {"iterations",
+       {{"min", result.least_sweeps}, {"mean", result.mean_sweeps}, {"max", result.most_sweeps}}},
+      {"relative_residual", result.relative_residual},
+      {"verifications", result.verification_count},
+      {"mean_staleness", result.mean_staleness},
+      {"messages", result.message_count},
+      {"skipped", result.skipped_count},
+      {"waiting_fraction", result.waiting_fraction},
+      {"slowest", std::move(slowest)},
+      {"events", result.event_count},
+      {"hash", fmt::format("{:016x}", result.hash)},
+      {"wall_seconds", wall_seconds}};
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/simulation/jacobi_simulation.h"
+#include "solver/simulation/machine.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+
+namespace weft::tools {
+
+/// The options that describe a simulated machine: a preset, numbers of this machine from reports,
+/// and single numbers on top of both.
+struct MachineOptions {
+  std::string machine = "hector";
+  std::string progress_path;  // JSON of weft progress
+  std::string roofline_path;  // JSON of weft roofline
+  std::string topology;
+  int ranks_per_node = 0;
+  double latency = -1;  // each below 0: as the machine has it
+  double overhead = -1;
+  double gap = -1;
+  double bandwidth = -1;  // bytes a second of a node's link
+  double point_rate = -1;  // points a second of a core
+  double jitter = -1;
+  double core_spread = -1;
+  std::string slow;  // RANK:FACTOR
+  std::string detours;  // RATE:SECONDS
+  double poll_interval = -1;
+
+  /// Throws comm_thread::InputError.
+  solver::Machine parsed() const;
+};
+
+void add_machine_options(CLI::App& command, MachineOptions& options);
+
+/// Throws comm_thread::InputError if there is more than one rank. Collective.
+void collective_expect_one_rank(const Job& job, const std::string& command);
+
+/// For JSON.
+Json machine_report(const solver::Machine& machine);
+Json simulation_report(const solver::JacobiSimulationOptions& options,
+                       const solver::JacobiSimulationResult& result, double wall_seconds);
+
+}  // namespace weft::tools
