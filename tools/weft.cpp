@@ -1,3 +1,5 @@
+#include "library/include/weft/weft.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -41,6 +43,16 @@ std::optional<ThreadLevel> wanted_thread_level() {
   return std::nullopt;
 }
 
+/// The version, and those of the libraries that weft is built with.
+std::string version_text() {
+  std::string text = fmt::format("weft {}, commit {}\n", weft::version(), weft::build_commit);
+  for (const weft::Dependency& each : weft::dependencies())
+    text +=
+        fmt::format("  {:<14} {} ({}): {}\n", each.name, each.version, each.licence, each.purpose);
+  text.pop_back();
+  return text;
+}
+
 /// What is wrong with the arguments, in one line.
 std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& error) {
   const std::string text = error.what();
@@ -61,7 +73,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
                    "weft");
   program.require_subcommand(1);
-  program.set_version_flag("--version", std::string("weft ") + weft::build_commit);
+  program.set_version_flag("--version", version_text());
   program.set_help_all_flag("--help-all", "help for all commands");
   weft::tools::add_solve_command(program, session, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
@@ -100,6 +112,8 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
 }  // namespace
 
 int main(int argument_count, char** arguments) {
+  // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
+  setenv("OMPI_MCA_osc", "^rdma", 0);
   const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));
   int rank = 0;
   try {

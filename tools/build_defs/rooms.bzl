@@ -51,6 +51,13 @@ ROOMS = {
         "solver/tiles": ["report", "direct", "sweep"],
         "solver/threads": ["report", "sweep"],
     },
+    "library": {
+        "library/include/weft": [],
+        "library/settings": [],
+        "library/state": ["include/weft"],
+        "library/api": ["include/weft", "settings", "state"],
+        "library/python": [],
+    },
     "tools": {
         "tools/cluster": [],
         "tools/job": [],

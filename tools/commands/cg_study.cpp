@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
@@ -91,7 +92,7 @@ class Entrant {
 
 /// One problem. A variant's vectors are there only while its modes run: all at once might not fit.
 Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
-  SolveSystem system(job, options, problem, choose_right_hand_side("", problem),
+  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
                      options.is_matrix_free());
   const CommunicationCost cost = collective_measure_communication(job, system.op());
   std::vector<double> textbook;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
@@ -69,7 +70,7 @@ Json costs_report(const MeasuredModeCosts& measured) {
 /// One problem on this job's ranks and threads.
 Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
                         bool& bits_are_equal) {
-  SolveSystem system(job, options, problem, choose_right_hand_side("", problem),
+  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
                      options.is_matrix_free());
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/multigrid_word.h"
+#include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/method_table.h"
@@ -26,7 +28,6 @@
 #include "tools/job/system_options.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/system/linear_system.h"
-#include "tools/system/multigrid_word.h"
 
 namespace weft::tools {
 namespace {
@@ -136,11 +137,11 @@ class Entrant {
 /// One problem. The entrants run in turn, so that what disturbs the machine disturbs all.
 Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem,
-                     choose_right_hand_side(options.right_hand_side, problem), true);
+                     library::choose_right_hand_side(options.right_hand_side, problem), true);
   std::vector<std::unique_ptr<Entrant>> entrants;
   for (const std::string& method : options.methods)
     for (const int steps : options.steps) {
-      solver::MultigridSettings settings = parse_multigrid(options.settings);
+      solver::MultigridSettings settings = library::parse_multigrid(options.settings);
       settings.steps = steps;
       entrants.push_back(std::make_unique<Entrant>(system, options, method, settings));
     }
@@ -233,7 +234,8 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
   command
       .add_option("--multigrid", options->settings,
                   "other settings, as in weft solve: start=zero|full,gather=N")
-      ->check([](const std::string& text) { return fault_of([&] { parse_multigrid(text); }); })
+      ->check(
+          [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");
   add_choice(command, "--mode", options->mode, spmv::mode_names(),
              "halo exchange, as in weft solve");

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
-#include "solver/krylov/method.h"
-#include "solver/krylov/multigrid_settings.h"
+#include "library/settings/solve_settings.h"
 #include "solver/krylov/stop_criterion.h"
-#include "solver/multigrid/matrix_multigrid.h"
-#include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {
@@ -30,18 +26,7 @@ struct SolveOptions : SystemOptions {
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
-  /// Nothing without it. Throws comm_thread::InputError where its options are none.
-  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
-
-  /// Throws comm_thread::InputError.
-  solver::MultigridSettings parsed_multigrid() const;
-  /// True if --multigrid says how many steps; else there are as many as the problem needs.
-  bool has_smoothing_steps() const;
-  /// Nothing without --grid. Throws comm_thread::InputError where it is none.
-  std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
-
-  /// Throws comm_thread::InputError where options contradict each other.
-  void check() const;
+  library::SolveSettings settings() const;
 };
 
 void add_solve_options(CLI::App& command, SolveOptions& options);

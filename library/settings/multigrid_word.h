@@ -4,10 +4,10 @@
 
 #include "solver/krylov/multigrid_settings.h"
 
-namespace weft::tools {
+namespace weft::library {
 
 /// `steps=S,start=zero|full,gather=N`, in any order; what is left out has its default.
 /// Throws comm_thread::InputError.
 solver::MultigridSettings parse_multigrid(const std::string& text);
 
-}  // namespace weft::tools
+}  // namespace weft::library

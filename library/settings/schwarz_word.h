@@ -4,7 +4,7 @@
 
 #include "solver/precondition/schwarz_preconditioner.h"
 
-namespace weft::tools {
+namespace weft::library {
 
 /// True if an option is `schwarz`, alone or followed by a colon and parameters.
 bool is_schwarz(const std::string& text);
@@ -14,4 +14,4 @@ bool is_schwarz(const std::string& text);
 solver::SchwarzPreconditioner::Options parse_schwarz(
     const std::string& text, solver::SchwarzPreconditioner::Kind by_default);
 
-}  // namespace weft::tools
+}  // namespace weft::library

@@ -1,4 +1,4 @@
-#include "tools/system/schwarz_word.h"
+#include "library/settings/schwarz_word.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 
-namespace weft::tools {
+namespace weft::library {
 namespace {
 
 using solver::SchwarzPreconditioner;
@@ -73,4 +73,4 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
   return options;
 }
 
-}  // namespace weft::tools
+}  // namespace weft::library

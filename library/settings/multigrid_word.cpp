@@ -1,4 +1,4 @@
-#include "tools/system/multigrid_word.h"
+#include "library/settings/multigrid_word.h"
 
 #include <cstdint>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 
-namespace weft::tools {
+namespace weft::library {
 namespace {
 
 using solver::MultigridSettings;
@@ -46,4 +46,4 @@ MultigridSettings parse_multigrid(const std::string& text) {
   return settings;
 }
 
-}  // namespace weft::tools
+}  // namespace weft::library
