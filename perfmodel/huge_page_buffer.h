@@ -17,7 +17,8 @@ void unmap_pages(void* pages, std::size_t bytes);
 /// The thread that first writes to a page determines its NUMA domain, so each thread of the compute
 /// team fills the share that it will use. Huge pages raised the load bandwidth of two threads from
 /// 37 to 49 GB/s in some runs.
-/// Shape: [size]. Move-only.
+/// Shape: [size]. Move-only. A borrowed buffer is memory of somebody else, which it neither touches
+/// first nor frees.
 template <class Value>
 class HugePageBuffer {
   static_assert(std::is_trivially_copyable_v<Value>);
@@ -26,14 +27,25 @@ class HugePageBuffer {
   HugePageBuffer() = default;
   explicit HugePageBuffer(std::size_t size)
       : data_(size ? static_cast<Value*>(map_pages(size * sizeof(Value))) : nullptr), size_(size) {}
+  /// Lifetime: `values` outlive the buffer.
+  static HugePageBuffer borrow(std::span<Value> values) {
+    HugePageBuffer buffer;
+    buffer.data_ = values.data();
+    buffer.size_ = values.size();
+    buffer.is_borrowed_ = true;
+    return buffer;
+  }
   ~HugePageBuffer() {
-    if (data_) unmap_pages(data_, size_ * sizeof(Value));
+    if (data_ && !is_borrowed_) unmap_pages(data_, size_ * sizeof(Value));
   }
   HugePageBuffer(HugePageBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        is_borrowed_(std::exchange(other.is_borrowed_, false)) {}
   HugePageBuffer& operator=(HugePageBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(is_borrowed_, other.is_borrowed_);
     return *this;
   }
   HugePageBuffer(const HugePageBuffer&) = delete;
@@ -50,6 +62,7 @@ class HugePageBuffer {
  private:
   Value* data_ = nullptr;
   std::size_t size_ = 0;
+  bool is_borrowed_ = false;
 };
 
 }  // namespace weft::perfmodel

@@ -1,7 +1,6 @@
 #include "perfmodel/likwid_markers.h"
 
 #include <dlfcn.h>
-#include <likwid.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,10 +27,16 @@ Function* find(void* library, const char* name) {
 
 }  // namespace
 
+/// As LIKWID 5 declares them: its headers are not needed to build.
 struct LikwidMarkers::Functions {
-  decltype(likwid_markerThreadInit)* start_thread;
-  decltype(likwid_markerGetRegion)* counts;
-  decltype(likwid_markerClose)* close;
+  using ThreadInit = void();
+  using GetRegion = void(const char* region, int* event_count, double* events, double* seconds,
+                         int* calls);
+  using Close = void();
+
+  ThreadInit* start_thread;
+  GetRegion* counts;
+  Close* close;
 };
 
 LikwidMarkers::LikwidMarkers(const std::string& library)
@@ -39,11 +44,10 @@ LikwidMarkers::LikwidMarkers(const std::string& library)
   if (!library_) throw std::runtime_error(dlerror());
   auto* const start = find<int(const char*)>(library_, "likwid_markerStartRegion");
   auto* const stop = find<int(const char*)>(library_, "likwid_markerStopRegion");
-  auto* const init = find<decltype(likwid_markerInit)>(library_, "likwid_markerInit");
-  functions_ =
-      new Functions{find<decltype(likwid_markerThreadInit)>(library_, "likwid_markerThreadInit"),
-                    find<decltype(likwid_markerGetRegion)>(library_, "likwid_markerGetRegion"),
-                    find<decltype(likwid_markerClose)>(library_, "likwid_markerClose")};
+  auto* const init = find<void()>(library_, "likwid_markerInit");
+  functions_ = new Functions{find<Functions::ThreadInit>(library_, "likwid_markerThreadInit"),
+                             find<Functions::GetRegion>(library_, "likwid_markerGetRegion"),
+                             find<Functions::Close>(library_, "likwid_markerClose")};
   init();
   MarkedRegion::install(start, stop);
 }

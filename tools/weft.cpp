@@ -1,3 +1,5 @@
+#include "library/include/weft/weft.hpp"
+
 #include <unistd.h>
 
 #include <array>
@@ -24,9 +26,9 @@
 #include "tools/commands/simulate_command.h"
 #include "tools/commands/solve_command.h"
 #include "tools/commands/spmv_command.h"
-#include "tools/commands/study_command.h"
 #include "tools/commands/topology_command.h"
 #include "tools/job/exit_codes.h"
+#include "tools/studies/study_command.h"
 
 namespace {
 
@@ -44,6 +46,16 @@ std::optional<ThreadLevel> wanted_thread_level() {
   if (wanted == "serialized") return ThreadLevel::serialized;
   if (wanted == "funneled") return ThreadLevel::funneled;
   return std::nullopt;
+}
+
+/// The version, and those of the libraries that weft is built with.
+std::string version_text() {
+  std::string text = fmt::format("weft {}, commit {}\n", weft::version(), weft::build_commit);
+  for (const weft::Dependency& each : weft::dependencies())
+    text +=
+        fmt::format("  {:<14} {} ({}): {}\n", each.name, each.version, each.licence, each.purpose);
+  text.pop_back();
+  return text;
 }
 
 /// What is wrong with the arguments, in one line.
@@ -66,7 +78,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
                    "weft");
   program.require_subcommand(1);
-  program.set_version_flag("--version", std::string("weft ") + weft::build_commit);
+  program.set_version_flag("--version", version_text());
   program.set_help_all_flag("--help-all", "help for all commands");
   weft::tools::add_solve_command(program, session, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
@@ -128,6 +140,8 @@ void collective_tell_end(int exit_code) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
+  // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
+  setenv("OMPI_MCA_osc", "^rdma", 0);
   const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));
   int rank = 0;
   try {

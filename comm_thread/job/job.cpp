@@ -1,5 +1,7 @@
 #include "comm_thread/job/job.h"
 
+#include <mpi.h>
+
 #include <utility>
 
 #include "comm_thread/engine/schedule.h"
@@ -24,17 +26,30 @@ std::string first_refusal(const std::vector<PlacementFinding>& findings) {
   return {};
 }
 
+/// Ranks of MPI_COMM_WORLD.
+int process_count() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
 }  // namespace
 
-Job::Job(JobOptions options) : Job(std::make_unique<MpiSession>(), nullptr, std::move(options)) {}
+Job::Job(JobOptions options)
+    : Job(std::make_unique<MpiSession>(), nullptr, Communicator::collective_world(),
+          std::move(options)) {}
 
 Job::Job(const MpiSession& session, JobOptions options)
-    : Job(nullptr, &session, std::move(options)) {}
+    : Job(nullptr, &session, Communicator::collective_world(), std::move(options)) {}
 
-Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, JobOptions options)
+Job::Job(Communicator world, JobOptions options)
+    : Job(std::make_unique<MpiSession>(), nullptr, std::move(world), std::move(options)) {}
+
+Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, Communicator world,
+         JobOptions options)
     : own_session_(std::move(own)),
       session_(own_session_ ? *own_session_ : *callers),
-      world_(Communicator::collective_world()),
+      world_(std::move(world)),
       comm_thread_world_(world_.collective_duplicate()),
       topology_(Topology::from_this_machine()) {
   try {
@@ -46,7 +61,16 @@ Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, JobOptions 
   }
 }
 
-void Job::plan(const JobOptions& options) {
+Job::~Job() {
+  comm_thread_.reset();
+  if (!pins_ || !team_) return;
+  team_->run([&](const TeamThread& thread) {
+    const auto& before = bindings_before_[static_cast<std::size_t>(thread.index)];
+    if (!before.empty()) topology_.bind_calling_thread(before);
+  });
+}
+
+void Job::plan(JobOptions& options) {
   const auto node = world_.collective_split_node();
   rank_on_node_ = node.rank();
   ranks_on_node_ = node.size();
@@ -58,6 +82,13 @@ void Job::plan(const JobOptions& options) {
   request.strict = options.strict_placement;
   placement_ = plan_placement(topology_, request);
   collective_agree_on_error(world_, first_refusal(placement_.findings));
+  if (options.pinning == Pinning::pin && world_.size() < process_count()) {
+    options.pinning = Pinning::keep;
+    placement_.findings.push_back(
+        {FindingSeverity::note,
+         "the job has not all processes: no thread is pinned, because other "
+         "jobs of the node may choose the same cores"});
+  }
   if (session_.thread_level() != ThreadLevel::multiple)
     placement_.findings.push_back(
         {FindingSeverity::warning, "the MPI library gives " + name(session_.thread_level()) +
@@ -67,24 +98,30 @@ void Job::plan(const JobOptions& options) {
 
 void Job::start_threads(JobOptions options) {
   // Threads that have to take turns on a core are left to the scheduler.
-  const bool pins = topology_.is_this_machine() && !placement_.oversubscribed;
+  pins_ =
+      options.pinning == Pinning::pin && topology_.is_this_machine() && !placement_.oversubscribed;
+  const bool is_bound = pins_ || options.pinning == Pinning::pin;
   // A rank alone has nothing for its communication thread to do.
-  const bool shares_core = placement_.oversubscribed ||
+  const bool shares_core = placement_.oversubscribed || !is_bound ||
                            (placement_.comm_core == CommCore::shared_core && world_.size() > 1);
   const WaitPolicy wait = shares_core ? WaitPolicy::yield : WaitPolicy::spin;
-  const bool has_own_core = placement_.comm_core == CommCore::own_core;
+  const bool has_own_core = is_bound && placement_.comm_core == CommCore::own_core;
+  bindings_before_.resize(placement_.compute_pus.size());
   team_ = std::make_unique<ComputeTeam>(
-      static_cast<int>(placement_.compute_pus.size()), wait, [this, pins](int thread) {
-        if (pins)
-          bind_this_thread(topology_, placement_.compute_pus[static_cast<std::size_t>(thread)]);
+      static_cast<int>(placement_.compute_pus.size()), wait, [this](int thread) {
+        if (!pins_) return;
+        const auto index = static_cast<std::size_t>(thread);
+        bindings_before_[index] = binding_of_this_thread(topology_);
+        bind_this_thread(topology_, placement_.compute_pus[index]);
       });
   comm_thread_ = std::make_unique<CommThread>(CommThread::Options{
       .thread_level = session_.thread_level(),
       .idle = has_own_core ? WaitPolicy::spin : WaitPolicy::yield,
       .wait = wait,
       .on_start =
-          [this, pins] {
-            if (pins) bind_this_thread(topology_, placement_.communication_pu);
+          [this, pinning = options.pinning] {
+            if (pins_) bind_this_thread(topology_, placement_.communication_pu);
+            if (pinning == Pinning::none) topology_.bind_calling_thread(topology_.allowed_pus());
           },
       .on_stall = std::move(options.on_stall),
       .stall_seconds = options.stall_seconds,

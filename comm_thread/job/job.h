@@ -16,11 +16,19 @@
 
 namespace weft::comm_thread {
 
+/// What a job does about the cores that its threads run on.
+enum class Pinning {
+  pin,  ///< binds every thread to its planned hardware thread, until the job ends
+  keep,  ///< binds nothing: threads run where the caller and OpenMP let them
+  none,  ///< as `keep`, but the communication thread may run wherever the process may
+};
+
 struct JobOptions {
   /// Compute threads per rank; 0: as many as there are cores.
   int threads = 0;
   /// With `threads`: refuses to let two compute threads share a hardware thread.
   bool strict_placement = false;
+  Pinning pinning = Pinning::pin;
   /// As in CommThread::Options.
   std::function<void(const std::string& awaited, double seconds)> on_stall{};
   double stall_seconds = 10;
@@ -38,6 +46,12 @@ class Job {
   explicit Job(JobOptions options = {});
   /// Lifetime: inside that of `session`.
   explicit Job(const MpiSession& session, JobOptions options = {});
+  /// A job of the ranks of `world`; MPI has been initialised. Other ranks may have a job of their
+  /// own at the same time: then no thread is pinned, because the jobs of a node would choose the
+  /// same cores, and a finding says so. Collective over `world`.
+  explicit Job(Communicator world, JobOptions options = {});
+  /// Gives the caller's threads the binding back that they had before.
+  ~Job();
 
   const MpiSession& session() const { return session_; }
   const Communicator& world() const { return world_; }
@@ -58,8 +72,9 @@ class Job {
   std::optional<ThreadAudit> audit_communication_thread();
 
  private:
-  Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, JobOptions options);
-  void plan(const JobOptions& options);
+  Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, Communicator world,
+      JobOptions options);
+  void plan(JobOptions& options);
   void start_threads(JobOptions options);
 
   std::unique_ptr<MpiSession> own_session_;  // null where the caller has one
@@ -70,6 +85,8 @@ class Job {
   Placement placement_;
   int rank_on_node_ = 0;
   int ranks_on_node_ = 1;
+  bool pins_ = false;
+  std::vector<std::vector<unsigned>> bindings_before_;  // of each compute thread
   std::unique_ptr<ComputeTeam> team_;
   std::unique_ptr<CommThread> comm_thread_;
 };

@@ -40,6 +40,12 @@ Communicator Communicator::collective_world() {
   return Communicator(handle);
 }
 
+Communicator Communicator::collective_duplicate_of(MPI_Comm callers) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(callers, &handle), "duplicate the caller's communicator");
+  return Communicator(handle);
+}
+
 Communicator Communicator::self() {
   MPI_Comm handle = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(MPI_COMM_SELF, &handle), "duplicate the communicator of one rank");

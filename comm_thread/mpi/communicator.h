@@ -24,6 +24,10 @@ class Communicator final : public MessageSpace {
   /// All ranks of the job. Collective.
   static Communicator collective_world();
 
+  /// The ranks of a communicator of the caller, whose messages, attributes and error handler stay
+  /// as they are. Collective over `callers`.
+  static Communicator collective_duplicate_of(MPI_Comm callers);
+
   /// This rank alone. Not collective.
   static Communicator self();
 

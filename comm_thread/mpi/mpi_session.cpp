@@ -51,10 +51,6 @@ MpiSession::MpiSession(ThreadLevel wanted) {
   if (is_initialised) {
     check_mpi(MPI_Query_thread(&provided), "ask for the thread level");
   } else {
-#ifdef OPEN_MPI
-    // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
-    setenv("OMPI_MCA_osc", "^rdma", 0);
-#endif
     check_mpi(MPI_Init_thread(nullptr, nullptr, to_mpi(wanted), &provided),
               "initialise the library");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "comm_thread/mpi/input_error.h"
@@ -18,6 +19,7 @@ struct Job {
   int thread_count;
   std::vector<std::exception_ptr> errors;
   std::atomic<int> finished{0};
+  bool is_small = false;  // OpenMP gave fewer threads
 };
 
 /// Passed here rather than through the captures of the parallel region: ThreadSanitizer cannot see
@@ -49,6 +51,22 @@ void rethrow_first(const std::vector<std::exception_ptr>& errors) {
   if (broken) std::rethrow_exception(broken);
 }
 
+/// Restores the settings of OpenMP, which the caller may use for its own parallel regions.
+class KeptSettings {
+ public:
+  KeptSettings() = default;
+  ~KeptSettings() {
+    omp_set_dynamic(dynamic_);
+    omp_set_max_active_levels(levels_);
+  }
+  KeptSettings(const KeptSettings&) = delete;
+  KeptSettings& operator=(const KeptSettings&) = delete;
+
+ private:
+  int dynamic_ = omp_get_dynamic();
+  int levels_ = omp_get_max_active_levels();
+};
+
 }  // namespace
 
 Share share_of(std::int64_t count, int index, int count_of_threads) {
@@ -72,17 +90,21 @@ void ComputeTeam::run(const std::function<void(const TeamThread&)>& work) const 
     work(TeamThread{0, 1, &job.barrier});
     return;
   }
+  const KeptSettings kept;
   omp_set_dynamic(0);
   omp_set_max_active_levels(std::max(1, omp_get_max_active_levels()));
-  omp_set_num_threads(thread_count_);
   current_job.store(&job, std::memory_order_release);
-#pragma omp parallel
+#pragma omp parallel num_threads(thread_count_)
   {
     // A smaller team would wait forever for its missing threads.
-    if (omp_get_num_threads() != current_job.load(std::memory_order_relaxed)->thread_count)
-      std::terminate();
-    take_part(omp_get_thread_num());
+    Job& all = *current_job.load(std::memory_order_acquire);
+    if (omp_get_num_threads() == all.thread_count)
+      take_part(omp_get_thread_num());
+    else if (omp_get_thread_num() == 0)
+      all.is_small = true;
   }
+  if (job.is_small)
+    throw std::logic_error("OpenMP gives too few threads; expected no parallel region around it");
   while (job.finished.load(std::memory_order_acquire) < thread_count_) continue;
   rethrow_first(job.errors);
 }

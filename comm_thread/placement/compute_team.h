@@ -42,7 +42,8 @@ class ComputeTeam {
   int thread_count() const { return thread_count_; }
 
   /// Runs `work` in every thread of the team and returns when all are done.
-  /// Throws the exception of a failed thread; the others leave at their next barrier.
+  /// Throws the exception of a failed thread; the others leave at their next barrier. Throws
+  /// std::logic_error inside a parallel region of the caller. OpenMP's settings stay as they are.
   ///
   /// Memory ordering: the caller's earlier writes are visible in `work`, and the writes of `work`
   /// to the caller afterwards. The OpenMP runtime ensures that; the release/acquire pair on the job

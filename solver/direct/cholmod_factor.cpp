@@ -1,5 +1,10 @@
 #include "solver/direct/cholmod_factor.h"
 
+#include <cholmod.h>
+
+#include <cstddef>
+#include <vector>
+
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::solver {
@@ -21,50 +26,83 @@ cholmod_sparse* assemble(const LowerTriangle& matrix, cholmod_common& common) {
   return assembled;
 }
 
+/// Workspace of one thread's solves.
+struct alignas(64) Workspace {
+  Workspace() { cholmod_start(&common); }
+  ~Workspace() {
+    cholmod_free_dense(&solution, &common);
+    cholmod_free_dense(&permuted, &common);
+    cholmod_free_dense(&sparse_part, &common);
+    cholmod_finish(&common);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  cholmod_common common{};
+  cholmod_dense* solution = nullptr;
+  cholmod_dense* permuted = nullptr;
+  cholmod_dense* sparse_part = nullptr;
+};
+
 }  // namespace
 
-CholmodFactor::Workspace::~Workspace() {
-  cholmod_free_dense(&solution, &common);
-  cholmod_free_dense(&permuted, &common);
-  cholmod_free_dense(&sparse_part, &common);
-  cholmod_finish(&common);
-}
+class CholmodFactor::Implementation {
+ public:
+  Implementation(const LowerTriangle& matrix, int thread_count) {
+    cholmod_start(&common_);
+    common_.supernodal = CHOLMOD_SIMPLICIAL;
+    common_.final_ll = true;
+    common_.print = 0;
+    cholmod_sparse* assembled = assemble(matrix, common_);
+    factor_ = cholmod_analyze(assembled, &common_);
+    cholmod_factorize(assembled, factor_, &common_);
+    cholmod_free_sparse(&assembled, &common_);
+    for (int thread = 0; is_definite() && thread < thread_count; ++thread)
+      workspaces_.push_back(std::make_unique<Workspace>());
+  }
+  ~Implementation() {
+    cholmod_free_factor(&factor_, &common_);
+    cholmod_finish(&common_);
+  }
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+
+  bool is_definite() const { return common_.status == CHOLMOD_OK; }
+
+  std::span<const double> solve(int thread, std::span<double> right_hand_side) {
+    Workspace& workspace = *workspaces_[static_cast<std::size_t>(thread)];
+    cholmod_dense b{};
+    b.nrow = b.nzmax = b.d = right_hand_side.size();
+    b.ncol = 1;
+    b.x = right_hand_side.data();
+    b.xtype = CHOLMOD_REAL;
+    b.dtype = CHOLMOD_DOUBLE;
+    cholmod_solve2(CHOLMOD_A, factor_, &b, nullptr, &workspace.solution, nullptr,
+                   &workspace.permuted, &workspace.sparse_part, &workspace.common);
+    return {static_cast<const double*>(workspace.solution->x), right_hand_side.size()};
+  }
+
+ private:
+  cholmod_common common_{};  // of the factor
+  cholmod_factor* factor_ = nullptr;
+  std::vector<std::unique_ptr<Workspace>> workspaces_;  // one for each thread
+};
 
 CholmodFactor::CholmodFactor(const LowerTriangle& matrix, int thread_count,
-                             const std::string& fault) {
-  cholmod_start(&common_);
-  common_.supernodal = CHOLMOD_SIMPLICIAL;
-  common_.final_ll = true;
-  common_.print = 0;
-  cholmod_sparse* assembled = assemble(matrix, common_);
-  factor_ = cholmod_analyze(assembled, &common_);
-  cholmod_factorize(assembled, factor_, &common_);
-  cholmod_free_sparse(&assembled, &common_);
-  const bool is_definite = common_.status == CHOLMOD_OK;
-  for (int thread = 0; is_definite && thread < thread_count; ++thread)
-    workspaces_.push_back(std::make_unique<Workspace>());
-  if (is_definite) return;
-  cholmod_free_factor(&factor_, &common_);
-  cholmod_finish(&common_);
-  throw comm_thread::InputError(fault);
+                             const std::string& fault)
+    : implementation_(std::make_unique<Implementation>(matrix, thread_count)) {
+  if (!implementation_->is_definite()) throw comm_thread::InputError(fault);
 }
 
-CholmodFactor::~CholmodFactor() {
-  cholmod_free_factor(&factor_, &common_);
-  cholmod_finish(&common_);
-}
+CholmodFactor::~CholmodFactor() = default;
 
 std::span<const double> CholmodFactor::solve(int thread, std::span<double> right_hand_side) {
-  Workspace& workspace = *workspaces_[static_cast<std::size_t>(thread)];
-  cholmod_dense b{};
-  b.nrow = b.nzmax = b.d = right_hand_side.size();
-  b.ncol = 1;
-  b.x = right_hand_side.data();
-  b.xtype = CHOLMOD_REAL;
-  b.dtype = CHOLMOD_DOUBLE;
-  cholmod_solve2(CHOLMOD_A, factor_, &b, nullptr, &workspace.solution, nullptr, &workspace.permuted,
-                 &workspace.sparse_part, &workspace.common);
-  return {static_cast<const double*>(workspace.solution->x), right_hand_side.size()};
+  return implementation_->solve(thread, right_hand_side);
+}
+
+std::string CholmodFactor::library_version() {
+  return "CHOLMOD " + std::to_string(CHOLMOD_MAIN_VERSION) + "." +
+         std::to_string(CHOLMOD_SUB_VERSION) + "." + std::to_string(CHOLMOD_SUBSUB_VERSION);
 }
 
 }  // namespace weft::solver

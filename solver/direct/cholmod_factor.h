@@ -1,12 +1,8 @@
 #pragma once
 
-#include <cholmod.h>
-
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "solver/direct/factor.h"
 #include "solver/direct/lower_triangle.h"
@@ -17,7 +13,10 @@ namespace weft::solver {
 ///
 /// Simplicial L·Lᵀ: on 66×66 points of a grid 132 µs a solve; supernodal takes 319 µs with the BLAS
 /// that Debian installs. Bytes a solve: 12 per nonzero of L, twice. Threads share the factor, which
-/// no solve changes, and have a CHOLMOD workspace each.
+/// no solve changes, and have a workspace each.
+///
+/// Builds without CHOLMOD, whose licence is not permissive, factor with Eigen instead
+/// (cholmod_missing.cpp): the same interface and accuracy, other bits.
 class CholmodFactor final : public Factor {
  public:
   /// `thread_count`: how many threads may solve at the same time. Throws comm_thread::InputError
@@ -33,23 +32,12 @@ class CholmodFactor final : public Factor {
   std::span<const double> solve(int thread, std::span<double> right_hand_side) override;
   bool is_definite() const override { return true; }
 
+  /// The library that factors, with its version: "CHOLMOD 3.0.14".
+  static std::string library_version();
+
  private:
-  /// Workspace of one thread's solves.
-  struct alignas(64) Workspace {
-    Workspace() { cholmod_start(&common); }
-    ~Workspace();
-    Workspace(const Workspace&) = delete;
-    Workspace& operator=(const Workspace&) = delete;
-
-    cholmod_common common{};
-    cholmod_dense* solution = nullptr;
-    cholmod_dense* permuted = nullptr;
-    cholmod_dense* sparse_part = nullptr;
-  };
-
-  cholmod_common common_{};  // of the factor
-  cholmod_factor* factor_ = nullptr;
-  std::vector<std::unique_ptr<Workspace>> workspaces_;  // one for each thread
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace weft::solver

@@ -130,9 +130,18 @@ SolveReport KrylovMethod::start_report(double square, double bound) const {
 void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm,
                         SolveReport& report) const {
   report.recurrence_residual = first_norm > 0 ? norm / first_norm : 0;
-  if (options_.stop.is_met(norm, first_norm)) report.status = SolveStatus::converged;
-  if (thread.is_primary() && options_.on_iteration && report.iterations > 0)
-    options_.on_iteration(report.iterations, report.recurrence_residual);
+  const std::int64_t k = report.iterations;
+  if (options_.stop.is_met(norm, first_norm))
+    report.status = SolveStatus::converged;
+  else if (norm > options_.stop.divergence * first_norm)
+    report.status = SolveStatus::diverged;
+  else if (options_.stops && k > 0 && stop_asked_[(k - 1) & 1].load(std::memory_order_relaxed))
+    report.status = SolveStatus::stopped;
+  if (!thread.is_primary() || k == 0) return;
+  if (options_.on_iteration) options_.on_iteration(k, report.recurrence_residual);
+  if (options_.stops)
+    stop_asked_[k & 1].store(options_.stops(k, report.recurrence_residual),
+                             std::memory_order_relaxed);
 }
 
 SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<const double> b,
@@ -143,6 +152,32 @@ SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<c
   timer_.start(thread.index);
   SolveReport report;
   collective_iterate(thread, b, bound, first_norm, report);
+  return report;
+}
+
+SolveReport KrylovMethod::collective_solve_from(const TeamThread& thread, std::span<const double> b,
+                                                std::span<const double> guess, double& first_norm) {
+  const double square = collective_square(thread, b, nullptr);
+  SolveReport report = start_report(square, square);
+  if (report.status == SolveStatus::breakdown || square == 0) {
+    fill_zero(thread, {x_.data()});
+    thread.barrier();
+    first_norm = std::sqrt(square);
+    return report;
+  }
+  report.status = SolveStatus::not_converged;
+  first_norm = std::sqrt(square);
+  copy(thread, guess.data(), x_.data());
+  thread.barrier();
+  const double norm = collective_true_norm(thread, b);
+  report.recurrence_residual = norm / first_norm;
+  timer_.start(thread.index);
+  if (options_.stop.is_met(norm, first_norm)) {
+    report.status = SolveStatus::converged;
+    return report;
+  }
+  collective_begin(thread, b, spare().product);
+  collective_iterate(thread, b, norm * norm, first_norm, report);
   return report;
 }
 
@@ -160,7 +195,7 @@ double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<co
 /// Every thread computes the same.
 void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const double> b,
                                      double first_norm, SolveReport& report) {
-  const double allowed = allowed_drift * options_.stop.tolerance * first_norm;
+  const double allowed = allowed_drift * options_.stop.wanted_norm(first_norm);
   double before = std::numeric_limits<double>::infinity();
   while (true) {
     const double norm = collective_true_norm(thread, b);
@@ -186,14 +221,16 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
   }
 }
 
-SolveReport KrylovMethod::solve(std::span<const double> b) {
+SolveReport KrylovMethod::solve(std::span<const double> b, std::span<const double> guess) {
   timer_ = {};
+  for (auto& asked : stop_asked_) asked.store(false, std::memory_order_relaxed);
   SolveReport report;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const perfmodel::Stopwatch watch;
   operator_.team().run([&](const TeamThread& thread) {
     double first_norm = -1;
-    SolveReport state = collective_solve(thread, b, first_norm);
+    SolveReport state = guess.empty() ? collective_solve(thread, b, first_norm)
+                                      : collective_solve_from(thread, b, guess, first_norm);
     collective_verify(thread, b, first_norm, state);
     if (thread.is_primary()) report = std::move(state);
   });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -36,6 +38,8 @@ class KrylovMethod {
     MultigridSettings multigrid{};  // of multigrid as a method
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
+    /// Called likewise; true ends the solve after one more iteration. The same on all ranks.
+    std::function<bool(std::int64_t iteration, double residual)> stops{};
   };
 
   /// Factor by which the true residual may exceed the tolerance in a converged solve: recurrence
@@ -52,7 +56,12 @@ class KrylovMethod {
   /// iterates again from the true residual; where that gains less than a tenth, ends as not
   /// converged. Collective. Thread: the main thread, outside the team. Shape: b: [element_count].
   /// Throws comm_thread::MpiError.
-  SolveReport solve(std::span<const double> b);
+  SolveReport solve(std::span<const double> b) { return solve(b, {}); }
+
+  /// The same from x = `guess`; from 0 where it is empty. Iterations end where ‖b − A·x‖ is small
+  /// compared with ‖b‖, so that a good guess saves some. Not for multigrid as a method.
+  /// Shape: guess: [element_count].
+  SolveReport solve(std::span<const double> b, std::span<const double> guess);
 
   /// The same inside a run of the team, for methods that solve in every iteration. The status is
   /// that of the recurrence; the report has neither times nor the relative residual.
@@ -176,6 +185,9 @@ class KrylovMethod {
                            const double* product);
   SolveReport collective_solve(const comm_thread::TeamThread& thread, std::span<const double> b,
                                double& first_norm);
+  SolveReport collective_solve_from(const comm_thread::TeamThread& thread,
+                                    std::span<const double> b, std::span<const double> guess,
+                                    double& first_norm);
   void collective_verify(const comm_thread::TeamThread& thread, std::span<const double> b,
                          double first_norm, SolveReport& report);
 
@@ -185,6 +197,10 @@ class KrylovMethod {
   comm_thread::ReproducibleSum squares_;  // of what is not iterated
   std::vector<double> largest_;  // magnitude that every thread found
   double bound_ = 0;
+  /// What `stops` answered after the last iteration with an even and an odd number.
+  /// Memory ordering: the primary thread writes one after an iteration, all read it after the next
+  /// one; there are barriers of the team between.
+  mutable std::array<std::atomic<bool>, 2> stop_asked_{};
 };
 
 }  // namespace weft::solver

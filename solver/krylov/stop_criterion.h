@@ -1,16 +1,26 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace weft::solver {
 
-/// End of an iteration: ‖r_k‖ < tolerance·‖r_0‖, or after `max_iterations`.
+/// End of an iteration: ‖r_k‖ < tolerance·‖b‖ or ‖r_k‖ < absolute_tolerance, after
+/// `max_iterations`, or as diverged where ‖r_k‖ > divergence·‖b‖.
 struct StopCriterion {
   double tolerance = 1e-8;
   std::int64_t max_iterations = 10000;
+  double absolute_tolerance = 0;
+  double divergence = std::numeric_limits<double>::infinity();
+
+  /// The norm below which the residual is small enough.
+  double wanted_norm(double first_residual_norm) const {
+    return std::max(tolerance * first_residual_norm, absolute_tolerance);
+  }
 
   bool is_met(double residual_norm, double first_residual_norm) const {
-    return residual_norm < tolerance * first_residual_norm || residual_norm == 0;
+    return residual_norm < wanted_norm(first_residual_norm) || residual_norm == 0;
   }
 };
 

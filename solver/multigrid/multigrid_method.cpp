@@ -163,7 +163,7 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
   }
   while (true) {
     const bool is_first = first_norm < 0;
-    const double wanted = options().stop.tolerance * first_norm;
+    const double wanted = options().stop.wanted_norm(first_norm);
     const double before = norm;
     spmv::Halo* halo = x_halo_ ? &*x_halo_ : nullptr;
     const auto note_norm = [&] {

@@ -8,6 +8,10 @@ const char* name(SolveStatus status) {
       return "converged";
     case SolveStatus::not_converged:
       return "not-converged";
+    case SolveStatus::stopped:
+      return "stopped";
+    case SolveStatus::diverged:
+      return "diverged";
     case SolveStatus::breakdown:
       break;
   }

@@ -7,8 +7,9 @@
 
 namespace weft::solver {
 
-/// End of a solve. Not converged and breakdown are results, not errors.
-enum class SolveStatus { converged, not_converged, breakdown };
+/// End of a solve. All of them are results, not errors. stopped: by KrylovMethod::Options::stops;
+/// diverged: the residual exceeded StopCriterion::divergence.
+enum class SolveStatus { converged, not_converged, breakdown, stopped, diverged };
 const char* name(SolveStatus status);
 
 /// Outcome of a solve on this rank; the same numbers on every rank except the times.

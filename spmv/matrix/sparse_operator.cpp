@@ -35,13 +35,13 @@ SparseOperator::SparseOperator(const comm_thread::Communicator& communicator,
       team_(team),
       halo_plan_(collective_build_halo_plan(communicator, matrix.partition, matrix.rank,
                                             matrix.halo_columns)),
-      matrix_(std::make_shared<const SplitMatrix>(std::move(matrix), team, format)),
+      matrix_(std::make_shared<SplitMatrix>(std::move(matrix), team, format)),
       segments_(row_blocks(*matrix_)) {}
 
 SparseOperator::SparseOperator(const comm_thread::Communicator& communicator,
                                comm_thread::CommThread& comm_thread,
                                const comm_thread::ComputeTeam& team, HaloPlan halo_plan,
-                               std::shared_ptr<const SplitMatrix> matrix)
+                               std::shared_ptr<SplitMatrix> matrix)
     : communicator_(communicator),
       comm_thread_(comm_thread),
       team_(team),

@@ -31,6 +31,8 @@ class SparseOperator final : public LinearOperator {
   SparseOperator diagonal_block(const comm_thread::Communicator& alone) const;
 
   const SplitMatrix& matrix() const { return *matrix_; }
+  /// To update its values; blocks made by `diagonal_block` see the new ones.
+  SplitMatrix& changeable_matrix() { return *matrix_; }
   const HaloPlan& halo_plan() const { return halo_plan_; }
   const comm_thread::Communicator& communicator() const override { return communicator_; }
   comm_thread::CommThread& comm_thread() const override { return comm_thread_; }
@@ -67,13 +69,13 @@ class SparseOperator final : public LinearOperator {
  private:
   SparseOperator(const comm_thread::Communicator& communicator,
                  comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
-                 HaloPlan halo_plan, std::shared_ptr<const SplitMatrix> matrix);
+                 HaloPlan halo_plan, std::shared_ptr<SplitMatrix> matrix);
 
   const comm_thread::Communicator& communicator_;
   comm_thread::CommThread& comm_thread_;
   const comm_thread::ComputeTeam& team_;
   HaloPlan halo_plan_;
-  std::shared_ptr<const SplitMatrix> matrix_;
+  std::shared_ptr<SplitMatrix> matrix_;
   std::vector<std::vector<Segment>> segments_;  // [thread_count]
   int vectors_made_ = 0;  // the same on all ranks: tags
 };

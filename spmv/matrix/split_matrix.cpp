@@ -119,6 +119,18 @@ LocalIndex SplitMatrix::multiply_first_run(RowSet set, int thread, const double*
   return run.end - run.begin;
 }
 
+void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
+                                const std::function<void(const comm_thread::TeamThread&, LocalIndex,
+                                                         LocalIndex, std::span<double>)>& write) {
+  team.run([&](const comm_thread::TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const LocalIndex begin = thread_rows_[index];
+    const LocalIndex end = thread_rows_[index + 1];
+    write(thread, begin, end, matrix_.rows.values.span());
+    if (parts_[index].stencil) parts_[index] = build_part(begin, end, MatrixFormat::automatic);
+  });
+}
+
 std::int64_t SplitMatrix::boundary_row_count() const {
   std::int64_t count = 0;
   for (const ThreadPart& part : parts_)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,15 @@ class SplitMatrix final : public LocalRows {
   /// y = A·x on the first run of rows of one thread in `set`, at most a row block: again and again
   /// it stays in the thread's cache. Returns how many rows that were. Shape, thread: as above.
   LocalIndex multiply_first_run(RowSet set, int thread, const double* x, double* y) const;
+
+  /// Calls `write` in every thread, for the entries of the rows that it owns, and stores them again
+  /// where rows are stored as a stencil: the same rows and columns with other values.
+  /// `write`: (thread, first row, last row, values of the whole matrix).
+  /// Thread: the main thread, outside the team. Cost: of CRS that of `write` alone.
+  void update_values(
+      const comm_thread::ComputeTeam& team,
+      const std::function<void(const comm_thread::TeamThread& thread, LocalIndex begin,
+                               LocalIndex end, std::span<double> values)>& write);
 
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;

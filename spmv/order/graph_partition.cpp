@@ -35,4 +35,9 @@ std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count, PartS
   return parts;
 }
 
+std::string graph_partitioner_version() {
+  return "METIS " + std::to_string(METIS_VER_MAJOR) + "." + std::to_string(METIS_VER_MINOR) + "." +
+         std::to_string(METIS_VER_SUBMINOR);
+}
+
 }  // namespace weft::spmv

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "spmv/order/row_graph.h"
@@ -16,5 +17,9 @@ enum class PartSize { nonzeros, rows };
 /// Source: Karypis, Kumar 1998, "Multilevel k-way partitioning scheme for irregular graphs".
 std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count,
                                           PartSize size = PartSize::nonzeros);
+
+/// The library that cuts graphs, with its version, "METIS 5.1.0"; "missing" in builds without it,
+/// where partition_graph throws comm_thread::InputError.
+std::string graph_partitioner_version();
 
 }  // namespace weft::spmv

@@ -89,6 +89,8 @@ comm_thread::MpiSession& session() { return *current_session; }
 }  // namespace weft::tests
 
 int __wrap_main(int argc, char** argv) {
+  // As weft does.
+  setenv("OMPI_MCA_osc", "^rdma", 0);
   weft::comm_thread::MpiSession session;
   current_session = &session;
   return run_tests(launched_rank(), argc, argv);

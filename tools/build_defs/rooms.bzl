@@ -55,6 +55,13 @@ ROOMS = {
         "solver/threads": ["report", "sweep"],
         "solver/simulation": [],
     },
+    "library": {
+        "library/include/weft": [],
+        "library/settings": [],
+        "library/state": ["include/weft"],
+        "library/api": ["include/weft", "settings", "state"],
+        "library/python": [],
+    },
     "tools": {
         "tools/cluster": [],
         "tools/job": [],
@@ -63,8 +70,9 @@ ROOMS = {
         "tools/reporting": ["job", "measure", "system"],
         "tools/roofline": ["job", "measure"],
         "tools/bench": ["job", "measure"],
+        "tools/studies": ["job", "measure", "system", "reporting"],
         "tools/commands": ["job", "measure", "system", "reporting", "roofline"],
-        "tools": ["job", "commands"],
+        "tools": ["job", "studies", "commands"],
     },
 }
 

@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
 #include "spmv/modes/run_in_mode.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
-#include "tools/commands/solve_system.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -23,6 +23,7 @@
 #include "tools/measure/mode_race.h"
 #include "tools/measure/mode_timeline.h"
 #include "tools/system/linear_system.h"
+#include "tools/system/solve_system.h"
 
 namespace weft::tools {
 namespace {
@@ -69,7 +70,7 @@ Json costs_report(const MeasuredModeCosts& measured) {
 /// One problem on this job's ranks and threads.
 Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
                         bool& bits_are_equal) {
-  SolveSystem system(job, options, problem, choose_right_hand_side("", problem),
+  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
                      options.is_matrix_free());
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "solver/choice/matrix_traits.h"
-#include "tools/commands/solve_system.h"
 #include "tools/system/solve_options.h"
+#include "tools/system/solve_system.h"
 
 namespace weft::tools {
 

@@ -1,23 +1,21 @@
 #include "tools/commands/solve_command.h"
 
-#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/method_choice.h"
+#include "library/settings/preconditioner_choice.h"
+#include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/preconditioner.h"
-#include "solver/krylov/multigrid_settings.h"
-#include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
 #include "spmv/files/matrix_market_output.h"
-#include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/matrix_check.h"
-#include "tools/commands/preconditioner_factory.h"
-#include "tools/commands/solve_system.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
@@ -30,6 +28,7 @@
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_options.h"
+#include "tools/system/solve_system.h"
 
 namespace weft::tools {
 namespace {
@@ -39,65 +38,38 @@ using solver::KrylovMethod;
 using solver::SolveReport;
 using solver::SolveStatus;
 
-constexpr std::int64_t trial_iterations = 10;
-constexpr std::int64_t grid_trial_iterations = 2;
-
-struct Choice {
-  const KrylovEntry* method;
-  std::string why;
-};
+/// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
+std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
+                                                                       const SolveOptions& options,
+                                                                       const spmv::Problem& problem,
+                                                                       SolveFacts& facts) {
+  const perfmodel::Stopwatch watch;
+  try {
+    auto made = library::collective_make_preconditioner(system.op(), options.settings(), problem);
+    facts.schwarz = made.schwarz;
+    facts.preconditioner_setup_seconds = watch.seconds();
+    return std::move(made.object);
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError(problem.name() + ": " + error.what());
+  }
+}
 
 const KrylovEntry& default_method() { return solver::krylov_methods().front(); }
 
-/// True if `auto` may choose it for this operator.
-bool is_candidate(const KrylovEntry& entry, const Job& job, const spmv::GridStencil* stencil,
-                  const KrylovMethod::Options& options) {
-  if (entry.needs_grid) return stencil && !options.preconditioner;
-  return entry.is_cg_variant && !(entry.hides_reduction && job.world().size() == 1);
-}
-
-/// The method that a short trial and the iterations forecast for it show to be quickest, by the
-/// slowest rank's time; those that hide a reduction only where there are others to wait for.
-Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMethod::Options options,
-                                const CommunicationCost& cost) {
-  const solver::StopCriterion asked = options.stop;
-  options.stop.tolerance = std::numeric_limits<double>::min();
-  options.on_iteration = nullptr;
-  const auto* const grid = dynamic_cast<const spmv::StencilOperator*>(&system.op());
-  const spmv::GridStencil* const stencil = grid ? &grid->stencil() : nullptr;
-  Choice best{&default_method(), ""};
-  double least = std::numeric_limits<double>::infinity();
-  std::string trials;
-  for (const KrylovEntry& entry : solver::krylov_methods()) {
-    if (!is_candidate(entry, job, stencil, options)) continue;
-    options.stop.max_iterations = entry.needs_grid ? grid_trial_iterations : trial_iterations;
-    const auto method = entry.collective_make(system.op(), options);
-    const SolveReport trial = method->solve(system.b());
-    const double seconds = job.world().max(trial.phases.total()) /
-                           static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
-    trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
-                          entry.name, 1e3 * seconds, method->vector_bytes());
-    double forecast = 1;
-    if (stencil) {
-      forecast = solver::forecast_iterations(entry, *stencil, asked);
-      trials += fmt::format(" x {:.0f}", forecast);
-    }
-    if (seconds * forecast < least) {
-      least = seconds * forecast;
-      best.method = &entry;
-    }
-  }
-  best.why = fmt::format("{} is quickest{}: {}; a reduction alone {:.3f} ms", best.method->name,
-                         stencil ? ", an iteration times those expected" : " in an iteration",
-                         trials, 1e3 * cost.reduction_seconds);
-  return best;
+/// The method that `auto` stands for.
+library::MethodChoice collective_choose_method(SolveSystem& system,
+                                               const KrylovMethod::Options& options,
+                                               const CommunicationCost& cost) {
+  auto choice = library::collective_choose_method(system.op(), options, system.b());
+  choice.why += fmt::format("; a reduction alone {:.3f} ms", 1e3 * cost.reduction_seconds);
+  return choice;
 }
 
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
-  options.check();
+  options.settings().check();
   const auto problem = spmv::Problem::parse(options.problem);
-  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
+  const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
@@ -124,13 +96,13 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
       }};
-  method_options.multigrid = options.parsed_multigrid();
+  method_options.multigrid = options.settings().parsed_multigrid();
   if (options.restart > 0) method_options.restart = options.restart;
   facts.communication = collective_measure_communication(job, system.op());
   const bool is_chosen = options.method == "auto";
-  const Choice choice =
-      is_chosen ? collective_choose_method(job, system, method_options, facts.communication)
-                : Choice{solver::find_krylov_method(options.method), ""};
+  const library::MethodChoice choice =
+      is_chosen ? collective_choose_method(system, method_options, facts.communication)
+                : library::MethodChoice{solver::find_krylov_method(options.method), ""};
   const KrylovEntry& entry = choice.method ? *choice.method : default_method();
   const auto method = entry.collective_make(system.op(), method_options);
   facts.setup_seconds = watch.seconds();

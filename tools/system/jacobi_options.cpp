@@ -5,8 +5,8 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/settings/schwarz_word.h"
 #include "solver/sweep/async_iteration.h"
-#include "tools/system/schwarz_word.h"
 
 namespace weft::tools {
 namespace {
@@ -120,12 +120,12 @@ int JacobiOptions::parsed_halo_period() const {
   return *period;
 }
 
-bool JacobiOptions::has_schwarz() const { return is_schwarz(inner); }
+bool JacobiOptions::has_schwarz() const { return library::is_schwarz(inner); }
 
 solver::SchwarzPreconditioner::Options JacobiOptions::parsed_schwarz() const {
   using Kind = solver::SchwarzPreconditioner::Kind;
   try {
-    const auto parsed = parse_schwarz(inner, Kind::restricted);
+    const auto parsed = library::parse_schwarz(inner, Kind::restricted);
     need(parsed.kind != Kind::symmetric,
          "found 'kind=symmetric'; expected kind=restricted or kind=optimized");
     return parsed;

@@ -6,6 +6,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/right_hand_side_choice.h"
 #include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
 #include "solver/multigrid/sweepers/multigrid_sweeper.h"
 #include "solver/sweep/async_iteration.h"
@@ -59,7 +60,7 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
 
 void JacobiSystem::load_matrix(const JacobiOptions& options) {
   const auto problem = spmv::Problem::parse(options.problem);
-  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
+  const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   name_ = problem.name();
   right_hand_side_ = right_hand_side.name();
   operator_ = std::make_unique<spmv::SparseOperator>(
@@ -87,7 +88,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
 
 void JacobiSystem::load_grid_problem(const JacobiOptions& options) {
   const auto problem = spmv::Problem::parse(options.problem);
-  const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
+  const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   name_ = problem.name();
   right_hand_side_ = right_hand_side.name();
   stencil_ = std::make_unique<spmv::StencilOperator>(job_.comm_thread_world(), job_.comm_thread(),

@@ -16,10 +16,6 @@ namespace weft::tools {
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
                                                const SystemOptions& options);
 
-/// The right-hand side that `word` names; if it is empty, `boundary-one` for grids, `ones` for
-/// files, `random:1` otherwise. Throws comm_thread::InputError if the problem cannot have it.
-spmv::RightHandSide choose_right_hand_side(const std::string& word, const spmv::Problem& problem);
-
 /// b for the rows of this rank, first touched by the threads that will use it.
 /// `order`: that of the operator's rows, where they are not as given; what b is named by counts
 /// rows as given. Collective. Throws comm_thread::InputError. Shape: [row_count].

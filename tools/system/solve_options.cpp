@@ -1,43 +1,15 @@
 #include "tools/system/solve_options.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/settings/multigrid_word.h"
 #include "solver/methods/method_table.h"
-#include "tools/system/amg_word.h"
-#include "tools/system/multigrid_word.h"
-#include "tools/system/schwarz_word.h"
 
 namespace weft::tools {
 namespace {
-
-using solver::SchwarzPreconditioner;
-
-std::string fault_of_preconditioner(const std::string& text) {
-  for (const char* const word :
-       {"none", "jacobi", "multigrid", "isai", "isai:kind=general", "isai:kind=symmetric"})
-    if (text == word) return "";
-  if (is_amg(text)) return fault_of([&] { parse_amg(text); });
-  if (is_block_factor(text)) return fault_of([&] { parse_block_factor(text); });
-  if (!is_schwarz(text))
-    return "found '" + text +
-           "'; expected none, jacobi, multigrid, amg[:...], isai[:kind=K], ilu0[:...], "
-           "block-lu[:...] or "
-           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
-  return fault_of([&] { parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric); });
-}
-
-std::vector<std::string> names_of_methods() {
-  std::vector<std::string> names{"auto", "pcg-jacobi"};
-  for (const solver::KrylovEntry& entry : solver::krylov_methods()) names.emplace_back(entry.name);
-  return names;
-}
 
 std::string help_of_methods() {
   std::string text;
@@ -49,54 +21,6 @@ std::string help_of_methods() {
          "pcg-jacobi: cg with --preconditioner jacobi";
 }
 
-/// NXxNY or NXxNYxNZ.
-solver::MatrixMultigrid::Grid parse_grid(const std::string& text) {
-  const std::string expected = "found '" + text + "'; expected NXxNY or NXxNYxNZ";
-  std::vector<spmv::GlobalIndex> sizes;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('x', begin), text.size());
-    const auto size = comm_thread::number_in<spmv::GlobalIndex>(text.substr(begin, end - begin));
-    if (!size || *size < 1 || *size > std::int64_t{1} << 31)
-      throw comm_thread::InputError(expected);
-    sizes.push_back(*size);
-    begin = end + 1;
-  }
-  if (sizes.size() < 2 || sizes.size() > 3) throw comm_thread::InputError(expected);
-  const bool has_z = sizes.size() == 3;
-  if (!has_z) sizes.push_back(1);
-  constexpr spmv::GlobalIndex most = std::numeric_limits<spmv::GlobalIndex>::max();
-  if (sizes[0] > most / sizes[1] || sizes[0] * sizes[1] > most / sizes[2])
-    throw comm_thread::InputError(expected + " with fewer points");
-  return {.size = {sizes[0], sizes[1], sizes[2]}, .has_boundary = {true, true, has_z}};
-}
-
-/// Multigrid needs to know which point of a grid a row is.
-void check_multigrid(const SolveOptions& options) {
-  const bool is_preconditioner = options.preconditioner == "multigrid";
-  if (options.method == "multigrid" && !options.is_matrix_free())
-    throw comm_thread::InputError(
-        "--method multigrid: found --operator matrix; expected --operator stencil, or --method cg "
-        "--preconditioner multigrid");
-  if (options.method == "multigrid" && options.preconditioner != "none")
-    throw comm_thread::InputError("--preconditioner: found " + options.preconditioner +
-                                  " with --method multigrid; expected none");
-  if (is_preconditioner && (options.order != "given" || options.partition == "metis"))
-    throw comm_thread::InputError(
-        "--preconditioner multigrid: found --order rcm or --partition metis; expected neither, "
-        "because rows are points of the grid in its order");
-  if (!options.grid.empty() && (!is_preconditioner || options.is_matrix_free()))
-    throw comm_thread::InputError(
-        "--grid: found without a matrix and --preconditioner multigrid; expected both");
-  if (!options.multigrid.empty() && options.method != "multigrid" && options.method != "auto" &&
-      !is_preconditioner)
-    throw comm_thread::InputError("--multigrid: found with --method " + options.method +
-                                  "; expected --method multigrid or --preconditioner multigrid");
-  if (options.parsed_multigrid().has_full_start && options.method != "multigrid" &&
-      options.method != "auto")
-    throw comm_thread::InputError("--multigrid: found start=full with --method " + options.method +
-                                  "; expected --method multigrid");
-}
-
 std::string fault_of_iterations(const std::string& text) {
   const auto iterations = comm_thread::number_in<std::int64_t>(text);
   return iterations && *iterations >= 0
@@ -106,88 +30,21 @@ std::string fault_of_iterations(const std::string& text) {
 
 }  // namespace
 
-std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() const {
-  std::optional<SchwarzPreconditioner::Options> parsed;
-  if (is_block_factor(preconditioner))
-    parsed = parse_block_factor(preconditioner);
-  else if (is_schwarz(preconditioner))
-    parsed = parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
-  if (parsed) parsed->must_be_definite = needs_symmetric_preconditioner();
-  return parsed;
-}
-
-bool SolveOptions::needs_symmetric_preconditioner() const {
-  const solver::KrylovEntry* const entry = solver::find_krylov_method(method);
-  return !entry || entry->needs_symmetric_preconditioner;
-}
-
-std::optional<solver::IsaiPreconditioner::Form> SolveOptions::parsed_isai() const {
-  using Form = solver::IsaiPreconditioner::Form;
-  if (preconditioner_name() != "isai") return std::nullopt;
-  if (preconditioner == "isai")
-    return needs_symmetric_preconditioner() ? Form::symmetric : Form::general;
-  return preconditioner == "isai:kind=symmetric" ? Form::symmetric : Form::general;
-}
-
-std::optional<solver::amg::Settings> SolveOptions::parsed_amg() const {
-  if (!is_amg(preconditioner)) return std::nullopt;
-  return parse_amg(preconditioner);
-}
-
-solver::MultigridSettings SolveOptions::parsed_multigrid() const {
-  return parse_multigrid(multigrid);
-}
-
-bool SolveOptions::has_smoothing_steps() const {
-  return multigrid.find("steps=") != std::string::npos;
-}
-
-std::optional<solver::MatrixMultigrid::Grid> SolveOptions::parsed_grid() const {
-  if (grid.empty()) return std::nullopt;
-  return parse_grid(grid);
-}
-
-void SolveOptions::check() const {
-  const std::string name = preconditioner_name();
-  if (parsed_schwarz() || parsed_isai()) {
-    if (is_matrix_free())
-      throw comm_thread::InputError("--preconditioner: found " + name +
-                                    " with --operator stencil; expected --operator matrix");
-    if (method == "pcg-jacobi")
-      throw comm_thread::InputError("--preconditioner: found " + name +
-                                    " with --method pcg-jacobi; expected --method cg");
-  }
-  if (parsed_isai() == solver::IsaiPreconditioner::Form::general &&
-      needs_symmetric_preconditioner())
-    throw comm_thread::InputError("--preconditioner: found isai:kind=general with --method " +
-                                  method +
-                                  "; expected --method gmres or bicgstab, because it is "
-                                  "not symmetric");
-  if (const auto found = parsed_schwarz()) {
-    if (found->kind != SchwarzPreconditioner::Kind::symmetric && needs_symmetric_preconditioner())
-      throw comm_thread::InputError(
-          "--preconditioner: found " + name + ":kind=" + std::string(solver::name(found->kind)) +
-          " with --method " + method +
-          "; expected --method gmres or fcg, because it is not symmetric");
-  }
-  if (is_amg(preconditioner) && is_matrix_free())
-    throw comm_thread::InputError(
-        "--preconditioner: found amg with --operator stencil; expected --operator matrix, or "
-        "--preconditioner multigrid");
-  if (is_amg(preconditioner) && method == "pcg-jacobi")
-    throw comm_thread::InputError(
-        "--preconditioner: found amg with --method pcg-jacobi; expected --method cg");
-  check_multigrid(*this);
-  const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);
-  if (restart > 0 && !(chosen && chosen->has_restart))
-    throw comm_thread::InputError("--restart: found with --method " + method +
-                                  "; expected --method gmres or fgmres");
-  if (is_matrix_free() && (order != "given" || partition == "metis"))
-    throw comm_thread::InputError(
-        "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
-        "whose rows have an order");
-  if (is_matrix_free() && format != "auto")
-    throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
+library::SolveSettings SolveOptions::settings() const {
+  library::SolveSettings settings;
+  settings.operator_kind = operator_kind;
+  settings.format = format;
+  settings.order = order;
+  settings.partition = partition;
+  settings.mode = mode;
+  settings.method = method;
+  settings.preconditioner = preconditioner;
+  settings.grid = grid;
+  settings.restart = restart;
+  settings.force = force;
+  settings.multigrid = multigrid;
+  settings.stop = stop;
+  return settings;
 }
 
 void add_solve_options(CLI::App& command, SolveOptions& options) {
@@ -200,7 +57,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->type_name("RHS");
   add_operator_option(command, options.operator_kind);
   command.add_option("--method", options.method, help_of_methods())
-      ->check(CLI::IsMember(names_of_methods()))
+      ->check(CLI::IsMember(library::method_names()))
       ->type_name("METHOD")
       ->capture_default_str();
   command.add_flag("--force", options.force,
@@ -227,7 +84,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "ILU(0), about 8192 rows each, or by KLU;\n"
           "isai[:kind=general|symmetric]: a sparse approximate inverse with the pattern of the\n"
           "matrix; symmetric, a product of two triangles, where the method needs that")
-      ->check(fault_of_preconditioner)
+      ->check(library::fault_of_preconditioner)
       ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]")
       ->capture_default_str();
   command
@@ -239,13 +96,14 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "gather=N: a grid moves to fewer ranks where one has fewer than N points in\n"
                   "a direction that is cut; default:\n"
                   "steps=2, 4 where coefficients vary; start=zero,gather=8")
-      ->check([](const std::string& text) { return fault_of([&] { parse_multigrid(text); }); })
+      ->check(
+          [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");
   command
       .add_option("--grid", options.grid,
                   "with --preconditioner multigrid and a matrix from a file: the points whose\n"
                   "rows they are, x fastest; the matrix is symmetric, with 7 points")
-      ->check([](const std::string& text) { return fault_of([&] { parse_grid(text); }); })
+      ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
   command
       .add_option(

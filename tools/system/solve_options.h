@@ -1,17 +1,11 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
-#include "solver/amg/settings.h"
-#include "solver/krylov/method.h"
-#include "solver/krylov/multigrid_settings.h"
+#include "library/settings/solve_settings.h"
 #include "solver/krylov/stop_criterion.h"
-#include "solver/multigrid/matrix_multigrid.h"
-#include "solver/precondition/isai_preconditioner.h"
-#include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {
@@ -33,30 +27,9 @@ struct SolveOptions : SystemOptions {
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
-  /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. Throws comm_thread::InputError where
-  /// its options are none.
-  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
-  /// Nothing without `isai`.
-  std::optional<solver::IsaiPreconditioner::Form> parsed_isai() const;
   /// The preconditioner without its parameters.
-  std::string preconditioner_name() const {
-    return preconditioner.substr(0, preconditioner.find(':'));
-  }
-  /// True if the method, or all that `auto` may choose, needs a symmetric M.
-  bool needs_symmetric_preconditioner() const;
-
-  /// Nothing without it. Throws comm_thread::InputError where its options are none.
-  std::optional<solver::amg::Settings> parsed_amg() const;
-
-  /// Throws comm_thread::InputError.
-  solver::MultigridSettings parsed_multigrid() const;
-  /// True if --multigrid says how many steps; else there are as many as the problem needs.
-  bool has_smoothing_steps() const;
-  /// Nothing without --grid. Throws comm_thread::InputError where it is none.
-  std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
-
-  /// Throws comm_thread::InputError where options contradict each other.
-  void check() const;
+  std::string preconditioner_name() const { return settings().preconditioner_name(); }
+  library::SolveSettings settings() const;
 };
 
 void add_solve_options(CLI::App& command, SolveOptions& options);

@@ -1,0 +1,304 @@
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "library/include/weft/weft.h"
+#include "library/include/weft/weft.hpp"
+
+struct weft_job {
+  weft::Job job;
+};
+
+struct weft_matrix {
+  weft::Matrix matrix;
+};
+
+struct weft_solver {
+  weft::Matrix matrix;
+  weft::Solver solver;
+  std::string report;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+int fail(int code, const char* text) {
+  last_error = text;
+  return code;
+}
+
+/// Calls `work`; an exception becomes a code and a message.
+template <class Work>
+int caught(const Work& work) {
+  try {
+    work();
+    return WEFT_OK;
+  } catch (const weft::Error& error) {
+    return fail(static_cast<int>(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(WEFT_ERROR_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(WEFT_ERROR_CALLBACK, error.what());
+  } catch (...) {
+    return fail(WEFT_ERROR_CALLBACK, "a function of the caller threw what is no std::exception");
+  }
+}
+
+void expect(const void* pointer, const char* what) {
+  if (!pointer)
+    throw weft::Error(weft::ErrorCode::misuse,
+                      std::string(what) + ": found NULL; expected a pointer");
+}
+
+/// Makes a handle; NULL where that fails.
+template <class Handle, class Make>
+int made(Handle** result, const Make& make) {
+  return caught([&] {
+    expect(result, "the result");
+    *result = nullptr;
+    *result = make();
+  });
+}
+
+weft::Options options_of(const char* text) {
+  if (!text) return {};
+  return text[std::strspn(text, " \t\n")] == '{' ? weft::Options::from_json(text)
+                                                 : weft::Options::parse(text);
+}
+
+weft::JobOptions options_of(const weft_job_options* options) {
+  weft::JobOptions made;
+  if (!options) return made;
+  made.threads = options->threads;
+  made.pinning = options->pinning == WEFT_KEEP   ? weft::Pinning::keep
+                 : options->pinning == WEFT_NONE ? weft::Pinning::none
+                                                 : weft::Pinning::pin;
+  made.strict_placement = options->strict_placement != 0;
+  if (options->on_stall)
+    made.on_stall = [call = options->on_stall, user = options->user](const std::string& awaited,
+                                                                     double seconds) {
+      call(awaited.c_str(), seconds, user);
+    };
+  if (options->stall_seconds > 0) made.stall_seconds = options->stall_seconds;
+  return made;
+}
+
+int matrix_from_rows(const weft_job* job, int64_t first_row, int64_t row_count,
+                     const int64_t* offsets, const int64_t* columns, const double* values,
+                     const char* options, weft::Values kept, weft_matrix** matrix) {
+  return made(matrix, [&] {
+    expect(job, "job");
+    weft::Rows rows{.first_row = first_row, .offsets = {}, .columns = {}, .values = {}};
+    // What is wrong otherwise is found together with the other ranks.
+    if (offsets && row_count >= 0) {
+      rows.offsets = {offsets, static_cast<std::size_t>(row_count) + 1};
+      const int64_t count = offsets[row_count];
+      if (columns && count >= 0) rows.columns = {columns, static_cast<std::size_t>(count)};
+      if (values && count >= 0) rows.values = {values, static_cast<std::size_t>(count)};
+    }
+    return new weft_matrix{weft::Matrix::from_rows(job->job, rows, options_of(options), kept)};
+  });
+}
+
+std::span<const double> vector_of(const weft_matrix& matrix, const double* values) {
+  const auto count = static_cast<std::size_t>(matrix.matrix.local_row_count());
+  return {values, values ? count : 0};
+}
+
+std::span<double> vector_of(const weft_matrix& matrix, double* values) {
+  const auto count = static_cast<std::size_t>(matrix.matrix.local_row_count());
+  return {values, values ? count : 0};
+}
+
+weft::UserOperator operator_of(const weft_operator& given) {
+  weft::UserOperator user;
+  user.first_row = given.first_row;
+  user.row_count = given.row_count;
+  if (given.halo_rows) user.halo_rows.assign(given.halo_rows, given.halo_rows + given.halo_count);
+  const auto part = [&](auto* call) -> weft::UserOperator::Part {
+    if (!call) return {};
+    return [call, data = given.user](int64_t first, int64_t last, const double* x, double* y) {
+      call(first, last, x, y, data);
+    };
+  };
+  user.interior = part(given.interior);
+  user.boundary = part(given.boundary);
+  if (given.diagonal)
+    user.diagonal = [call = given.diagonal, data = given.user](std::span<double> diagonal) {
+      call(diagonal.data(), data);
+    };
+  user.is_threaded = given.is_threaded != 0;
+  user.norm = given.norm;
+  return user;
+}
+
+}  // namespace
+
+const char* weft_error_message(void) { return last_error.c_str(); }
+
+const char* weft_version(void) { return WEFT_VERSION; }
+
+int weft_job_create(MPI_Comm communicator, const weft_job_options* options, weft_job** job) {
+  return made(job, [&] { return new weft_job{weft::Job(communicator, options_of(options))}; });
+}
+
+int weft_job_create_world(const weft_job_options* options, weft_job** job) {
+  return made(job, [&] { return new weft_job{weft::Job(options_of(options))}; });
+}
+
+void weft_job_destroy(weft_job* job) { delete job; }
+int weft_job_rank(const weft_job* job) { return job->job.rank(); }
+int weft_job_size(const weft_job* job) { return job->job.size(); }
+int weft_job_thread_count(const weft_job* job) { return job->job.thread_count(); }
+
+int64_t weft_row_block(int64_t row_count) { return weft::Matrix::row_block(row_count); }
+
+int weft_matrix_from_rows(const weft_job* job, int64_t first_row, int64_t row_count,
+                          const int64_t* offsets, const int64_t* columns, const double* values,
+                          const char* options, weft_matrix** matrix) {
+  return matrix_from_rows(job, first_row, row_count, offsets, columns, values, options,
+                          weft::Values::copied, matrix);
+}
+
+int weft_matrix_from_borrowed_rows(const weft_job* job, int64_t first_row, int64_t row_count,
+                                   const int64_t* offsets, const int64_t* columns,
+                                   const double* values, const char* options,
+                                   weft_matrix** matrix) {
+  return matrix_from_rows(job, first_row, row_count, offsets, columns, values, options,
+                          weft::Values::borrowed, matrix);
+}
+
+int weft_matrix_from_file(const weft_job* job, const char* path, const char* options,
+                          weft_matrix** matrix) {
+  return made(matrix, [&] {
+    expect(job, "job");
+    expect(path, "path");
+    return new weft_matrix{weft::Matrix::from_file(job->job, path, options_of(options))};
+  });
+}
+
+int weft_matrix_generate(const weft_job* job, const char* problem, const char* options,
+                         weft_matrix** matrix) {
+  return made(matrix, [&] {
+    expect(job, "job");
+    expect(problem, "problem");
+    return new weft_matrix{weft::Matrix::generate(job->job, problem, options_of(options))};
+  });
+}
+
+int weft_matrix_stencil(const weft_job* job, const int64_t points[3], const double weights[3],
+                        weft_matrix** matrix) {
+  return made(matrix, [&] {
+    expect(job, "job");
+    expect(points, "points");
+    expect(weights, "weights");
+    return new weft_matrix{weft::Matrix::stencil(job->job, {points[0], points[1], points[2]},
+                                                 {weights[0], weights[1], weights[2]})};
+  });
+}
+
+int weft_matrix_from_operator(const weft_job* job, const weft_operator* user_operator,
+                              weft_matrix** matrix) {
+  return made(matrix, [&] {
+    expect(job, "job");
+    expect(user_operator, "user_operator");
+    return new weft_matrix{weft::Matrix::from_operator(job->job, operator_of(*user_operator))};
+  });
+}
+
+void weft_matrix_destroy(weft_matrix* matrix) { delete matrix; }
+int64_t weft_matrix_row_count(const weft_matrix* matrix) { return matrix->matrix.row_count(); }
+int64_t weft_matrix_local_row_count(const weft_matrix* matrix) {
+  return matrix->matrix.local_row_count();
+}
+int64_t weft_matrix_global_row(const weft_matrix* matrix, int64_t local) {
+  return local >= 0 && local < matrix->matrix.local_row_count() ? matrix->matrix.global_row(local)
+                                                                : -1;
+}
+
+int weft_matrix_update_values(weft_matrix* matrix, const double* values, int64_t count) {
+  return caught([&] {
+    expect(matrix, "matrix");
+    matrix->matrix.update_values(
+        {values, values && count > 0 ? static_cast<std::size_t>(count) : 0});
+  });
+}
+
+int weft_matrix_multiply(const weft_matrix* matrix, const double* x, double* y) {
+  return caught([&] {
+    expect(matrix, "matrix");
+    matrix->matrix.multiply(vector_of(*matrix, x), vector_of(*matrix, y));
+  });
+}
+
+int weft_matrix_right_hand_side(const weft_matrix* matrix, const char* word, double* b) {
+  return caught([&] {
+    expect(matrix, "matrix");
+    expect(b, "b");
+    const auto made = matrix->matrix.right_hand_side(word ? word : "");
+    std::memcpy(b, made.data(), made.size() * sizeof(double));
+  });
+}
+
+int weft_solver_create(const weft_matrix* matrix, const char* options, weft_solver** solver) {
+  return weft_solver_create_with(matrix, options, nullptr, solver);
+}
+
+int weft_solver_create_with(const weft_matrix* matrix, const char* options,
+                            const weft_preconditioner* preconditioner, weft_solver** solver) {
+  return made(solver, [&] {
+    expect(matrix, "matrix");
+    const weft::Options parsed = options_of(options);
+    if (!preconditioner)
+      return new weft_solver{matrix->matrix, weft::Solver(matrix->matrix, parsed), {}};
+    weft::UserPreconditioner user{.apply = {},
+                                  .is_symmetric = preconditioner->is_not_symmetric == 0,
+                                  .norm = preconditioner->norm};
+    if (preconditioner->apply)
+      user.apply = [call = preconditioner->apply, data = preconditioner->user](
+                       std::span<const double> r, std::span<double> z) {
+        call(r.data(), z.data(), static_cast<int64_t>(r.size()), data);
+      };
+    return new weft_solver{matrix->matrix, weft::Solver(matrix->matrix, parsed, user), {}};
+  });
+}
+
+void weft_solver_destroy(weft_solver* solver) { delete solver; }
+
+int weft_solver_set_monitor(weft_solver* solver,
+                            int (*monitor)(int64_t iteration, double residual, void* user),
+                            void* user) {
+  return caught([&] {
+    expect(solver, "solver");
+    weft::Monitor made;
+    if (monitor)
+      made = [monitor, user](int64_t iteration, double residual) {
+        return monitor(iteration, residual, user) != 0;
+      };
+    solver->solver.set_monitor(std::move(made));
+  });
+}
+
+int weft_solve(weft_solver* solver, const double* b, double* x, int from_guess,
+               weft_report* report) {
+  return caught([&] {
+    expect(solver, "solver");
+    const weft_matrix matrix{solver->matrix};
+    const weft::Report solved =
+        solver->solver.solve(vector_of(matrix, b), vector_of(matrix, x),
+                             from_guess ? weft::Start::from_guess : weft::Start::from_zero);
+    solver->report = solved.json();
+    if (report)
+      *report = {static_cast<int>(solved.status),
+                 solved.iterations,
+                 solved.restarts,
+                 solved.relative_residual,
+                 solved.recurrence_residual,
+                 solved.setup_seconds,
+                 solved.solve_seconds};
+  });
+}
+
+const char* weft_solver_report_json(const weft_solver* solver) { return solver->report.c_str(); }

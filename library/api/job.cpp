@@ -1,0 +1,120 @@
+#include <cstdlib>
+#include <utility>
+
+#include "comm_thread/mpi/mpi_session.h"
+#include "library/api/guarded.h"
+#include "library/api/job_state.h"
+
+namespace weft {
+inline namespace v0 {
+namespace {
+
+bool is_mpi_over() {
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  return is_finalized != 0;
+}
+
+/// Starts MPI once for the process, where it is not running; it ends at exit, because MPI cannot
+/// start again and another job may follow.
+void start_mpi() {
+  int is_initialised = 0;
+  MPI_Initialized(&is_initialised);
+  if (is_initialised) return;
+  static comm_thread::MpiSession* session = nullptr;
+  session = new comm_thread::MpiSession();
+  std::atexit([] {
+    if (!is_mpi_over()) delete session;
+  });
+}
+
+comm_thread::Pinning pinning_of(Pinning pinning) {
+  switch (pinning) {
+    case Pinning::keep:
+      return comm_thread::Pinning::keep;
+    case Pinning::none:
+      return comm_thread::Pinning::none;
+    case Pinning::pin:
+      break;
+  }
+  return comm_thread::Pinning::pin;
+}
+
+std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOptions& options) {
+  if (is_mpi_over())
+    throw Error(ErrorCode::misuse, "found MPI finalized; expected a job before MPI_Finalize");
+  int is_initialised = 0;
+  MPI_Initialized(&is_initialised);
+  if (!is_initialised)
+    throw Error(ErrorCode::misuse, "found a communicator before MPI_Init; expected it after");
+  if (communicator == MPI_COMM_NULL)
+    throw Error(ErrorCode::bad_input, "found MPI_COMM_NULL; expected a communicator");
+  return library::guarded([&] {
+    auto world = comm_thread::Communicator::collective_duplicate_of(communicator);
+    comm_thread::JobOptions wanted{.threads = options.threads,
+                                   .strict_placement = options.strict_placement,
+                                   .pinning = pinning_of(options.pinning),
+                                   .on_stall = options.on_stall,
+                                   .stall_seconds = options.stall_seconds};
+    return std::make_shared<Job::State>(std::move(world), std::move(wanted));
+  });
+}
+
+Finding::Severity severity_of(comm_thread::FindingSeverity severity) {
+  switch (severity) {
+    case comm_thread::FindingSeverity::repaired:
+      return Finding::Severity::repaired;
+    case comm_thread::FindingSeverity::warning:
+      return Finding::Severity::warning;
+    case comm_thread::FindingSeverity::refused:
+      return Finding::Severity::refused;
+    case comm_thread::FindingSeverity::note:
+      break;
+  }
+  return Finding::Severity::note;
+}
+
+ThreadPlace place_of(const comm_thread::ThreadAudit& audit) {
+  return {audit.thread, audit.planned_pu, audit.binding, audit.last_cpu};
+}
+
+}  // namespace
+
+Job::State::~State() {
+  if (is_mpi_over()) static_cast<void>(job.release());
+}
+
+Job::Job(const JobOptions& options) {
+  if (!is_mpi_over()) start_mpi();
+  state_ = collective_make(MPI_COMM_WORLD, options);
+}
+
+Job::Job(MPI_Comm communicator, const JobOptions& options)
+    : state_(collective_make(communicator, options)) {}
+
+int Job::rank() const { return state_->job->world().rank(); }
+int Job::size() const { return state_->job->world().size(); }
+int Job::thread_count() const { return state_->job->team().thread_count(); }
+bool Job::has_communication_thread() const { return state_->job->comm_thread().has_thread(); }
+MPI_Comm Job::communicator() const { return state_->job->world().handle(); }
+
+std::vector<Finding> Job::findings() const {
+  std::vector<Finding> findings;
+  for (const auto& finding : state_->job->placement().findings)
+    findings.push_back({severity_of(finding.severity), finding.text});
+  return findings;
+}
+
+std::vector<ThreadPlace> Job::audit() const {
+  return library::guarded([&] {
+    std::vector<ThreadPlace> places;
+    for (const auto& audit : state_->job->audit_compute_threads())
+      places.push_back(place_of(audit));
+    if (const auto audit = state_->job->audit_communication_thread())
+      places.push_back(place_of(*audit));
+    return places;
+  });
+}
+
+}  // namespace v0
+}  // namespace weft

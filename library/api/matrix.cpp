@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "library/api/guarded.h"
+#include "library/api/matrix_state.h"
+#include "library/settings/right_hand_side_choice.h"
+#include "library/state/caller_operator.h"
+#include "perfmodel/phase_times.h"
+#include "spmv/files/matrix_market_reader.h"
+#include "spmv/files/matrix_market_vector.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/order/reordering.h"
+#include "spmv/problems/generator.h"
+
+namespace weft {
+inline namespace v0 {
+namespace {
+
+using comm_thread::InputError;
+using comm_thread::TeamThread;
+using library::guarded;
+using library::SolveSettings;
+using State = Matrix::State;
+
+/// Of no schedule of a vector, whose tags count from 0.
+constexpr int tag_of_moved_rows = 32000;
+
+std::shared_ptr<State> make_state(const Job& job, const Options& options) {
+  return std::make_shared<State>(job.state(), SolveSettings::parse(options.all()));
+}
+
+spmv::PartitionBy partition_by(const SolveSettings& settings) {
+  return settings.partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;
+}
+
+/// Orders the rows as the settings say, and makes the operator and the map of its vectors.
+/// `given`: the rows of vectors.
+void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::RowPartition& given) {
+  comm_thread::Job& threads = state.threads();
+  const int rank = state.space.rank();
+  const spmv::OrderingChoice choice{.has_cuthill_mckee = state.settings.order == "rcm",
+                                    .has_graph_partition = state.settings.partition == "metis",
+                                    .partition_by = partition_by(state.settings)};
+  const spmv::RowPartition loaded = matrix.partition;
+  state.given = given;
+  state.nonzero_count = matrix.global_nonzero_count;
+  if (choice.has_cuthill_mckee || choice.has_graph_partition) {
+    if (state.caller_rows)
+      throw InputError(
+          "options order, partition: found them for rows of the caller; expected neither");
+    state.order.emplace(spmv::collective_order_rows(state.space, matrix, choice));
+    matrix = spmv::collective_reorder(state.space, threads.team(), matrix, *state.order);
+  }
+  auto op =
+      std::make_unique<spmv::SparseOperator>(state.space, threads.comm_thread(), threads.team(),
+                                             std::move(matrix), state.settings.parsed_format());
+  state.sparse = op.get();
+  state.format = op->matrix().format_name();
+  if (state.order)
+    state.map = std::make_unique<library::OrderedRows>(*state.order, rank);
+  else if (state.caller_rows && state.caller_rows->moves())
+    state.map = std::make_unique<library::MovedRows>(state.space, threads.comm_thread(), given,
+                                                     loaded, tag_of_moved_rows);
+  else
+    state.map =
+        std::make_unique<library::SameRows>(threads.team(), given.begin(rank), op->element_count());
+  state.op = std::move(op);
+}
+
+void collective_use_stencil(State& state, const spmv::GridStencil& stencil) {
+  auto op = std::make_unique<spmv::StencilOperator>(state.space, state.threads().comm_thread(),
+                                                    state.threads().team(), stencil);
+  state.format = op->format_name();
+  state.nonzero_count = stencil.nonzero_count();
+  state.map = std::make_unique<library::GridPoints>(*op);
+  state.op = std::move(op);
+  state.settings.operator_kind = "stencil";
+}
+
+void expect_length(const State& state, const char* what, std::size_t found) {
+  comm_thread::collective_agree_on_error(
+      state.space, found == state.map->given_count()
+                       ? ""
+                       : fmt::format("{} of rank {}: found {} entries; expected {}, one for each "
+                                     "row of the rank",
+                                     what, state.space.rank(), found, state.map->given_count()));
+}
+
+/// y = A·x, both in the operator's layout.
+void collective_apply(State& state, std::span<const double> x, std::span<double> y) {
+  const auto operand = state.op->collective_make_operand();
+  std::ranges::copy(x, operand->values());
+  perfmodel::HugePageBuffer<double> product(state.op->element_count());
+  perfmodel::PhaseTimer timer;
+  state.threads().team().run([&](const TeamThread& thread) {
+    state.op->apply(thread, spmv::Mode::task, *operand, product.data(), timer, {});
+  });
+  std::ranges::copy(product.span(), y.begin());
+}
+
+}  // namespace
+
+Matrix::State::State(std::shared_ptr<Job::State> of_job, library::SolveSettings wanted)
+    : job(std::move(of_job)),
+      space(job->job->comm_thread_world().collective_duplicate()),
+      settings(std::move(wanted)) {}
+
+Matrix::Matrix(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& options, Values values) {
+  return guarded([&] {
+    auto state = make_state(job, options);
+    state->caller_rows =
+        std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values);
+    collective_use(*state, state->caller_rows->take_matrix(), state->caller_rows->given());
+    return Matrix(std::move(state));
+  });
+}
+
+Matrix Matrix::from_file(const Job& job, const std::string& path, const Options& options) {
+  return guarded([&] {
+    auto state = make_state(job, options);
+    state->problem.path = path;
+    auto matrix = spmv::collective_read_matrix_market(state->space, state->threads().team(), path,
+                                                      partition_by(state->settings));
+    const spmv::RowPartition given = matrix.partition;
+    collective_use(*state, std::move(matrix), given);
+    return Matrix(std::move(state));
+  });
+}
+
+Matrix Matrix::generate(const Job& job, const std::string& problem, const Options& options) {
+  return guarded([&] {
+    const auto parsed = spmv::Problem::parse(problem);
+    if (parsed.is_file()) return from_file(job, problem, options);
+    auto state = make_state(job, options);
+    state->problem = parsed;
+    if (state->settings.is_matrix_free()) {
+      collective_use_stencil(*state, spmv::GridStencil::of(parsed));
+      return Matrix(std::move(state));
+    }
+    auto matrix = spmv::collective_generate(state->space, state->threads().team(), parsed,
+                                            partition_by(state->settings));
+    const spmv::RowPartition given = matrix.partition;
+    collective_use(*state, std::move(matrix), given);
+    return Matrix(std::move(state));
+  });
+}
+
+Matrix Matrix::stencil(const Job& job, std::array<std::int64_t, 3> points,
+                       std::array<double, 3> weights) {
+  return guarded([&] {
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (points[d] < 1 || points[d] > std::int64_t{1} << 31)
+        throw InputError(
+            fmt::format("stencil: found {} points in a direction; expected 1 or more", points[d]));
+      if (!(weights[d] >= 0))
+        throw InputError(
+            fmt::format("stencil: found the weight {}; expected 0 or more", weights[d]));
+    }
+    auto state = std::make_shared<State>(job.state(), SolveSettings{});
+    spmv::GridStencil stencil;
+    stencil.grid = {points[0], points[1], points[2]};
+    // No neighbours in a direction of one point.
+    for (std::size_t d = 0; d < 3; ++d) stencil.weights[d] = points[d] > 1 ? weights[d] : 0;
+    stencil.centre = 2 * (stencil.weights[0] + stencil.weights[1] + stencil.weights[2]);
+    collective_use_stencil(*state, stencil);
+    return Matrix(std::move(state));
+  });
+}
+
+Matrix Matrix::from_operator(const Job& job, const UserOperator& user) {
+  return guarded([&] {
+    auto state = std::make_shared<State>(job.state(), SolveSettings{});
+    auto op = std::make_unique<library::CallerOperator>(
+        state->space, state->threads().comm_thread(), state->threads().team(), user);
+    state->given = op->partition();
+    state->format = "operator of the caller";
+    state->map = std::make_unique<library::SameRows>(state->threads().team(), user.first_row,
+                                                     op->element_count());
+    state->op = std::move(op);
+    return Matrix(std::move(state));
+  });
+}
+
+std::int64_t Matrix::row_block(std::int64_t row_count) {
+  return spmv::RowPartition::block_size(row_count);
+}
+
+std::int64_t Matrix::row_count() const { return state_->op->global_row_count(); }
+std::int64_t Matrix::local_row_count() const {
+  return static_cast<std::int64_t>(state_->map->given_count());
+}
+std::int64_t Matrix::nonzero_count() const { return state_->nonzero_count; }
+std::string Matrix::format() const { return state_->format; }
+
+std::int64_t Matrix::global_row(std::int64_t local) const {
+  if (local < 0 || local >= local_row_count())
+    throw Error(ErrorCode::misuse, fmt::format("global_row: found {}; expected 0 to {}", local,
+                                               local_row_count() - 1));
+  return state_->map->global_row(static_cast<std::size_t>(local));
+}
+
+void Matrix::update_values(std::span<const double> values) {
+  guarded([&] {
+    if (!state_->caller_rows)
+      throw InputError("update_values: found a matrix that was not made of the caller's rows");
+    state_->caller_rows->collective_update(values, state_->sparse->changeable_matrix());
+    ++state_->values_version;
+  });
+}
+
+void Matrix::multiply(std::span<const double> x, std::span<double> y) const {
+  guarded([&] {
+    State& state = *state_;
+    expect_length(state, "x", x.size());
+    expect_length(state, "y", y.size());
+    std::vector<double> values(state.op->element_count());
+    std::vector<double> product(values.size());
+    state.map->collective_to_operator(x, values);
+    collective_apply(state, values, product);
+    state.map->collective_from_operator(product, y);
+  });
+}
+
+std::vector<double> Matrix::right_hand_side(const std::string& word) const {
+  return guarded([&] {
+    State& state = *state_;
+    const auto wanted = library::choose_right_hand_side(word, state.problem);
+    std::vector<double> b(state.map->given_count());
+    if (wanted.kind == spmv::RightHandSideKind::file) {
+      if (!state.given)
+        throw InputError("right-hand side: found the file " + wanted.path +
+                         " for a grid without a matrix; expected a generated one");
+      return spmv::collective_read_vector(state.space, *state.given, wanted.path);
+    }
+    if (state.given) {
+      spmv::fill(wanted, state.problem, *state.given, state.space.rank(), state.threads().team(),
+                 b);
+    } else {
+      for (std::size_t i = 0; i < b.size(); i += state.map->consecutive_rows(i))
+        spmv::fill_rows(wanted, state.problem, state.map->global_row(i),
+                        std::span(b).subspan(i, state.map->consecutive_rows(i)));
+    }
+    if (wanted.kind == spmv::RightHandSideKind::x_random) multiply(std::vector(b), b);
+    return b;
+  });
+}
+
+}  // namespace v0
+}  // namespace weft

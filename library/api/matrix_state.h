@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "comm_thread/mpi/communicator.h"
+#include "library/api/job_state.h"
+#include "library/include/weft/weft.hpp"
+#include "library/settings/solve_settings.h"
+#include "library/state/caller_rows.h"
+#include "library/state/vector_map.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/order/row_order.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/partition.h"
+
+namespace weft {
+inline namespace v0 {
+
+/// What a weft::Matrix is a handle of. Members are destroyed in the reverse of their order.
+struct Matrix::State {
+  State(std::shared_ptr<Job::State> of_job, library::SolveSettings wanted);
+
+  comm_thread::Job& threads() { return *job->job; }
+
+  std::shared_ptr<Job::State> job;
+  comm_thread::Communicator space;  // messages of this matrix alone
+  library::SolveSettings settings;  // operator, format, order and partition of it
+  spmv::Problem problem;  // a file where nothing is known
+  std::unique_ptr<library::CallerRows> caller_rows;
+  std::optional<spmv::RowOrder> order;
+  std::optional<spmv::RowPartition> given;  // the rows of vectors; none: a box of a grid
+  std::unique_ptr<spmv::LinearOperator> op;
+  std::unique_ptr<library::VectorMap> map;
+  spmv::SparseOperator* sparse = nullptr;  // the operator, where it is a matrix
+  std::int64_t nonzero_count = 0;
+  std::string format;
+  std::uint64_t values_version = 0;  // counts updates
+};
+
+}  // namespace v0
+}  // namespace weft

@@ -1,0 +1,43 @@
+#include <nlohmann/json.hpp>
+
+#include "library/include/weft/weft.hpp"
+
+namespace weft {
+inline namespace v0 {
+
+const char* name(Status status) {
+  switch (status) {
+    case Status::converged:
+      return "converged";
+    case Status::not_converged:
+      return "not-converged";
+    case Status::breakdown:
+      return "breakdown";
+    case Status::stopped:
+      return "stopped";
+    case Status::diverged:
+      break;
+  }
+  return "diverged";
+}
+
+std::string Report::json() const {
+  nlohmann::ordered_json report{{"weft", WEFT_VERSION},
+                                {"status", name(status)},
+                                {"method", method},
+                                {"preconditioner", preconditioner},
+                                {"mode", mode},
+                                {"iterations", iterations},
+                                {"restarts", restarts},
+                                {"relative_residual", relative_residual},
+                                {"recurrence_residual", recurrence_residual},
+                                {"seconds", {{"setup", setup_seconds}, {"solve", solve_seconds}}}};
+  if (!explanation.empty()) report["explanation"] = explanation;
+  if (!method_choice.empty()) report["method_choice"] = method_choice;
+  for (const auto& [phase, seconds] : phase_seconds) report["phases"][phase] = seconds;
+  if (!history.empty()) report["history"] = history;
+  return report.dump();
+}
+
+}  // namespace v0
+}  // namespace weft

@@ -1,0 +1,120 @@
+# Finds the libraries that weft is built from. Sets WEFT_DEPENDENCIES, WEFT_HAS_CHOLMOD,
+# WEFT_HAS_METIS, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_MPICH.
+
+find_package(MPI REQUIRED COMPONENTS C)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+if(WEFT_BUILD_PROGRAM)
+    find_package(CLI11 REQUIRED)
+endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+
+# weft_header_library(NAME HEADER PACKAGE): an imported target weft_NAME for a library that is all
+# in its headers.
+function(weft_header_library name header package)
+    find_path(WEFT_${name}_INCLUDE_DIR ${header})
+    if(NOT WEFT_${name}_INCLUDE_DIR)
+        message(FATAL_ERROR "${header} not found; on Debian: apt install ${package}")
+    endif()
+    add_library(weft_${name} INTERFACE IMPORTED)
+    target_include_directories(weft_${name} SYSTEM INTERFACE "${WEFT_${name}_INCLUDE_DIR}")
+endfunction()
+
+weft_header_library(boost_graph boost/graph/cuthill_mckee_ordering.hpp libboost-graph-dev)
+weft_header_library(xxhash xxhash.h libxxhash-dev)
+
+# weft_library(NAME HEADER LIBRARIES... SUFFIXES...): an imported target weft_NAME, if all of it is
+# there; sets FOUND.
+function(weft_library name header found)
+    cmake_parse_arguments(PARSE_ARGV 3 ask "" "" "LIBRARIES;SUFFIXES")
+    find_path(WEFT_${name}_INCLUDE_DIR ${header} PATH_SUFFIXES ${ask_SUFFIXES})
+    set(is_there TRUE)
+    if(NOT WEFT_${name}_INCLUDE_DIR)
+        set(is_there FALSE)
+    endif()
+    set(files)
+    foreach(library IN LISTS ask_LIBRARIES)
+        find_library(WEFT_${name}_${library}_LIBRARY ${library})
+        if(WEFT_${name}_${library}_LIBRARY)
+            list(APPEND files "${WEFT_${name}_${library}_LIBRARY}")
+        else()
+            set(is_there FALSE)
+        endif()
+    endforeach()
+    set(${found} ${is_there} PARENT_SCOPE)
+    if(is_there)
+        add_library(weft_${name} INTERFACE IMPORTED)
+        target_include_directories(weft_${name} SYSTEM INTERFACE "${WEFT_${name}_INCLUDE_DIR}")
+        target_link_libraries(weft_${name} INTERFACE ${files})
+    endif()
+endfunction()
+
+set(WEFT_DEPENDENCIES
+    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt PkgConfig::hwloc
+    nlohmann_json::nlohmann_json weft_boost_graph weft_xxhash ${CMAKE_DL_LIBS})
+
+set(WEFT_HAS_CHOLMOD FALSE)
+if(WEFT_WITH_CHOLMOD)
+    weft_library(cholmod cholmod.h WEFT_HAS_CHOLMOD
+        LIBRARIES cholmod suitesparseconfig SUFFIXES suitesparse)
+    if(NOT WEFT_HAS_CHOLMOD)
+        message(FATAL_ERROR "CHOLMOD not found; on Debian: apt install libsuitesparse-dev, or "
+            "-DWEFT_WITH_CHOLMOD=OFF to factor with Eigen")
+    endif()
+    list(APPEND WEFT_DEPENDENCIES weft_cholmod)
+    message(STATUS "weft: factors with CHOLMOD: libweft may be passed on under the GPL only")
+else()
+    find_package(Eigen3 3.4 QUIET NO_MODULE)
+    if(NOT TARGET Eigen3::Eigen)
+        message(FATAL_ERROR "Eigen 3.4 not found; on Debian: apt install libeigen3-dev, or "
+            "-DWEFT_WITH_CHOLMOD=ON to factor with CHOLMOD")
+    endif()
+    list(APPEND WEFT_DEPENDENCIES Eigen3::Eigen)
+endif()
+
+set(WEFT_HAS_METIS FALSE)
+if(WEFT_WITH_METIS)
+    weft_library(metis metis.h WEFT_HAS_METIS LIBRARIES metis)
+endif()
+if(WEFT_HAS_METIS)
+    list(APPEND WEFT_DEPENDENCIES weft_metis)
+endif()
+
+# Which MPI it is decides what else there is.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+check_c_source_compiles("
+#include <mpi.h>
+#if !defined(MPICH_VERSION)
+#error another MPI
+#endif
+int main(void) { return 0; }" WEFT_MPI_IS_MPICH)
+unset(CMAKE_REQUIRED_LIBRARIES)
+
+set(WEFT_HAS_OPENSHMEM FALSE)
+if(WEFT_WITH_OPENSHMEM AND NOT WEFT_MPI_IS_MPICH)
+    # Beside the MPI that has been found: a process cannot have two of them.
+    set(folders)
+    foreach(library IN LISTS MPI_C_LIBRARIES)
+        if(IS_ABSOLUTE "${library}")
+            get_filename_component(folder "${library}" DIRECTORY)
+            list(APPEND folders "${folder}")
+        endif()
+    endforeach()
+    find_library(WEFT_openshmem_LIBRARY oshmem HINTS ${folders})
+    find_path(WEFT_openshmem_INCLUDE_DIR shmem.h HINTS ${MPI_C_INCLUDE_DIRS})
+    if(WEFT_openshmem_LIBRARY AND WEFT_openshmem_INCLUDE_DIR)
+        set(WEFT_HAS_OPENSHMEM TRUE)
+        list(APPEND WEFT_DEPENDENCIES "${WEFT_openshmem_LIBRARY}")
+    endif()
+endif()
+
+foreach(part METIS OPENSHMEM)
+    if(NOT WEFT_HAS_${part})
+        message(STATUS "weft: built without ${part}")
+    endif()
+endforeach()

@@ -1,0 +1,191 @@
+/* weft solves large sparse linear systems A x = b with MPI and threads: the C interface (C99).
+
+       weft_job *job;
+       weft_matrix *a;
+       weft_solver *solver;
+       weft_report report;
+       weft_job_create(MPI_COMM_WORLD, NULL, &job);
+       weft_matrix_from_rows(job, first_row, row_count, offsets, columns, values, NULL, &a);
+       weft_solver_create(a, "--preconditioner jacobi --tolerance 1e-10", &solver);
+       weft_solve(solver, b, x, 0, &report);
+       weft_solver_destroy(solver);
+       weft_matrix_destroy(a);
+       weft_job_destroy(job);
+
+   Every function returns WEFT_OK or the kind of an error; weft_error_message() says more. Bad input
+   is the same error on all ranks of a job. What weft.hpp says about shapes, threads, collective
+   calls and lifetimes holds here: a function is collective where its C++ form is. Handles are
+   destroyed in any order, before MPI_Finalize. Where a handle is returned through a pointer, the
+   pointer is set to NULL when the function fails. */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "version.h" /* NOLINT */
+
+#if defined(__GNUC__)
+  #define WEFT_C_EXPORT __attribute__((visibility("default")))
+#else
+  #define WEFT_C_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of errors, as weft::ErrorCode. */
+enum weft_error {
+  WEFT_OK = 0,
+  WEFT_ERROR_BAD_INPUT = 2,
+  WEFT_ERROR_MPI = 4,
+  WEFT_ERROR_OUT_OF_MEMORY = 5,
+  WEFT_ERROR_MISUSE = 6,
+  WEFT_ERROR_CALLBACK = 7 /* a function of the caller threw an exception */
+};
+
+/* One line about the last error of the calling thread; "" before the first. Lives until the next
+   call of weft by that thread. */
+WEFT_C_EXPORT const char* weft_error_message(void);
+
+/* The version of the library that the program runs with: "0.2.0". */
+WEFT_C_EXPORT const char* weft_version(void);
+
+typedef struct weft_job weft_job;
+typedef struct weft_matrix weft_matrix;
+typedef struct weft_solver weft_solver;
+
+enum weft_pinning { WEFT_PIN = 0, WEFT_KEEP = 1, WEFT_NONE = 2 };
+
+/* Zero in every field is the default. */
+typedef struct weft_job_options {
+  int threads; /* compute threads per rank; 0: one for each core */
+  int pinning; /* enum weft_pinning */
+  int strict_placement;
+  void (*on_stall)(const char* awaited, double seconds, void* user); /* may be NULL */
+  void* user; /* passed to on_stall */
+  double stall_seconds; /* 0: 10 */
+} weft_job_options;
+
+/* A job of the ranks of `communicator`, which is duplicated; `options` may be NULL. Collective. */
+WEFT_C_EXPORT int weft_job_create(MPI_Comm communicator, const weft_job_options* options,
+                                  weft_job** job);
+/* The same of all processes; starts MPI where it is not running, until the process exits. */
+WEFT_C_EXPORT int weft_job_create_world(const weft_job_options* options, weft_job** job);
+WEFT_C_EXPORT void weft_job_destroy(weft_job* job);
+WEFT_C_EXPORT int weft_job_rank(const weft_job* job);
+WEFT_C_EXPORT int weft_job_size(const weft_job* job);
+WEFT_C_EXPORT int weft_job_thread_count(const weft_job* job);
+
+/* Rows per block: no row moves where each rank begins at a multiple (Matrix::row_block). */
+WEFT_C_EXPORT int64_t weft_row_block(int64_t row_count);
+
+/* A matrix of this rank's rows (Matrix::from_rows). `offsets`: [row_count + 1]; `columns`,
+   `values`: [offsets[row_count]]. `options`, "--NAME VALUE ..." or a JSON object, may be NULL here
+   and below. The arrays are copied. Collective. */
+WEFT_C_EXPORT int weft_matrix_from_rows(const weft_job* job, int64_t first_row, int64_t row_count,
+                                        const int64_t* offsets, const int64_t* columns,
+                                        const double* values, const char* options,
+                                        weft_matrix** matrix);
+/* The same, with the caller's values where they are (Values::borrowed). Collective. */
+WEFT_C_EXPORT int weft_matrix_from_borrowed_rows(const weft_job* job, int64_t first_row,
+                                                 int64_t row_count, const int64_t* offsets,
+                                                 const int64_t* columns, const double* values,
+                                                 const char* options, weft_matrix** matrix);
+/* From a Matrix Market file. Collective. */
+WEFT_C_EXPORT int weft_matrix_from_file(const weft_job* job, const char* path, const char* options,
+                                        weft_matrix** matrix);
+/* A generated problem such as "poisson3d:128". Collective. */
+WEFT_C_EXPORT int weft_matrix_generate(const weft_job* job, const char* problem,
+                                       const char* options, weft_matrix** matrix);
+/* The stencil of a grid without a matrix. Collective. */
+WEFT_C_EXPORT int weft_matrix_stencil(const weft_job* job, const int64_t points[3],
+                                      const double weights[3], weft_matrix** matrix);
+
+/* An operator of the caller (weft::UserOperator); what is zero is the default. The interior part
+   runs while the halo travels. x: this rank's values, then those of `halo_rows`. */
+typedef struct weft_operator {
+  int64_t first_row;
+  int64_t row_count;
+  const int64_t* halo_rows; /* [halo_count], ascending rows of other ranks */
+  int64_t halo_count;
+  void (*interior)(int64_t first, int64_t last, const double* x, double* y, void* user);
+  void (*boundary)(int64_t first, int64_t last, const double* x, double* y, void* user);
+  void (*diagonal)(double* diagonal, void* user); /* may be NULL */
+  void* user; /* passed to the functions */
+  int is_threaded; /* nonzero: every compute thread calls, each with a range of its own */
+  double norm;
+} weft_operator;
+WEFT_C_EXPORT int weft_matrix_from_operator(const weft_job* job, const weft_operator* user_operator,
+                                            weft_matrix** matrix);
+WEFT_C_EXPORT void weft_matrix_destroy(weft_matrix* matrix);
+
+WEFT_C_EXPORT int64_t weft_matrix_row_count(const weft_matrix* matrix);
+WEFT_C_EXPORT int64_t weft_matrix_local_row_count(const weft_matrix* matrix);
+/* The number of row `local` of this rank; -1 outside of 0 ... local_row_count - 1. */
+WEFT_C_EXPORT int64_t weft_matrix_global_row(const weft_matrix* matrix, int64_t local);
+/* New values in the places of weft_matrix_from_rows. Collective. */
+WEFT_C_EXPORT int weft_matrix_update_values(weft_matrix* matrix, const double* values,
+                                            int64_t count);
+/* y = A x. Shape: x, y: [local_row_count]. Collective. */
+WEFT_C_EXPORT int weft_matrix_multiply(const weft_matrix* matrix, const double* x, double* y);
+/* A right-hand side by the words of the command line; NULL: the one that `weft solve` takes.
+   Shape: b: [local_row_count]. Collective. */
+WEFT_C_EXPORT int weft_matrix_right_hand_side(const weft_matrix* matrix, const char* word,
+                                              double* b);
+
+/* Ends of a solve, as weft::Status; none is an error. */
+enum weft_status {
+  WEFT_CONVERGED = 0,
+  WEFT_NOT_CONVERGED = 1,
+  WEFT_BREAKDOWN = 2,
+  WEFT_STOPPED = 3,
+  WEFT_DIVERGED = 4
+};
+
+/* Outcome of a solve (weft::Report); the same on every rank except the times. */
+typedef struct weft_report {
+  int status; /* enum weft_status */
+  int64_t iterations;
+  int64_t restarts;
+  double relative_residual;
+  double recurrence_residual;
+  double setup_seconds;
+  double solve_seconds;
+} weft_report;
+
+/* A preconditioner of the caller (weft::UserPreconditioner): z = M r. */
+typedef struct weft_preconditioner {
+  void (*apply)(const double* r, double* z, int64_t count, void* user);
+  void* user;
+  int is_not_symmetric;
+  double norm;
+} weft_preconditioner;
+
+/* Sets up a method; `preconditioner` may be NULL. Collective. */
+WEFT_C_EXPORT int weft_solver_create(const weft_matrix* matrix, const char* options,
+                                     weft_solver** solver);
+WEFT_C_EXPORT int weft_solver_create_with(const weft_matrix* matrix, const char* options,
+                                          const weft_preconditioner* preconditioner,
+                                          weft_solver** solver);
+WEFT_C_EXPORT void weft_solver_destroy(weft_solver* solver);
+
+/* Called on every rank after each iteration; nonzero, on all ranks, stops the solve. */
+WEFT_C_EXPORT int weft_solver_set_monitor(weft_solver* solver,
+                                          int (*monitor)(int64_t iteration, double residual,
+                                                         void* user),
+                                          void* user);
+/* Solves A x = b; x is the guess where `from_guess` is not zero. Shape: b, x: [local_row_count].
+   `report` may be NULL. Collective. */
+WEFT_C_EXPORT int weft_solve(weft_solver* solver, const double* b, double* x, int from_guess,
+                             weft_report* report);
+/* The last report as a JSON object; "" before the first. Lives until the next solve. */
+WEFT_C_EXPORT const char* weft_solver_report_json(const weft_solver* solver);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_WEFT_H */

@@ -1,0 +1,370 @@
+/// weft solves large sparse linear systems A·x = b with MPI and threads: the C++ interface.
+///
+///     weft::Job job(MPI_COMM_WORLD);                            // threads, pinned
+///     weft::Matrix a = weft::Matrix::from_rows(job, {first_row, offsets, columns, values});
+///     weft::Solver solver(a, {{"preconditioner", "jacobi"}, {"tolerance", "1e-10"}});
+///     weft::Report report = solver.solve(b, x);
+///
+/// Nothing here prints, exits, or changes the caller's communicator, error handlers, signal
+/// handlers or environment. Errors are thrown as weft::Error, with the same text on all ranks of a
+/// job where bad input is the reason. Functions are *collective* where they say so: all ranks of
+/// the job call them, in the same order. One thread of a process at a time calls weft: the one that
+/// made the job.
+#ifndef WEFT_WEFT_HPP
+#define WEFT_WEFT_HPP
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "version.h"  // NOLINT
+
+#if defined(__GNUC__)
+  #define WEFT_EXPORT __attribute__((visibility("default")))
+#else
+  #define WEFT_EXPORT
+#endif
+
+namespace weft {
+
+/// The version of the interface: symbols of different ones do not meet in a program.
+inline namespace v0 {
+
+/// Kind of an error.
+enum class ErrorCode {
+  bad_input = 2,  ///< an argument, an option or a file; the same on all ranks of the job
+  mpi = 4,  ///< the MPI library reports an error; other ranks may not know
+  out_of_memory = 5,
+  misuse = 6,  ///< called in a way that this header forbids
+};
+
+/// Any error of weft. `what()` is one line: what was found, and what was expected.
+class WEFT_EXPORT Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& text);
+  Error(const Error&);
+  ~Error() override;
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+/// The version of the library that the program runs with: "0.2.0".
+WEFT_EXPORT std::string version();
+
+/// A library that weft uses.
+struct Dependency {
+  std::string name;
+  std::string version;  ///< begins with "missing" where this build does without it
+  std::string licence;
+  std::string purpose;
+};
+WEFT_EXPORT std::vector<Dependency> dependencies();
+
+/// What a job does about the cores that its threads run on.
+enum class Pinning {
+  pin,  ///< binds each thread to a core of its own, and gives the caller's back when the job ends
+  keep,  ///< binds nothing: threads stay where the caller, the launcher and OpenMP put them
+  none,  ///< as `keep`, but the communication thread may run wherever the process may
+};
+
+struct JobOptions {
+  /// Compute threads per rank; 0: as many as the rank has cores.
+  int threads = 0;
+  Pinning pinning = Pinning::pin;
+  /// With `threads`: throws rather than let two compute threads share a hardware thread.
+  bool strict_placement = false;
+  /// Called by a thread that has waited `stall_seconds` for another rank, and again after each
+  /// doubling, with what it waits for: "halo exchange: receive from rank 2".
+  std::function<void(const std::string& awaited, double seconds)> on_stall{};
+  double stall_seconds = 10;
+};
+
+/// Where a thread of this rank is.
+struct ThreadPlace {
+  int thread = 0;  ///< compute thread, or -1 for the communication thread
+  unsigned planned_cpu = 0;  ///< as the operating system numbers hardware threads
+  std::vector<unsigned> allowed_cpus;  ///< those it may run on; empty: not known
+  std::optional<unsigned> last_cpu;  ///< the one it ran on last
+};
+
+/// Something to know about the placement of threads. One that concerns several ranks has the same
+/// text on each of them.
+struct Finding {
+  enum class Severity { note, repaired, warning, refused };
+  Severity severity = Severity::note;
+  std::string text;
+};
+
+class Matrix;
+class Solver;
+
+/// The ranks, threads and cores that weft computes with.
+///
+/// A job owns a copy of the caller's communicator, a team of compute threads (OpenMP) and one
+/// communication thread. Copies are handles of the same job; it ends with the last of them and the
+/// last matrix and solver made with it, which must be before MPI_Finalize.
+class WEFT_EXPORT Job {
+ public:
+  /// A job of all processes. Starts MPI where the program has not done so, with
+  /// MPI_THREAD_MULTIPLE, and then ends it when the process exits. Collective over all processes.
+  explicit Job(const JobOptions& options = {});
+  /// A job of the ranks of `communicator`, which is duplicated. With less than MPI_THREAD_MULTIPLE
+  /// there is no communication thread: the calling thread progresses all messages, results are the
+  /// same. Where `communicator` has not all processes, `Pinning::pin` acts as `keep`, because jobs
+  /// beside this one might choose the same cores; a finding says so. Collective.
+  explicit Job(MPI_Comm communicator, const JobOptions& options = {});
+
+  int rank() const;
+  int size() const;
+  int thread_count() const;
+  bool has_communication_thread() const;
+  std::vector<Finding> findings() const;
+  /// Asks every thread of this rank where it is. Not collective.
+  std::vector<ThreadPlace> audit() const;
+  /// weft's copy of the communicator, with MPI_ERRORS_RETURN. Ends with the job.
+  MPI_Comm communicator() const;
+
+  struct State;
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// Named options, with the names and values of the command line: `weft solve --help` lists them.
+/// `max_iterations`, `max-iterations` and `--max-iterations` are the same name.
+class WEFT_EXPORT Options {
+ public:
+  Options();
+  Options(std::initializer_list<std::pair<const std::string, std::string>> options);
+  Options(const Options&);
+  Options& operator=(const Options&);
+  ~Options();
+
+  /// From "--method cg --tolerance 1e-10", or "method=cg tolerance=1e-10". Throws Error.
+  static Options parse(std::string_view text);
+  /// From a JSON object, {"method": "cg", "tolerance": 1e-10}. Throws Error.
+  static Options from_json(std::string_view text);
+
+  Options& set(std::string_view name, std::string_view value);
+  Options& set(std::string_view name, double value);
+  /// The value of an option that has been set, else nothing.
+  std::optional<std::string> find(std::string_view name) const;
+  /// Names, with dashes, and values, in the order of the names.
+  const std::map<std::string, std::string>& all() const { return values_; }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+/// Consecutive rows of a square matrix in compressed row storage, in the caller's arrays.
+///
+///     rank 1 of 2 of a 4×4 matrix      row 2:  . -1  2 -1      first_row = 2, offsets = {0, 3, 5}
+///                                      row 3:  .  . -1  2      columns = {1, 2, 3, 2, 3}
+struct Rows {
+  /// Number of this rank's first row; its rows end where those of the next rank begin.
+  std::int64_t first_row = 0;
+  /// Shape: [row_count + 1]; the entries of row i are offsets[i] … offsets[i + 1] - 1.
+  std::span<const std::int64_t> offsets;
+  /// Global numbers, from 0, in any order within a row; entries of equal places are added up.
+  std::span<const std::int64_t> columns;
+  std::span<const double> values;
+};
+
+/// How the values of Matrix::from_rows are kept.
+enum class Values {
+  copied,
+  /// Used where they are, if this rank's columns ascend in every row and none of its rows moves
+  /// (see Matrix::from_rows); copied otherwise. They must outlive the matrix and stay as they are,
+  /// but for Matrix::update_values.
+  borrowed,
+};
+
+/// A linear operator of the caller, instead of a matrix. Its rows are dealt to the ranks as the
+/// caller likes; it may run its interior part while the halo travels.
+///
+///     y = A·x;   x: this rank's values, then the halo: the values of `halo_rows`, in their order
+struct UserOperator {
+  /// A part of y = A·x, on rows first … last - 1 of this rank, counted from its first.
+  using Part =
+      std::function<void(std::int64_t first, std::int64_t last, const double* x, double* y)>;
+
+  std::int64_t first_row = 0;
+  std::int64_t row_count = 0;
+  /// Rows of other ranks that the boundary part reads; global, ascending.
+  std::vector<std::int64_t> halo_rows;
+  /// Writes y in those rows of the range that need no halo.
+  Part interior;
+  /// Writes y in the others; the halo has arrived.
+  Part boundary;
+  /// True: every compute thread calls the parts, at the same time, each with a range of its own.
+  /// False: only the thread that called weft does, with all rows.
+  bool is_threaded = false;
+  /// Writes the main diagonal of this rank's rows; only preconditioner=jacobi needs it.
+  std::function<void(std::span<double> diagonal)> diagonal{};
+  /// About ‖A‖∞, or more; 0: found by a product. Only its magnitude matters.
+  double norm = 0;
+};
+
+/// A square matrix, or another linear operator, whose rows are dealt to the ranks of a job.
+///
+/// Vectors have this rank's rows, in the order in which the caller gave them; for files and
+/// generated problems consecutive rows, for grids without a matrix the points of a box.
+/// Copies are handles of the same matrix.
+class WEFT_EXPORT Matrix {
+ public:
+  /// From this rank's rows. `options`: format, order, partition (metis only).
+  ///
+  /// Results are the same bits on any number of ranks, if the matrix is: to that end the rows are
+  /// dealt in blocks whose size depends on the number of rows alone, and rows of a block that is
+  /// cut between ranks move to one of them, inside weft. Nothing moves, and vectors need no
+  /// message, where first_row is a multiple of `row_block(number of rows)`.
+  /// Memory: 12 bytes an entry, 4 with borrowed values. Collective. Throws Error.
+  static Matrix from_rows(const Job& job, const Rows& rows, const Options& options = {},
+                          Values values = Values::copied);
+  /// From a Matrix Market file. `options`: format, order, partition. Collective. Throws Error.
+  static Matrix from_file(const Job& job, const std::string& path, const Options& options = {});
+  /// A generated problem, "poisson3d:128"; with {"operator", "stencil"} the stencil of a grid
+  /// without a matrix. `weft solve --help` lists the problems. Collective. Throws Error.
+  static Matrix generate(const Job& job, const std::string& problem, const Options& options = {});
+  /// The stencil of a grid of nx·ny·nz points without a matrix: 2·(wx + wy + wz) times a point,
+  /// minus the weight of its direction times each neighbour. Collective. Throws Error.
+  static Matrix stencil(const Job& job, std::array<std::int64_t, 3> points,
+                        std::array<double, 3> weights = {1, 1, 1});
+  /// An operator of the caller. Collective. Throws Error.
+  static Matrix from_operator(const Job& job, const UserOperator& user);
+
+  /// Rows per block: those of a rank begin at a multiple where nothing is to move.
+  static std::int64_t row_block(std::int64_t row_count);
+
+  std::int64_t row_count() const;  ///< of all ranks
+  std::int64_t local_row_count() const;  ///< of this rank: the length of its vectors
+  std::int64_t nonzero_count() const;  ///< of all ranks; 0 where it is not known
+  /// The number of row `local`, from 0, of this rank. Shape: local: below local_row_count.
+  std::int64_t global_row(std::int64_t local) const;
+  /// How the rows are stored: "CRS", or "stencil, 27 patterns".
+  std::string format() const;
+
+  /// New values in the places of Matrix::from_rows, in the same order. Solvers of the matrix make
+  /// their preconditioners again at the next solve, unless they have `reuse-preconditioner`.
+  /// Shape: values: as in from_rows. Collective. Throws Error.
+  void update_values(std::span<const double> values);
+
+  /// y = A·x. Shape: x, y: [local_row_count]. Collective. Throws Error.
+  void multiply(std::span<const double> x, std::span<double> y) const;
+
+  /// A right-hand side by the words of the command line: ones, boundary-one, random:SEED,
+  /// x-random:SEED, or a file; "" for the one that `weft solve` takes. Collective. Throws Error.
+  std::vector<double> right_hand_side(const std::string& word = "") const;
+
+  struct State;
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  explicit Matrix(std::shared_ptr<State> state);
+
+  std::shared_ptr<State> state_;
+};
+
+/// A preconditioner of the caller: z = M·r, M ≈ A⁻¹, on this rank's rows.
+struct UserPreconditioner {
+  /// Called on the thread that called weft, on all ranks at the same time, so that it may
+  /// communicate on a communicator of its own.
+  std::function<void(std::span<const double> r, std::span<double> z)> apply;
+  /// Conjugate gradients need a symmetric, positive definite M; fcg and gmres take any.
+  bool is_symmetric = true;
+  /// About ‖M‖; 0: found by an application. Only its magnitude matters.
+  double norm = 0;
+};
+
+/// End of a solve.
+enum class Status {
+  converged,  ///< the true residual b − A·x is small enough
+  not_converged,  ///< after max-iterations, or where it stopped falling
+  breakdown,  ///< the method cannot go on: `explanation` says what was found
+  stopped,  ///< by the monitor
+  diverged,  ///< the residual exceeded `divergence`
+};
+WEFT_EXPORT const char* name(Status status);
+
+/// Outcome of a solve; the same on every rank except the times.
+struct WEFT_EXPORT Report {
+  Status status = Status::not_converged;
+  std::string explanation;
+  std::string method;
+  std::string preconditioner;
+  std::string mode;
+  std::string method_choice;  ///< why this method, where `auto` chose it
+  std::int64_t iterations = 0;
+  std::int64_t restarts = 0;
+  double relative_residual = 0;  ///< ‖b − A·x‖/‖b‖, computed from x
+  double recurrence_residual = 0;  ///< the same as the method's recurrence has it
+  double setup_seconds = 0;  ///< of the solver, and of preconditioners made again for this solve
+  double solve_seconds = 0;
+  std::vector<double> history;  ///< ‖r‖/‖b‖ after each iteration, with `history`
+  std::vector<std::pair<std::string, double>> phase_seconds;  ///< of this rank
+
+  bool converged() const { return status == Status::converged; }
+  /// One JSON object, with the names of `weft solve --json`.
+  std::string json() const;
+};
+
+/// Where a solve begins.
+enum class Start { from_zero, from_guess };
+
+/// Called on every rank after each iteration with its number, from 1, and ‖r‖/‖b‖. True ends the
+/// solve one iteration later; all ranks must answer the same.
+using Monitor = std::function<bool(std::int64_t iteration, double residual)>;
+
+/// A method with its preconditioner, set up once for any number of solves with one matrix.
+///
+/// `options`: method, preconditioner, multigrid, grid, restart, mode, tolerance,
+/// absolute-tolerance, divergence, max-iterations, reuse-preconditioner, history.
+class WEFT_EXPORT Solver {
+ public:
+  /// Collective. Throws Error.
+  explicit Solver(const Matrix& a, const Options& options = {});
+  /// With a preconditioner of the caller. Collective. Throws Error.
+  Solver(const Matrix& a, const Options& options, const UserPreconditioner& preconditioner);
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+  ~Solver();
+
+  /// Solves A·x = b. Iterates until ‖b − A·x‖ < max(tolerance·‖b‖, absolute-tolerance), whatever
+  /// the start, and verifies that with the true residual. Any outcome is a report, not an error.
+  /// Shape: b, x: [local_row_count]. `x`: the result, and the guess with Start::from_guess.
+  /// Collective. Throws Error.
+  Report solve(std::span<const double> b, std::span<double> x, Start start = Start::from_zero);
+
+  /// z = M·r with the solver's preconditioner alone; z = r without one.
+  /// Shape: r, z: [local_row_count]. Collective. Throws Error.
+  void precondition(std::span<const double> r, std::span<double> z);
+
+  void set_monitor(Monitor monitor);
+  /// Makes the preconditioner again at the next solve, whatever `reuse-preconditioner` says.
+  void renew_preconditioner();
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace v0
+}  // namespace weft
+
+#endif  // WEFT_WEFT_HPP

@@ -1,0 +1,378 @@
+// The extension module weft._weft: weft.hpp for Python, which weft/__init__.py makes comfortable.
+// Arrays come in as contiguous ones of the right type; __init__.py sees to that.
+#include <pybind11/functional.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#include <weft/weft.hpp>
+
+namespace py = pybind11;
+
+namespace {
+
+using Doubles = py::array_t<double, py::array::c_style>;
+using Integers = py::array_t<std::int64_t, py::array::c_style>;
+
+template <class Value>
+std::span<const Value> read(const py::array_t<Value, py::array::c_style>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+std::span<double> write(Doubles& array) {
+  return {array.mutable_data(), static_cast<std::size_t>(array.size())};
+}
+
+/// A communicator as mpi4py hands it out: a number, or the address of a structure.
+template <class Communicator = MPI_Comm>
+Communicator communicator_from(std::uintptr_t handle) {
+  if constexpr (std::is_pointer_v<Communicator>)
+    return reinterpret_cast<Communicator>(handle);  // NOLINT
+  else
+    return static_cast<Communicator>(handle);
+}
+
+/// An array of Python on memory of weft, for the time of a call.
+py::array_t<double> view(const double* values, std::int64_t count, bool is_writeable) {
+  const py::capsule nobody(values, [](void*) {});
+  py::array_t<double> array(static_cast<py::ssize_t>(count), values, nobody);
+  if (!is_writeable)
+    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
+/// What functions of Python threw while weft was working; weft must not be left by an exception on
+/// one of several ranks.
+class Thrown {
+ public:
+  template <class Work>
+  bool keep(const Work& work) {
+    const py::gil_scoped_acquire lock;
+    if (error_) return false;
+    try {
+      work();
+      return true;
+    } catch (py::error_already_set& error) {
+      error_ = std::make_shared<py::error_already_set>(std::move(error));
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+      error_ = std::make_shared<py::error_already_set>();
+    }
+    return false;
+  }
+  bool has_error() const { return error_ != nullptr; }
+  /// Throws it, once, with Python's lock.
+  void rethrow() {
+    if (const auto error = std::exchange(error_, nullptr)) throw py::error_already_set(*error);
+  }
+
+ private:
+  std::shared_ptr<py::error_already_set> error_;
+};
+
+/// y of a function that failed: the solve ends at once, with a breakdown.
+void spoil(double* values, std::int64_t count) {
+  std::fill_n(values, count, std::numeric_limits<double>::quiet_NaN());
+}
+
+struct PyMatrix {
+  weft::Matrix matrix;
+  std::shared_ptr<Thrown> thrown = std::make_shared<Thrown>();
+
+  void multiply(const Doubles& x, Doubles& y) {
+    {
+      const py::gil_scoped_release unlock;
+      matrix.multiply(read(x), write(y));
+    }
+    thrown->rethrow();
+  }
+};
+
+PyMatrix matrix_of_operator(const weft::Job& job, std::int64_t first_row, std::int64_t row_count,
+                            std::vector<std::int64_t> halo_rows, const py::object& interior,
+                            const py::object& boundary, const py::object& diagonal, double norm) {
+  weft::UserOperator user;
+  user.first_row = first_row;
+  user.row_count = row_count;
+  user.halo_rows = std::move(halo_rows);
+  user.norm = norm;
+  const auto thrown = std::make_shared<Thrown>();
+  const std::int64_t x_count = row_count + static_cast<std::int64_t>(user.halo_rows.size());
+  const auto part = [&](const py::object& call, bool sees_halo) -> weft::UserOperator::Part {
+    if (call.is_none()) return [](std::int64_t, std::int64_t, const double*, double*) {};
+    // Freed with Python's lock, wherever the last copy goes.
+    const std::shared_ptr<py::object> shared(new py::object(call), [](py::object* object) {
+      const py::gil_scoped_acquire lock;
+      delete object;
+    });
+    return [=](std::int64_t, std::int64_t, const double* x, double* y) {
+      const bool is_done = thrown->keep([&] {
+        (*shared)(view(x, sees_halo ? x_count : row_count, false), view(y, row_count, true));
+      });
+      if (!is_done) spoil(y, row_count);
+    };
+  };
+  user.interior = part(interior, false);
+  user.boundary = part(boundary, true);
+  if (!diagonal.is_none()) {
+    const auto values = diagonal.cast<std::vector<double>>();
+    user.diagonal = [values](std::span<double> entries) {
+      for (std::size_t i = 0; i < entries.size() && i < values.size(); ++i) entries[i] = values[i];
+    };
+  }
+  std::optional<weft::Matrix> made;
+  {
+    const py::gil_scoped_release unlock;
+    made.emplace(weft::Matrix::from_operator(job, user));
+  }
+  thrown->rethrow();
+  return {std::move(*made), thrown};
+}
+
+/// A solver that Ctrl-C stops, where one rank alone computes; with several, the launcher ends them.
+class PySolver {
+ public:
+  PySolver(const PyMatrix& a, const weft::Options& options, const py::object& preconditioner,
+           bool is_symmetric, double norm, bool is_alone)
+      : operator_thrown_(a.thrown), is_alone_(is_alone) {
+    if (preconditioner.is_none()) {
+      const py::gil_scoped_release unlock;
+      solver_.emplace(a.matrix, options);
+    } else {
+      const std::shared_ptr<py::object> shared(new py::object(preconditioner),
+                                               [](py::object* object) {
+                                                 const py::gil_scoped_acquire lock;
+                                                 delete object;
+                                               });
+      weft::UserPreconditioner user;
+      user.is_symmetric = is_symmetric;
+      user.norm = norm;
+      user.apply = [shared, thrown = thrown_](std::span<const double> r, std::span<double> z) {
+        const auto count = static_cast<std::int64_t>(r.size());
+        const bool is_done = thrown->keep(
+            [&] { (*shared)(view(r.data(), count, false), view(z.data(), count, true)); });
+        if (!is_done) spoil(z.data(), count);
+      };
+      const py::gil_scoped_release unlock;
+      solver_.emplace(a.matrix, options, user);
+    }
+    rethrow();
+  }
+
+  void set_monitor(const py::object& monitor) { monitor_ = monitor; }
+  void renew_preconditioner() { solver_->renew_preconditioner(); }
+
+  weft::Report solve(const Doubles& b, Doubles& x, bool from_guess) {
+    std::optional<weft::Report> report;
+    solver_->set_monitor(
+        [this](std::int64_t iteration, double residual) { return stops(iteration, residual); });
+    {
+      const py::gil_scoped_release unlock;
+      report = solver_->solve(read(b), write(x),
+                              from_guess ? weft::Start::from_guess : weft::Start::from_zero);
+    }
+    rethrow();
+    return std::move(*report);
+  }
+
+  void precondition(const Doubles& r, Doubles& z) {
+    {
+      const py::gil_scoped_release unlock;
+      solver_->precondition(read(r), write(z));
+    }
+    rethrow();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds time_between_signals{50};
+
+  void rethrow() {
+    thrown_->rethrow();
+    operator_thrown_->rethrow();
+  }
+
+  bool stops(std::int64_t iteration, double residual) {
+    bool wants_end = false;
+    if (is_alone_) {
+      const auto now = Clock::now();
+      if (now - last_look_ >= time_between_signals) {
+        last_look_ = now;
+        thrown_->keep([] {
+          if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        });
+      }
+      wants_end = thrown_->has_error() || operator_thrown_->has_error();
+    }
+    if (monitor_.is_none()) return wants_end;
+    const bool is_done =
+        thrown_->keep([&] { wants_end = py::bool_(monitor_(iteration, residual)) || wants_end; });
+    return wants_end || (is_alone_ && !is_done);
+  }
+
+  std::shared_ptr<Thrown> thrown_ = std::make_shared<Thrown>();
+  std::shared_ptr<Thrown> operator_thrown_;
+  py::object monitor_ = py::none();
+  bool is_alone_;
+  Clock::time_point last_look_ = Clock::now();
+  std::optional<weft::Solver> solver_;
+};
+
+weft::Options options_of(const std::map<std::string, std::string>& values) {
+  weft::Options options;
+  for (const auto& [name, value] : values) options.set(name, value);
+  return options;
+}
+
+using Values = std::map<std::string, std::string>;
+
+}  // namespace
+
+PYBIND11_MODULE(_weft, module) {
+  module.attr("__version__") = WEFT_VERSION;
+  module.def("dependencies", [] {
+    std::vector<std::tuple<std::string, std::string, std::string, std::string>> all;
+    for (const auto& each : weft::dependencies())
+      all.emplace_back(each.name, each.version, each.licence, each.purpose);
+    return all;
+  });
+  module.def("row_block", &weft::Matrix::row_block);
+  module.def("parse_options",
+             [](const std::string& text) { return weft::Options::parse(text).all(); });
+  module.def("parse_json_options",
+             [](const std::string& text) { return weft::Options::from_json(text).all(); });
+
+  static const py::exception<weft::Error> error(module, "Error", PyExc_RuntimeError);
+  static const py::exception<weft::Error> input_error(module, "InputError", PyExc_ValueError);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const weft::Error& fault) {
+      PyErr_SetString(fault.code() == weft::ErrorCode::bad_input ? input_error.ptr() : error.ptr(),
+                      fault.what());
+    }
+  });
+
+  py::class_<weft::Job>(module, "Job")
+      .def(py::init([](std::optional<std::uintptr_t> communicator, int threads,
+                       const std::string& pinning, bool strict_placement) {
+        weft::JobOptions options;
+        options.threads = threads;
+        options.strict_placement = strict_placement;
+        options.pinning = pinning == "pin"    ? weft::Pinning::pin
+                          : pinning == "none" ? weft::Pinning::none
+                                              : weft::Pinning::keep;
+        const py::gil_scoped_release unlock;
+        return communicator ? weft::Job(communicator_from(*communicator), options)
+                            : weft::Job(options);
+      }))
+      .def_property_readonly("rank", &weft::Job::rank)
+      .def_property_readonly("size", &weft::Job::size)
+      .def_property_readonly("thread_count", &weft::Job::thread_count)
+      .def_property_readonly("has_communication_thread", &weft::Job::has_communication_thread)
+      .def("findings",
+           [](const weft::Job& job) {
+             std::vector<std::string> texts;
+             for (const auto& finding : job.findings()) texts.push_back(finding.text);
+             return texts;
+           })
+      .def("exclusive_sum",
+           [](const weft::Job& job, std::int64_t value) {
+             std::int64_t before = 0;
+             MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, job.communicator());
+             return job.rank() == 0 ? 0 : before;
+           })
+      .def("gather_all", [](const weft::Job& job, const Doubles& part, std::int64_t total) {
+        int count = static_cast<int>(part.size());
+        std::vector<int> counts(static_cast<std::size_t>(job.size()));
+        MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, job.communicator());
+        std::vector<int> begins(counts.size());
+        for (std::size_t i = 1; i < counts.size(); ++i) begins[i] = begins[i - 1] + counts[i - 1];
+        Doubles all(static_cast<py::ssize_t>(total));
+        MPI_Allgatherv(part.data(), count, MPI_DOUBLE, all.mutable_data(), counts.data(),
+                       begins.data(), MPI_DOUBLE, job.communicator());
+        return all;
+      });
+
+  py::class_<PyMatrix>(module, "Matrix")
+      .def_static("from_rows",
+                  [](const weft::Job& job, std::int64_t first_row, const Integers& offsets,
+                     const Integers& columns, const Doubles& values, const Values& options) {
+                    const auto parsed = options_of(options);
+                    const weft::Rows rows{first_row, read(offsets), read(columns), read(values)};
+                    const py::gil_scoped_release unlock;
+                    return PyMatrix{weft::Matrix::from_rows(job, rows, parsed)};
+                  })
+      .def_static("from_file",
+                  [](const weft::Job& job, const std::string& path, const Values& options) {
+                    const auto parsed = options_of(options);
+                    const py::gil_scoped_release unlock;
+                    return PyMatrix{weft::Matrix::from_file(job, path, parsed)};
+                  })
+      .def_static("generate",
+                  [](const weft::Job& job, const std::string& problem, const Values& options) {
+                    const auto parsed = options_of(options);
+                    const py::gil_scoped_release unlock;
+                    return PyMatrix{weft::Matrix::generate(job, problem, parsed)};
+                  })
+      .def_static("from_operator", &matrix_of_operator)
+      .def_property_readonly("row_count", [](const PyMatrix& a) { return a.matrix.row_count(); })
+      .def_property_readonly("local_row_count",
+                             [](const PyMatrix& a) { return a.matrix.local_row_count(); })
+      .def_property_readonly("nonzero_count",
+                             [](const PyMatrix& a) { return a.matrix.nonzero_count(); })
+      .def_property_readonly("format", [](const PyMatrix& a) { return a.matrix.format(); })
+      .def("global_row",
+           [](const PyMatrix& a, std::int64_t row) { return a.matrix.global_row(row); })
+      .def("update_values",
+           [](PyMatrix& a, const Doubles& values) {
+             const py::gil_scoped_release unlock;
+             a.matrix.update_values(read(values));
+           })
+      .def("multiply", &PyMatrix::multiply)
+      .def("right_hand_side", [](const PyMatrix& a, const std::string& word) {
+        const auto b = a.matrix.right_hand_side(word);
+        return Doubles(static_cast<py::ssize_t>(b.size()), b.data());
+      });
+
+  py::class_<weft::Report>(module, "Report")
+      .def_property_readonly("status", [](const weft::Report& r) { return weft::name(r.status); })
+      .def_readonly("explanation", &weft::Report::explanation)
+      .def_readonly("method", &weft::Report::method)
+      .def_readonly("preconditioner", &weft::Report::preconditioner)
+      .def_readonly("mode", &weft::Report::mode)
+      .def_readonly("method_choice", &weft::Report::method_choice)
+      .def_readonly("iterations", &weft::Report::iterations)
+      .def_readonly("restarts", &weft::Report::restarts)
+      .def_readonly("relative_residual", &weft::Report::relative_residual)
+      .def_readonly("recurrence_residual", &weft::Report::recurrence_residual)
+      .def_readonly("setup_seconds", &weft::Report::setup_seconds)
+      .def_readonly("solve_seconds", &weft::Report::solve_seconds)
+      .def_readonly("history", &weft::Report::history)
+      .def_readonly("phase_seconds", &weft::Report::phase_seconds)
+      .def("json", &weft::Report::json);
+
+  py::class_<PySolver>(module, "Solver")
+      .def(py::init([](const PyMatrix& a, const Values& options, const py::object& preconditioner,
+                       bool is_symmetric, double norm, bool is_alone) {
+        return std::make_unique<PySolver>(a, options_of(options), preconditioner, is_symmetric,
+                                          norm, is_alone);
+      }))
+      .def("set_monitor", &PySolver::set_monitor)
+      .def("renew_preconditioner", &PySolver::renew_preconditioner)
+      .def("solve", &PySolver::solve)
+      .def("precondition", &PySolver::precondition);
+}

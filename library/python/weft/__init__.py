@@ -1,0 +1,389 @@
+"""weft: solves large sparse linear systems A·x = b with MPI and threads.
+
+    import weft
+    x, report = weft.solve(A, b, preconditioner="jacobi", tolerance=1e-10)
+
+`A` is a SciPy sparse array, matrix or LinearOperator. The options are those of `weft solve`, with
+underscores: method, preconditioner, multigrid, grid, restart, mode, tolerance, absolute_tolerance,
+divergence, max_iterations, history, reuse_preconditioner.
+
+Serial without mpiexec. Under mpiexec every rank calls the same functions in the same order, and
+passes either the whole matrix, the same on each, or its own consecutive rows: a matrix of shape
+(rows of the rank, rows of all). Python's lock is released while weft works. Ctrl-C stops a solve
+of a single rank; with several, mpiexec ends them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from . import _weft
+from ._weft import Error, InputError
+
+__all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
+           "as_preconditioner", "dependencies", "job", "solve"]
+__version__: str = _weft.__version__
+
+Array = np.ndarray
+Monitor = Callable[[int, float], Optional[bool]]
+Preconditioner = Union[None, str, Callable[[Array], Array], scipy.sparse.linalg.LinearOperator]
+
+
+class Dependency(NamedTuple):
+    """A library that weft uses; `version` begins with "missing" where it does without."""
+
+    name: str
+    version: str
+    licence: str
+    purpose: str
+
+
+def dependencies() -> list[Dependency]:
+    """The libraries that weft uses."""
+    return [Dependency(*each) for each in _weft.dependencies()]
+
+
+def _handle(comm: Any) -> Optional[int]:
+    """The number of an mpi4py communicator, if it is of the MPI library that weft is built with."""
+    if comm is None:
+        return None
+    from mpi4py import MPI
+
+    theirs = MPI.Get_library_version().split("\0")[0]
+    ours = dependencies()[0].version
+    if theirs.split()[0] != ours.split()[0]:
+        raise Error(f"found mpi4py with {theirs.splitlines()[0]!r} and weft with {ours!r}; expected "
+                    "one MPI library: build weft with mpi4py's (-DMPI_C_COMPILER=...)")
+    return MPI._handleof(comm)
+
+
+class Job:
+    """The ranks, threads and cores that weft computes with.
+
+    comm: an mpi4py communicator, which is duplicated; None: all processes.
+    threads: compute threads per rank; 0: one for each core.
+    pinning: "keep" leaves threads where they are; "pin" binds each to a core of its own until the
+        job ends, the calling thread too; "none" also frees the communication thread.
+    """
+
+    def __init__(self, comm: Any = None, threads: int = 0, pinning: str = "keep",
+                 strict_placement: bool = False) -> None:
+        if pinning not in ("pin", "keep", "none"):
+            raise InputError(f"pinning: found {pinning!r}; expected pin, keep or none")
+        if comm is None and "mpi4py.MPI" in sys.modules:
+            comm = sys.modules["mpi4py.MPI"].COMM_WORLD
+        self._job = _weft.Job(_handle(comm), threads, pinning, strict_placement)
+
+    @property
+    def rank(self) -> int:
+        return self._job.rank
+
+    @property
+    def size(self) -> int:
+        return self._job.size
+
+    @property
+    def thread_count(self) -> int:
+        return self._job.thread_count
+
+    def findings(self) -> list[str]:
+        """What there is to know about the placement of the threads."""
+        return self._job.findings()
+
+    def __repr__(self) -> str:
+        return f"<weft.Job: rank {self.rank} of {self.size}, {self.thread_count} compute threads>"
+
+
+_default_job: Optional[Job] = None
+
+
+def job() -> Job:
+    """The job that is used where none is given: all processes, made at the first use."""
+    global _default_job
+    if _default_job is None:
+        _default_job = Job()
+    return _default_job
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _options(options: dict[str, Any]) -> dict[str, str]:
+    return {name: _text(value) for name, value in options.items() if value is not None}
+
+
+def _vector(values: Any, count: int, what: str) -> Array:
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.size != count or array.ndim > 2 or (array.ndim == 2 and 1 not in array.shape):
+        raise InputError(f"{what}: found the shape {array.shape}; expected ({count},)")
+    return array.reshape(count)
+
+
+class Matrix:
+    """A square matrix or linear operator whose rows are dealt to the ranks of a job.
+
+    A: a SciPy sparse array or matrix, a dense 2-D array, or a LinearOperator (of a single rank).
+        Under mpiexec this rank's rows, or the whole matrix on every rank, which is then cut.
+    options: format ("auto" or "crs").
+    """
+
+    def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:
+        self.job = job if job is not None else globals()["job"]()
+        self._is_whole = False  # every rank has given the whole matrix
+        if isinstance(A, scipy.sparse.linalg.LinearOperator):
+            self._matrix = self._of_operator(A)
+            return
+        rows = scipy.sparse.csr_matrix(A)
+        self._is_whole = self.job.size > 1 and rows.shape[0] == rows.shape[1]
+        if self._is_whole:
+            block = _weft.row_block(rows.shape[0])
+            blocks = -(-rows.shape[0] // block)
+            cut = [min(rows.shape[0], blocks * rank // self.job.size * block)
+                   for rank in (self.job.rank, self.job.rank + 1)]
+            self._begin, self._end = cut
+            self._nonzeros = slice(int(rows.indptr[cut[0]]), int(rows.indptr[cut[1]]))
+            rows = rows[cut[0]:cut[1]]
+        self._matrix = _weft.Matrix.from_rows(
+            self.job._job, self.job._job.exclusive_sum(rows.shape[0]),
+            np.ascontiguousarray(rows.indptr, dtype=np.int64),
+            np.ascontiguousarray(rows.indices, dtype=np.int64),
+            np.ascontiguousarray(rows.data, dtype=np.float64), _options(options))
+        if self._matrix.row_count != rows.shape[1]:
+            raise InputError(f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; "
+                             "expected a square matrix")
+
+    def _of_operator(self, A: scipy.sparse.linalg.LinearOperator) -> Any:
+        if self.job.size > 1:
+            raise InputError("A: found a LinearOperator on several ranks; expected "
+                             "Matrix.from_operator, which says what each rank needs of others")
+        if A.shape[0] != A.shape[1]:
+            raise InputError(f"A: found the shape {A.shape}; expected a square operator")
+
+        def product(x: Array, y: Array) -> None:
+            y[:] = A.matvec(x)
+
+        return _weft.Matrix.from_operator(self.job._job, 0, A.shape[0], [], product, None, None, 0.0)
+
+    @classmethod
+    def _wrap(cls, matrix: Any, of_job: Job) -> "Matrix":
+        made = cls.__new__(cls)
+        made.job, made._matrix, made._is_whole = of_job, matrix, False
+        return made
+
+    @classmethod
+    def from_file(cls, path: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
+        """From a Matrix Market file, of which each rank gets its rows."""
+        used = job if job is not None else globals()["job"]()
+        return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
+
+    @classmethod
+    def generate(cls, problem: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
+        """A generated problem, "poisson3d:128"; operator="stencil": a grid without a matrix."""
+        used = job if job is not None else globals()["job"]()
+        return cls._wrap(_weft.Matrix.generate(used._job, problem, _options(options)), used)
+
+    @classmethod
+    def from_operator(cls, row_count: int, boundary: Callable[[Array, Array], None],
+                      interior: Optional[Callable[[Array, Array], None]] = None,
+                      halo_rows: Sequence[int] = (), diagonal: Optional[Array] = None,
+                      norm: float = 0.0, job: Optional[Job] = None) -> "Matrix":
+        """An operator of the caller on `row_count` rows of this rank.
+
+        boundary(x, y): writes the entries of y that `interior` has not written; x has the values of
+            this rank, then those of `halo_rows`. Shape: y: (row_count,).
+        interior(x, y): runs while the halo travels; x has the values of this rank.
+        halo_rows: rows of other ranks that `boundary` reads; ascending.
+        """
+        used = job if job is not None else globals()["job"]()
+        first = used._job.exclusive_sum(row_count)
+        return cls._wrap(_weft.Matrix.from_operator(used._job, first, row_count, list(halo_rows),
+                                                    interior, boundary, diagonal, norm), used)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of all ranks."""
+        return self._matrix.row_count, self._matrix.row_count
+
+    @property
+    def local_row_count(self) -> int:
+        """Rows of this rank: the length of its vectors, unless every rank gave the whole matrix."""
+        return self._matrix.local_row_count
+
+    @property
+    def nnz(self) -> int:
+        return self._matrix.nonzero_count
+
+    @property
+    def format(self) -> str:
+        """How the rows are stored."""
+        return self._matrix.format
+
+    def update_values(self, data: Array) -> None:
+        """Other values in the same places; `data` as that of the csr matrix given before."""
+        values = np.ascontiguousarray(data, dtype=np.float64)
+        self._matrix.update_values(values[self._nonzeros] if self._is_whole else values)
+
+    def right_hand_side(self, word: str = "") -> Array:
+        """b by the words of the command line: "ones", "random:1", "boundary-one" ..."""
+        return self._whole(self._matrix.right_hand_side(word))
+
+    def __matmul__(self, x: Array) -> Array:
+        """A·x. Shape: as b of `Solver.solve`."""
+        own = self._own(x, "x")
+        y = np.empty(self.local_row_count)
+        self._matrix.multiply(own, y)
+        return self._whole(y)
+
+    def _own(self, vector: Any, what: str) -> Array:
+        """This rank's part of a vector of the caller."""
+        if self._is_whole:
+            return _vector(vector, self.shape[0], what)[self._begin:self._end].copy()
+        return _vector(vector, self.local_row_count, what)
+
+    def _whole(self, own: Array) -> Array:
+        return self.job._job.gather_all(own, self.shape[0]) if self._is_whole else own
+
+    def __repr__(self) -> str:
+        return (f"<weft.Matrix: {self.shape[0]} rows, {self.nnz} nonzeros, {self.format}, "
+                f"{self.local_row_count} rows on this rank>")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Report:
+    """Outcome of a solve; the same on every rank but for the times.
+
+    status: "converged", "not-converged", "breakdown", "stopped" or "diverged".
+    relative_residual: ‖b − A·x‖/‖b‖, computed from x.
+    history: ‖r‖/‖b‖ after each iteration, with history=True.
+    """
+
+    status: str
+    explanation: str
+    method: str
+    preconditioner: str
+    mode: str
+    method_choice: str
+    iterations: int
+    restarts: int
+    relative_residual: float
+    recurrence_residual: float
+    setup_seconds: float
+    solve_seconds: float
+    history: list[float]
+    phase_seconds: dict[str, float]
+    json: str = dataclasses.field(repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+    def __repr__(self) -> str:
+        text = (f"{self.status} after {self.iterations} iterations of {self.method}"
+                f" (preconditioner {self.preconditioner}, {self.mode} mode): residual "
+                f"{self.relative_residual:.3e} in {self.solve_seconds:.3f} s")
+        return f"<weft.Report: {text}{'; ' + self.explanation if self.explanation else ''}>"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the history with matplotlib and returns the axes; needs history=True."""
+        if not self.history:
+            raise InputError("plot: found no history; expected a solve with history=True")
+        if axes is None:
+            import matplotlib.pyplot
+
+            axes = matplotlib.pyplot.figure().add_subplot()
+        axes.semilogy(range(1, len(self.history) + 1), self.history, label=self.method)
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("‖r‖ / ‖b‖")
+        axes.legend()
+        return axes
+
+
+def _report(report: Any) -> Report:
+    fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(Report)
+              if field.name not in ("json", "phase_seconds")}
+    return Report(**fields, phase_seconds=dict(report.phase_seconds), json=report.json())
+
+
+class Result(NamedTuple):
+    """x and the report of a solve: `x, report = weft.solve(A, b)`."""
+
+    x: Array
+    report: Report
+
+
+class Solver:
+    """A method with its preconditioner, set up once for any number of solves.
+
+    A: a weft.Matrix, or what makes one.
+    preconditioner: a word of the command line; or M ≈ A⁻¹ as a function z = M(r) or a LinearOperator
+        on this rank's rows, which must be symmetric unless method is "fcg" or "gmres".
+    monitor: called after each iteration with its number and ‖r‖/‖b‖; a true result stops the solve,
+        which on several ranks all must ask for.
+    """
+
+    def __init__(self, A: Any, preconditioner: Preconditioner = None,
+                 monitor: Optional[Monitor] = None, job: Optional[Job] = None,
+                 **options: Any) -> None:
+        self.matrix = A if isinstance(A, Matrix) else Matrix(A, job)
+        values = _options(options)
+        apply: Optional[Callable[[Array, Array], None]] = None
+        is_symmetric = values.get("method", "cg") not in ("fcg", "gmres")
+        if isinstance(preconditioner, str):
+            values["preconditioner"] = preconditioner
+        elif preconditioner is not None:
+            product = preconditioner.matvec if isinstance(
+                preconditioner, scipy.sparse.linalg.LinearOperator) else preconditioner
+
+            def apply(r: Array, z: Array) -> None:
+                z[:] = product(r)
+
+        self._solver = _weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
+                                    self.matrix.job.size == 1)
+        self._solver.set_monitor(monitor)
+
+    def solve(self, b: Array, x0: Optional[Array] = None) -> Result:
+        """Solves A·x = b, from x0 where it is given.
+
+        Shape: b, x0, x: (rows of this rank,), or (rows of all,) where every rank gave the whole
+        matrix. Any outcome is a report, not an exception.
+        """
+        own = self.matrix._own(b, "b")
+        x = np.zeros(own.size) if x0 is None else self.matrix._own(x0, "x0").copy()
+        report = self._solver.solve(own, x, x0 is not None)
+        return Result(self.matrix._whole(x), _report(report))
+
+    def precondition(self, r: Array) -> Array:
+        """M·r with the preconditioner alone."""
+        own = self.matrix._own(r, "r")
+        z = np.empty(own.size)
+        self._solver.precondition(own, z)
+        return self.matrix._whole(z)
+
+    def renew_preconditioner(self) -> None:
+        """Makes the preconditioner again at the next solve."""
+        self._solver.renew_preconditioner()
+
+
+def solve(A: Any, b: Array, x0: Optional[Array] = None, method: str = "auto",
+          preconditioner: Preconditioner = None, monitor: Optional[Monitor] = None,
+          job: Optional[Job] = None, **options: Any) -> Result:
+    """Solves A·x = b; returns x and a report. See Solver for the arguments."""
+    return Solver(A, preconditioner, monitor, job, method=method, **options).solve(b, x0)
+
+
+def as_preconditioner(A: Any, preconditioner: Preconditioner = "jacobi",
+                      job: Optional[Job] = None,
+                      **options: Any) -> scipy.sparse.linalg.LinearOperator:
+    """A preconditioner of weft as M for SciPy's own solvers: scipy.sparse.linalg.cg(A, b, M=M)."""
+    solver = Solver(A, preconditioner, None, job, **options)
+    return scipy.sparse.linalg.LinearOperator(solver.matrix.shape, matvec=solver.precondition,
+                                              dtype=np.float64)

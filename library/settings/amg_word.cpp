@@ -1,0 +1,75 @@
+#include "library/settings/amg_word.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+#include "solver/amg/polynomial.h"
+
+namespace weft::library {
+namespace {
+
+using solver::amg::Settings;
+
+constexpr std::string_view word = "amg";
+constexpr std::int64_t most_direct_rows = 4000;
+constexpr std::int64_t most_gather_rows = std::int64_t{1} << 40;
+
+/// Throws comm_thread::InputError.
+std::int64_t whole_number(const std::string& item, std::string_view digits, std::int64_t least,
+                          std::int64_t most) {
+  const auto number = comm_thread::number_in<std::int64_t>(digits);
+  if (!number || *number < least || *number > most)
+    throw comm_thread::InputError(
+        fmt::format("found '{}'; expected a whole number from {} to {}", item, least, most));
+  return *number;
+}
+
+/// Throws comm_thread::InputError.
+double share(const std::string& item, std::string_view digits) {
+  const auto number = comm_thread::number_in<double>(digits);
+  if (!number || !(*number >= 0 && *number <= 1))
+    throw comm_thread::InputError("found '" + item + "'; expected a number from 0 to 1");
+  return *number;
+}
+
+}  // namespace
+
+bool is_amg(const std::string& text) {
+  return text == word || text.starts_with(std::string(word) + ":");
+}
+
+Settings parse_amg(const std::string& text) {
+  Settings settings;
+  std::stringstream items(text.substr(std::min(text.size(), word.size() + 1)));
+  for (std::string item; std::getline(items, item, ',');) {
+    const auto equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    if (key == "strength")
+      settings.strength = share(item, value);
+    else if (key == "degree")
+      settings.degree =
+          static_cast<int>(whole_number(item, value, 1, solver::amg::Polynomial::most_degree));
+    else if (key == "direct")
+      settings.direct_rows = whole_number(item, value, 1, most_direct_rows);
+    else if (key == "gather")
+      settings.gather_rows = whole_number(item, value, 1, most_gather_rows);
+    else if (item == "precision=single" || item == "precision=double")
+      settings.precision =
+          value == "single" ? Settings::Precision::single : Settings::Precision::double_;
+    else if (item != "cycle=V")
+      throw comm_thread::InputError(
+          "found '" + item +
+          "'; expected strength=S, degree=K, direct=N, gather=R, precision=single|double or "
+          "cycle=V, joined by commas");
+  }
+  return settings;
+}
+
+}  // namespace weft::library

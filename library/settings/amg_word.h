@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "solver/amg/settings.h"
+
+namespace weft::library {
+
+/// True if an option is `amg`, alone or followed by a colon and parameters.
+bool is_amg(const std::string& text);
+
+/// `amg[:strength=S,degree=K,direct=N,gather=R,precision=P,cycle=C]`. Throws
+/// comm_thread::InputError.
+solver::amg::Settings parse_amg(const std::string& text);
+
+}  // namespace weft::library

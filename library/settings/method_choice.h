@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "solver/krylov/method.h"
+#include "solver/methods/method_table.h"
+#include "spmv/modes/linear_operator.h"
+
+namespace weft::library {
+
+/// The method that `auto` stands for.
+struct MethodChoice {
+  const solver::KrylovEntry* method;
+  std::string why;  // a line
+};
+
+/// The method that a short trial and the iterations forecast for it show to be quickest, by the
+/// slowest rank's time; those that hide a reduction only where there are others to wait for.
+/// `options`: those of the solve. `b`: any right-hand side.
+/// Collective; the same on all ranks. Thread: the main thread, outside the team.
+MethodChoice collective_choose_method(spmv::LinearOperator& op,
+                                      solver::KrylovMethod::Options options,
+                                      std::span<const double> b);
+
+}  // namespace weft::library

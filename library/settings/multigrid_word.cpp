@@ -1,0 +1,49 @@
+#include "library/settings/multigrid_word.h"
+
+#include <cstdint>
+#include <limits>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+
+namespace weft::library {
+namespace {
+
+using solver::MultigridSettings;
+
+/// A whole number from 1 to `most`. Throws comm_thread::InputError.
+std::int64_t whole_number(const std::string& item, std::string_view digits, std::int64_t most) {
+  const auto number = comm_thread::number_in<std::int64_t>(digits);
+  if (!number || *number < 1 || *number > most)
+    throw comm_thread::InputError(
+        fmt::format("found '{}'; expected a whole number from 1 to {}", item, most));
+  return *number;
+}
+
+}  // namespace
+
+MultigridSettings parse_multigrid(const std::string& text) {
+  MultigridSettings settings;
+  std::stringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    const auto equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    if (key == "steps")
+      settings.steps = static_cast<int>(whole_number(item, value, MultigridSettings::most_steps));
+    else if (key == "gather")
+      settings.least_points = whole_number(item, value, std::numeric_limits<std::int32_t>::max());
+    else if (item == "start=zero" || item == "start=full")
+      settings.has_full_start = value == "full";
+    else
+      throw comm_thread::InputError(
+          "found '" + item + "'; expected steps=S, start=zero|full or gather=N, joined by commas");
+  }
+  return settings;
+}
+
+}  // namespace weft::library

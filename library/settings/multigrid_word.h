@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "solver/krylov/multigrid_settings.h"
+
+namespace weft::library {
+
+/// `steps=S,start=zero|full,gather=N`, in any order; what is left out has its default.
+/// Throws comm_thread::InputError.
+solver::MultigridSettings parse_multigrid(const std::string& text);
+
+}  // namespace weft::library

@@ -1,0 +1,75 @@
+#include "library/settings/preconditioner_choice.h"
+
+#include "comm_thread/mpi/input_error.h"
+#include "solver/amg/preconditioner.h"
+#include "solver/multigrid/matrix_multigrid.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
+#include "solver/precondition/diagonal_preconditioner.h"
+#include "solver/precondition/isai_preconditioner.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/mode.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::InputError;
+
+/// Of a grid, or of a matrix whose grid is known.
+std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOperator& op,
+                                                                  const SolveSettings& settings,
+                                                                  const spmv::Problem& problem) {
+  const solver::MultigridSettings multigrid = settings.parsed_multigrid();
+  solver::GridCycle::Options cycle{.steps = multigrid.steps,
+                                   .least_points = multigrid.least_points,
+                                   .mode = *spmv::parse_mode(settings.mode)};
+  if (auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op))
+    return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
+  const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
+  if (!matrix)
+    throw InputError(
+        "--preconditioner multigrid: found an operator of the caller; expected a matrix or a grid");
+  if (problem.has_grid() && !settings.grid.empty())
+    throw InputError("found --grid for a problem with a grid; expected none");
+  if (problem.has_stencil())
+    return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
+                                                     cycle);
+  if (!problem.has_grid() && settings.grid.empty())
+    throw InputError("found no grid; expected --grid NXxNYxNZ with --preconditioner multigrid");
+  const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
+                                       : *settings.parsed_grid();
+  if (!settings.has_smoothing_steps()) cycle.steps = 0;
+  return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
+}
+
+}  // namespace
+
+MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
+                                                  const SolveSettings& settings,
+                                                  const spmv::Problem& problem) {
+  if (settings.has_jacobi())
+    return {.object = std::make_unique<solver::DiagonalPreconditioner>(op)};
+  if (settings.preconditioner == "multigrid")
+    return {.object = collective_make_multigrid(op, settings, problem)};
+  const auto schwarz = settings.parsed_schwarz();
+  const auto isai = settings.parsed_isai();
+  auto amg = settings.parsed_amg();
+  if (!schwarz && !isai && !amg) return {};
+  const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
+  if (!matrix)
+    throw InputError("--preconditioner " + settings.preconditioner_name() +
+                     ": found an operator without a matrix; expected a matrix");
+  const spmv::Mode mode = *spmv::parse_mode(settings.mode);
+  if (isai)
+    return {.object = std::make_unique<solver::IsaiPreconditioner>(
+                *matrix, solver::IsaiPreconditioner::Options{.form = *isai, .mode = mode})};
+  if (amg) {
+    amg->mode = mode;
+    return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg)};
+  }
+  auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);
+  const solver::SchwarzPreconditioner* const object = made.get();
+  return {std::move(made), object};
+}
+
+}  // namespace weft::library

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+
+#include "library/settings/solve_settings.h"
+#include "solver/precondition/preconditioner.h"
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/problems/problem.h"
+
+namespace weft::library {
+
+/// A preconditioner, and what it is where somebody reports on it.
+struct MadePreconditioner {
+  std::unique_ptr<solver::Preconditioner> object;  // null: none
+  const solver::SchwarzPreconditioner* schwarz = nullptr;  // the same, where it is that
+};
+
+/// Makes the preconditioner that `settings` ask for.
+/// `problem`: the operator's, for its grid; a file where nothing is known. Collective. Thread: the
+/// main thread, outside the team. Throws comm_thread::InputError on every rank. Lifetime: `op`
+/// outlives it.
+MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
+                                                  const SolveSettings& settings,
+                                                  const spmv::Problem& problem);
+
+}  // namespace weft::library

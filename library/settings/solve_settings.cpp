@@ -1,0 +1,297 @@
+#include "library/settings/solve_settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+#include "library/settings/amg_word.h"
+#include "library/settings/multigrid_word.h"
+#include "library/settings/schwarz_word.h"
+#include "solver/methods/method_table.h"
+#include "spmv/modes/mode.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::InputError;
+using solver::SchwarzPreconditioner;
+
+/// Multigrid needs to know which point of a grid a row is.
+void check_multigrid(const SolveSettings& options) {
+  const bool is_preconditioner = options.preconditioner == "multigrid";
+  if (options.method == "multigrid" && !options.is_matrix_free())
+    throw InputError(
+        "--method multigrid: found --operator matrix; expected --operator stencil, or --method cg "
+        "--preconditioner multigrid");
+  if (options.method == "multigrid" && options.preconditioner != "none")
+    throw InputError("--preconditioner: found " + options.preconditioner +
+                     " with --method multigrid; expected none");
+  if (is_preconditioner && (options.order != "given" || options.partition == "metis"))
+    throw InputError(
+        "--preconditioner multigrid: found --order rcm or --partition metis; expected neither, "
+        "because rows are points of the grid in its order");
+  if (!options.grid.empty() && (!is_preconditioner || options.is_matrix_free()))
+    throw InputError(
+        "--grid: found without a matrix and --preconditioner multigrid; expected both");
+  if (!options.multigrid.empty() && options.method != "multigrid" && options.method != "auto" &&
+      !is_preconditioner)
+    throw InputError("--multigrid: found with --method " + options.method +
+                     "; expected --method multigrid or --preconditioner multigrid");
+  if (options.parsed_multigrid().has_full_start && options.method != "multigrid" &&
+      options.method != "auto")
+    throw InputError("--multigrid: found start=full with --method " + options.method +
+                     "; expected --method multigrid");
+}
+
+/// Sets one field from its text. Throws comm_thread::InputError.
+using Setter = std::function<void(SolveSettings& settings, const std::string& text)>;
+
+struct Setting {
+  const char* name;  // without the dashes
+  Setter set;
+};
+
+void expect_one_of(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (word == text) return;
+  throw InputError(fmt::format("found '{}'; expected {}", text, fmt::join(words, ", ")));
+}
+
+double number(const std::string& text, double least, bool may_be_least, const char* expected) {
+  const auto value = comm_thread::number_in<double>(text);
+  if (!value || std::isnan(*value) || *value < least || (*value == least && !may_be_least))
+    throw InputError("found '" + text + "'; expected " + expected);
+  return *value;
+}
+
+std::int64_t whole_number(const std::string& text, std::int64_t least, std::int64_t most) {
+  const auto value = comm_thread::number_in<std::int64_t>(text);
+  if (!value || *value < least || *value > most)
+    throw InputError(
+        fmt::format("found '{}'; expected a whole number from {} to {}", text, least, most));
+  return *value;
+}
+
+bool flag(const std::string& text) {
+  expect_one_of(text, {"true", "false", "1", "0"});
+  return text == "true" || text == "1";
+}
+
+Setter word(std::string SolveSettings::* field, std::vector<std::string> words) {
+  return [field, words = std::move(words)](SolveSettings& settings, const std::string& text) {
+    expect_one_of(text, words);
+    settings.*field = text;
+  };
+}
+
+/// In the order in which messages list them.
+const std::vector<Setting>& table() {
+  static const std::vector<Setting> all{
+      {"method", word(&SolveSettings::method, method_names())},
+      {"preconditioner",
+       [](SolveSettings& settings, const std::string& text) {
+         const std::string fault = fault_of_preconditioner(text);
+         if (!fault.empty()) throw InputError(fault);
+         settings.preconditioner = text;
+       }},
+      {"tolerance",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.stop.tolerance = number(text, 0, true, "a number, 0 or more");
+       }},
+      {"absolute-tolerance",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.stop.absolute_tolerance = number(text, 0, true, "a number, 0 or more");
+       }},
+      {"divergence",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.stop.divergence = number(text, 1, false, "a number above 1");
+       }},
+      {"max-iterations",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.stop.max_iterations =
+             whole_number(text, 0, std::numeric_limits<std::int64_t>::max());
+       }},
+      {"restart",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.restart = static_cast<int>(whole_number(text, 1, 1000));
+       }},
+      {"mode", word(&SolveSettings::mode, spmv::mode_names())},
+      {"multigrid",
+       [](SolveSettings& settings, const std::string& text) {
+         parse_multigrid(text);
+         settings.multigrid = text;
+       }},
+      {"grid",
+       [](SolveSettings& settings, const std::string& text) {
+         parse_grid(text);
+         settings.grid = text;
+       }},
+      {"history",
+       [](SolveSettings& settings, const std::string& text) { settings.has_history = flag(text); }},
+      {"reuse-preconditioner",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.reuses_preconditioner = flag(text);
+       }},
+      {"force",
+       [](SolveSettings& settings, const std::string& text) { settings.force = flag(text); }},
+      {"operator", word(&SolveSettings::operator_kind, {"matrix", "stencil"})},
+      {"format", word(&SolveSettings::format, spmv::matrix_format_names())},
+      {"order", word(&SolveSettings::order, {"given", "rcm"})},
+      {"partition", word(&SolveSettings::partition, {"rows", "nonzeros", "metis"})},
+  };
+  return all;
+}
+
+}  // namespace
+
+solver::MatrixMultigrid::Grid parse_grid(const std::string& text) {
+  const std::string expected = "found '" + text + "'; expected NXxNY or NXxNYxNZ";
+  std::vector<spmv::GlobalIndex> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    const auto size = comm_thread::number_in<spmv::GlobalIndex>(text.substr(begin, end - begin));
+    if (!size || *size < 1 || *size > std::int64_t{1} << 31) throw InputError(expected);
+    sizes.push_back(*size);
+    begin = end + 1;
+  }
+  if (sizes.size() < 2 || sizes.size() > 3) throw InputError(expected);
+  const bool has_z = sizes.size() == 3;
+  if (!has_z) sizes.push_back(1);
+  constexpr spmv::GlobalIndex most = std::numeric_limits<spmv::GlobalIndex>::max();
+  if (sizes[0] > most / sizes[1] || sizes[0] * sizes[1] > most / sizes[2])
+    throw InputError(expected + " with fewer points");
+  return {.size = {sizes[0], sizes[1], sizes[2]}, .has_boundary = {true, true, has_z}};
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names{"auto", "pcg-jacobi"};
+  for (const solver::KrylovEntry& entry : solver::krylov_methods()) names.emplace_back(entry.name);
+  return names;
+}
+
+std::string fault_of_preconditioner(const std::string& text) {
+  for (const char* const word :
+       {"none", "jacobi", "multigrid", "isai", "isai:kind=general", "isai:kind=symmetric"})
+    if (text == word) return "";
+  try {
+    if (is_amg(text))
+      parse_amg(text);
+    else if (is_block_factor(text))
+      parse_block_factor(text);
+    else if (is_schwarz(text))
+      parse_schwarz(text, SchwarzPreconditioner::Kind::symmetric);
+    else
+      return "found '" + text +
+             "'; expected none, jacobi, multigrid, amg[:...], isai[:kind=K], ilu0[:...], "
+             "block-lu[:...] or schwarz[:overlap=G,subdomains=S,partition=P,kind=K]";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+SolveSettings SolveSettings::parse(const std::map<std::string, std::string>& values) {
+  SolveSettings settings;
+  for (const auto& [name, text] : values) {
+    const auto& known = table();
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const Setting& setting) { return setting.name == name; });
+    if (found == known.end()) {
+      std::vector<std::string> names;
+      for (const Setting& setting : known) names.emplace_back(setting.name);
+      throw InputError(fmt::format("option {}: found an unknown name; expected {}", name,
+                                   fmt::join(names, ", ")));
+    }
+    try {
+      found->set(settings, text);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("option {}: {}", name, error.what()));
+    }
+  }
+  return settings;
+}
+
+bool SolveSettings::needs_symmetric_preconditioner() const {
+  const solver::KrylovEntry* const entry = solver::find_krylov_method(method);
+  return !entry || entry->needs_symmetric_preconditioner;
+}
+
+std::optional<SchwarzPreconditioner::Options> SolveSettings::parsed_schwarz() const {
+  std::optional<SchwarzPreconditioner::Options> parsed;
+  if (is_block_factor(preconditioner))
+    parsed = parse_block_factor(preconditioner);
+  else if (is_schwarz(preconditioner))
+    parsed = parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+  if (parsed) parsed->must_be_definite = needs_symmetric_preconditioner();
+  return parsed;
+}
+
+std::optional<solver::IsaiPreconditioner::Form> SolveSettings::parsed_isai() const {
+  using Form = solver::IsaiPreconditioner::Form;
+  if (preconditioner_name() != "isai") return std::nullopt;
+  if (preconditioner == "isai")
+    return needs_symmetric_preconditioner() ? Form::symmetric : Form::general;
+  return preconditioner == "isai:kind=symmetric" ? Form::symmetric : Form::general;
+}
+
+std::optional<solver::amg::Settings> SolveSettings::parsed_amg() const {
+  if (!is_amg(preconditioner)) return std::nullopt;
+  return parse_amg(preconditioner);
+}
+
+solver::MultigridSettings SolveSettings::parsed_multigrid() const {
+  return parse_multigrid(multigrid);
+}
+
+bool SolveSettings::has_smoothing_steps() const {
+  return multigrid.find("steps=") != std::string::npos;
+}
+
+std::optional<solver::MatrixMultigrid::Grid> SolveSettings::parsed_grid() const {
+  if (grid.empty()) return std::nullopt;
+  return parse_grid(grid);
+}
+
+void SolveSettings::check() const {
+  const std::string name = preconditioner_name();
+  if (parsed_schwarz() || parsed_isai() || parsed_amg()) {
+    if (is_matrix_free())
+      throw InputError("--preconditioner: found " + name +
+                       " with --operator stencil; expected --operator matrix, or " +
+                       "--preconditioner multigrid");
+    if (method == "pcg-jacobi")
+      throw InputError("--preconditioner: found " + name +
+                       " with --method pcg-jacobi; expected --method cg");
+  }
+  if (parsed_isai() == solver::IsaiPreconditioner::Form::general &&
+      needs_symmetric_preconditioner())
+    throw InputError("--preconditioner: found isai:kind=general with --method " + method +
+                     "; expected --method gmres or bicgstab, because it is not symmetric");
+  if (const auto found = parsed_schwarz())
+    if (found->kind != SchwarzPreconditioner::Kind::symmetric && needs_symmetric_preconditioner())
+      throw InputError("--preconditioner: found " + name +
+                       ":kind=" + std::string(solver::name(found->kind)) + " with --method " +
+                       method + "; expected --method gmres or fcg, because it is not symmetric");
+  check_multigrid(*this);
+  const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);
+  if (restart > 0 && !(chosen && chosen->has_restart))
+    throw InputError("--restart: found with --method " + method +
+                     "; expected --method gmres or fgmres");
+  if (is_matrix_free() && (order != "given" || partition == "metis"))
+    throw InputError(
+        "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
+        "whose rows have an order");
+  if (is_matrix_free() && format != "auto")
+    throw InputError("--format: found with --operator stencil; expected a matrix");
+}
+
+}  // namespace weft::library

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solver/amg/settings.h"
+#include "solver/krylov/multigrid_settings.h"
+#include "solver/krylov/stop_criterion.h"
+#include "solver/multigrid/matrix_multigrid.h"
+#include "solver/precondition/isai_preconditioner.h"
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "spmv/matrix/matrix_format.h"
+
+namespace weft::library {
+
+/// What the options of `weft solve` and those of weft::Matrix and weft::Solver ask for, by the same
+/// names and words.
+struct SolveSettings {
+  // Of the operator.
+  std::string operator_kind = "matrix";
+  std::string format = "auto";
+  std::string order = "given";
+  std::string partition = "rows";
+  // Of the solver.
+  std::string mode = "task";
+  std::string method = "cg";
+  std::string preconditioner = "none";
+  bool force = false;  // a matrix that is not symmetric where the method needs one that is
+  std::string grid;  // of the rows of a matrix; empty where not given
+  int restart = 0;  // as given; 0: the default
+  std::string multigrid;  // its settings, as given
+  solver::StopCriterion stop;
+  bool has_history = false;
+  bool reuses_preconditioner = false;
+
+  /// From names without the leading dashes, such as max-iterations. Throws comm_thread::InputError,
+  /// which names the option.
+  static SolveSettings parse(const std::map<std::string, std::string>& values);
+
+  bool is_matrix_free() const { return operator_kind == "stencil"; }
+  bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
+  spmv::MatrixFormat parsed_format() const { return *spmv::parse_matrix_format(format); }
+
+  /// The preconditioner without its parameters.
+  std::string preconditioner_name() const {
+    return preconditioner.substr(0, preconditioner.find(':'));
+  }
+  /// True if the method, or all that `auto` may choose, needs a symmetric M.
+  bool needs_symmetric_preconditioner() const;
+
+  /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. Throws comm_thread::InputError where
+  /// its options are none.
+  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+  /// Nothing without `isai`.
+  std::optional<solver::IsaiPreconditioner::Form> parsed_isai() const;
+  /// Nothing without it. Throws comm_thread::InputError where its options are none.
+  std::optional<solver::amg::Settings> parsed_amg() const;
+  /// Throws comm_thread::InputError.
+  solver::MultigridSettings parsed_multigrid() const;
+  /// True if `multigrid` says how many steps; else there are as many as the problem needs.
+  bool has_smoothing_steps() const;
+  /// Nothing without a grid. Throws comm_thread::InputError where it is none.
+  std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
+
+  /// Throws comm_thread::InputError where settings contradict each other.
+  void check() const;
+};
+
+/// The words of `method`.
+std::vector<std::string> method_names();
+
+/// What is wrong with a word of `preconditioner`; empty if nothing is.
+std::string fault_of_preconditioner(const std::string& text);
+
+/// The grid NXxNY or NXxNYxNZ. Throws comm_thread::InputError.
+solver::MatrixMultigrid::Grid parse_grid(const std::string& text);
+
+}  // namespace weft::library

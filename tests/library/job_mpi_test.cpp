@@ -1,0 +1,106 @@
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "library/include/weft/weft.hpp"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::tests {
+namespace {
+
+/// Resident memory of this process.
+double resident_megabytes() {
+  long pages = 0;
+  long resident = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    std::fclose(file);
+  }
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) * 1e-6;
+}
+
+TEST_CASE("a job tells where its threads are and gives the caller's binding back") {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  sched_getaffinity(0, sizeof(before), &before);
+  for (const Pinning pinning : {Pinning::pin, Pinning::keep, Pinning::none}) {
+    const Job job(MPI_COMM_WORLD, {.threads = thread_count(), .pinning = pinning});
+    CHECK(job.thread_count() == thread_count());
+    const auto places = job.audit();
+    CHECK(places.size() ==
+          static_cast<std::size_t>(thread_count()) + (job.has_communication_thread() ? 1 : 0));
+  }
+  cpu_set_t after;
+  CPU_ZERO(&after);
+  sched_getaffinity(0, sizeof(after), &after);
+  CHECK(CPU_EQUAL(&before, &after));
+}
+
+TEST_CASE("a job leaves the caller's communicator alone") {
+  MPI_Comm mine = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+  MPI_Comm_set_errhandler(mine, MPI_ERRORS_ARE_FATAL);
+  {
+    const Job job(mine, {.threads = 1});
+    CHECK(job.communicator() != mine);
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(mine, &handler);
+    CHECK(handler == MPI_ERRORS_ARE_FATAL);
+  }
+  int rank = -1;
+  CHECK(MPI_Comm_rank(mine, &rank) == MPI_SUCCESS);
+  MPI_Comm_free(&mine);
+}
+
+TEST_CASE("two jobs on two parts of the processes solve at the same time") {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  const Job job(half, {.threads = 1});
+  const Matrix a = Matrix::generate(job, rank % 2 == 0 ? "poisson3d:10" : "poisson2d:30");
+  Solver solver(a, {{"preconditioner", "jacobi"}});
+  const std::vector<double> b = a.right_hand_side();
+  std::vector<double> x(b.size());
+  CHECK(solver.solve(b, x).converged());
+  MPI_Comm_free(&half);
+}
+
+TEST_CASE("handles keep what they need, in whatever order they end") {
+  auto job = std::make_unique<Job>(MPI_COMM_WORLD, JobOptions{.threads = 1});
+  auto a = std::make_unique<Matrix>(Matrix::generate(*job, "poisson2d:10"));
+  job.reset();
+  Solver solver(*a, {});
+  const std::vector<double> b = a->right_hand_side();
+  std::vector<double> x(b.size());
+  a.reset();
+  CHECK(solver.solve(b, x).converged());
+}
+
+TEST_CASE("jobs made and destroyed do not make a process grow") {
+  const auto make = [](int count) {
+    for (int i = 0; i < count; ++i) {
+      const Job job(MPI_COMM_WORLD, {.threads = thread_count()});
+      const Matrix a = Matrix::generate(job, "poisson2d:10");
+      Solver solver(a, {});
+      const std::vector<double> b = a.right_hand_side();
+      std::vector<double> x(b.size());
+      solver.solve(b, x);
+    }
+  };
+  make(20);
+  const double before = resident_megabytes();
+  make(60);
+  CHECK(resident_megabytes() < before + 8);
+}
+
+TEST_CASE("a communicator that is none is an error") { CHECK_THROWS_AS(Job(MPI_COMM_NULL), Error); }
+
+}  // namespace
+}  // namespace weft::tests

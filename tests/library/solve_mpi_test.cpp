@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "library/include/weft/weft.hpp"
+#include "tests/library/tridiagonal.h"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::tests {
+namespace {
+
+constexpr std::int64_t row_count = 5000;
+
+Job make_job() { return Job(MPI_COMM_WORLD, {.threads = thread_count()}); }
+
+/// Σ of a hash of each row's number and bits, over all ranks: equal for equal vectors, wherever
+/// their rows are.
+std::uint64_t collective_hash(const Job& job, const Matrix& a, const std::vector<double>& x) {
+  std::uint64_t mine = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto row = static_cast<std::uint64_t>(a.global_row(static_cast<std::int64_t>(i)));
+    mine +=
+        (std::bit_cast<std::uint64_t>(x[i]) ^ (row * 0x9E3779B97F4A7C15U)) * 0xBF58476D1CE4E5B9U;
+  }
+  std::uint64_t all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, job.communicator());
+  return all;
+}
+
+struct Solved {
+  Report report;
+  std::uint64_t hash;
+};
+
+Solved collective_solve(const Job& job, const Matrix& a, const Options& options) {
+  Solver solver(a, options);
+  const std::vector<double> b = a.right_hand_side("random:3");
+  std::vector<double> x(b.size());
+  Solved solved{solver.solve(b, x), 0};
+  solved.hash = collective_hash(job, a, x);
+  return solved;
+}
+
+TEST_CASE("the bits of a solution do not depend on ranks, threads and where rows are cut") {
+  const Job job = make_job();
+  const TridiagonalRows rows(row_count, job.rank(), job.size());
+  const auto solved = collective_solve(job, Matrix::from_rows(job, rows.rows()),
+                                       {{"preconditioner", "jacobi"}, {"tolerance", "1e-12"}});
+  CHECK(solved.report.converged());
+  const Job alone(MPI_COMM_SELF, {.threads = 1});
+  const TridiagonalRows all(row_count, 0, 1);
+  const auto expected = collective_solve(alone, Matrix::from_rows(alone, all.rows()),
+                                         {{"preconditioner", "jacobi"}, {"tolerance", "1e-12"}});
+  CHECK(solved.hash == expected.hash);
+  CHECK(solved.report.iterations == expected.report.iterations);
+}
+
+TEST_CASE("all methods solve, from options as a text") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "poisson3d:12");
+  for (const char* const method : {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr",
+                                   "fcg", "gmres", "pcg-jacobi", "auto"}) {
+    INFO(method);
+    const auto solved = collective_solve(
+        job, a, Options::parse(std::string("--tolerance 1e-10 --method ") + method));
+    CHECK(solved.report.converged());
+    CHECK(solved.report.relative_residual < 1.1e-10);
+  }
+}
+
+TEST_CASE("a guess saves iterations, and the solution itself takes none") {
+  const Job job = make_job();
+  for (const char* const method : {"cg", "cg-one-reduction", "cg-pipelined", "gmres"}) {
+    INFO(method);
+    const bool is_matrix_free = std::string(method).find("cg") == 0 && GENERATE(false, true);
+    const Matrix a = Matrix::generate(job, "poisson3d:14",
+                                      {{"operator", is_matrix_free ? "stencil" : "matrix"}});
+    Solver solver(a, {{"method", method}, {"tolerance", "1e-6"}});
+    const std::vector<double> b = a.right_hand_side();
+    std::vector<double> x(b.size());
+    const auto from_zero = solver.solve(b, x);
+    CHECK(from_zero.converged());
+    CHECK(solver.solve(b, x, Start::from_guess).iterations == 0);
+    for (double& value : x) value *= 1.0001;
+    const auto near = solver.solve(b, x, Start::from_guess);
+    CHECK(near.converged());
+    CHECK(near.iterations > 0);
+    CHECK(near.iterations < from_zero.iterations);
+  }
+}
+
+TEST_CASE("a solve ends at an absolute residual, where the monitor says, or where it diverges") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "poisson2d:40");
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  for (const char* const method : {"cg", "cg-one-reduction", "gmres"}) {
+    INFO(method);
+    Solver absolute(a, {{"method", method}, {"tolerance", "0"}, {"absolute-tolerance", "1e-3"}});
+    const auto small = absolute.solve(b, x);
+    CHECK(small.converged());
+
+    Solver stopped(a, {{"method", method}, {"history", "true"}});
+    stopped.set_monitor([](std::int64_t iteration, double) { return iteration >= 5; });
+    const auto report = stopped.solve(b, x);
+    CHECK(report.status == Status::stopped);
+    CHECK(report.iterations == 6);
+    CHECK(report.history.size() == 6);
+    CHECK(report.history.back() == Approx(report.recurrence_residual));
+    stopped.set_monitor({});
+    CHECK(stopped.solve(b, x).converged());
+  }
+  Solver diverges(a, {{"divergence", "1.0001"}, {"tolerance", "1e-12"}});
+  CHECK(diverges.solve(b, x).status == Status::diverged);
+}
+
+TEST_CASE("a preconditioner is made again after new values, unless it is to be kept") {
+  const Job job = make_job();
+  TridiagonalRows rows(row_count, job.rank(), job.size());
+  Matrix a = Matrix::from_rows(job, rows.rows());
+  const std::vector<double> b = a.right_hand_side();
+  std::vector<double> x(b.size());
+  Solver renews(a, {{"preconditioner", "jacobi"}});
+  Solver keeps(a, {{"preconditioner", "jacobi"}, {"reuse-preconditioner", "true"}});
+  const TridiagonalRows others(row_count, job.rank(), job.size(), 9);
+  a.update_values(others.values);
+  const auto renewed = renews.solve(b, x);
+  const auto hash = collective_hash(job, a, x);
+  CHECK(renewed.setup_seconds > 0);
+  CHECK(keeps.solve(b, x).converged());
+  const auto fresh = Matrix::from_rows(job, others.rows());
+  Solver solver(fresh, {{"preconditioner", "jacobi"}});
+  CHECK(solver.solve(b, x).iterations == renewed.iterations);
+  CHECK(collective_hash(job, fresh, x) == hash);
+}
+
+/// The one-dimensional Laplacian as functions.
+UserOperator laplacian(const Job& job, std::int64_t rows, bool is_threaded) {
+  UserOperator user;
+  user.first_row = rows * job.rank() / job.size();
+  user.row_count = rows * (job.rank() + 1) / job.size() - user.first_row;
+  const bool has_left = user.first_row > 0;
+  const bool has_right = user.first_row + user.row_count < rows;
+  if (has_left) user.halo_rows.push_back(user.first_row - 1);
+  if (has_right) user.halo_rows.push_back(user.first_row + user.row_count);
+  const std::int64_t count = user.row_count;
+  const auto product = [=](std::int64_t i, const double* x) {
+    const double left = i > 0 ? x[i - 1] : has_left ? x[count] : 0;
+    const double right = i + 1 < count ? x[i + 1] : has_right ? x[count + (has_left ? 1 : 0)] : 0;
+    return -left + 2 * x[i] - right;
+  };
+  user.interior = [=](std::int64_t first, std::int64_t last, const double* x, double* y) {
+    for (std::int64_t i = std::max<std::int64_t>(first, 1); i < std::min(last, count - 1); ++i)
+      y[i] = product(i, x);
+  };
+  user.boundary = [=](std::int64_t first, std::int64_t last, const double* x, double* y) {
+    for (const std::int64_t i : {std::int64_t{0}, count - 1})
+      if (i >= first && i < last) y[i] = product(i, x);
+  };
+  user.diagonal = [](std::span<double> diagonal) { std::ranges::fill(diagonal, 2.0); };
+  user.is_threaded = is_threaded;
+  return user;
+}
+
+TEST_CASE("an operator of the caller is solved as its matrix, in every mode") {
+  const Job job = make_job();
+  const bool is_threaded = GENERATE(false, true);
+  const Matrix a = Matrix::from_operator(job, laplacian(job, 300, is_threaded));
+  for (const char* const mode : {"vector", "overlap", "overlap-test", "task"}) {
+    for (const char* const method : {"cg", "cg-one-reduction", "cg-pipelined", "gmres"}) {
+      INFO(mode << " " << method);
+      Options options{{"mode", mode}, {"method", method}, {"preconditioner", "jacobi"}};
+      if (method == std::string("gmres")) options.set("restart", "400");
+      const auto solved = collective_solve(job, a, options);
+      CHECK(solved.report.converged());
+    }
+  }
+  const Job alone(MPI_COMM_SELF, {.threads = 1});
+  const Matrix all = Matrix::from_operator(alone, laplacian(alone, 300, false));
+  CHECK(collective_solve(job, a, {}).hash == collective_solve(alone, all, {}).hash);
+}
+
+TEST_CASE("a preconditioner of the caller does what the same of weft does") {
+  const Job job = make_job();
+  for (const char* const kind : {"matrix", "stencil"}) {
+    const Matrix a = Matrix::generate(job, "poisson3d:12", {{"operator", kind}});
+    const UserPreconditioner sixth{.apply = [](std::span<const double> r, std::span<double> z) {
+      for (std::size_t i = 0; i < r.size(); ++i) z[i] = r[i] / 6;
+    }};
+    Solver own(a, {{"method", "cg"}}, sixth);
+    const std::vector<double> b = a.right_hand_side();
+    std::vector<double> x(b.size());
+    const auto report = own.solve(b, x);
+    CHECK(report.converged());
+    Solver jacobi(a, {{"preconditioner", "jacobi"}});
+    CHECK(jacobi.solve(b, x).iterations == report.iterations);
+  }
+}
+
+TEST_CASE("options that contradict each other, or the matrix, are errors") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "poisson2d:10");
+  const auto fault_of = [&](const Options& options) {
+    try {
+      const Solver solver(a, options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(fault_of({{"method", "sor"}}).find("found 'sor'; expected auto") != std::string::npos);
+  CHECK(fault_of({{"tolerence", "1"}}).find("unknown name") != std::string::npos);
+  CHECK(fault_of({{"method", "multigrid"}}).find("expected --operator stencil") !=
+        std::string::npos);
+  CHECK(fault_of({{"preconditioner", "schwarz:kind=restricted"}}).find("gmres or fcg") !=
+        std::string::npos);
+  std::vector<double> x(static_cast<std::size_t>(a.local_row_count()));
+  Solver solver(a);
+  CHECK_THROWS_AS(solver.solve(std::span(x).first(0), x), Error);
+}
+
+}  // namespace
+}  // namespace weft::tests

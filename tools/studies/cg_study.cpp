@@ -1,0 +1,202 @@
+#include "tools/studies/cg_study.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "library/settings/right_hand_side_choice.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/methods/method_table.h"
+#include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/statistics.h"
+#include "tools/job/system_options.h"
+#include "tools/measure/communication_cost.h"
+#include "tools/measure/unfused_cg.h"
+#include "tools/system/linear_system.h"
+#include "tools/system/solve_system.h"
+
+namespace weft::tools {
+namespace {
+
+using perfmodel::Phase;
+
+struct StudyOptions : SystemOptions {
+  std::vector<std::string> problems;
+  std::vector<std::string> modes = spmv::mode_names();
+  std::vector<std::string> methods{"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"};
+  std::string operator_kind = "stencil";
+  std::int64_t iterations = 50;
+  int repetitions = 5;
+
+  bool is_matrix_free() const { return operator_kind == "stencil"; }
+};
+
+/// One variant in one mode.
+class Entrant {
+ public:
+  /// Collective.
+  Entrant(SolveSystem& system, const std::string& method, const std::string& mode,
+          std::int64_t iterations)
+      : method_(*solver::find_krylov_method(method)),
+        mode_(mode),
+        solver_(method_.collective_make(system.op(),
+                                        {.mode = *spmv::parse_mode(mode),
+                                         .stop = {.tolerance = std::numeric_limits<double>::min(),
+                                                  .max_iterations = iterations},
+                                         .on_iteration = nullptr})) {}
+
+  /// Collective.
+  void collective_run(const Job& job, std::span<const double> b, bool is_counted) {
+    const solver::SolveReport report = solver_->solve(b);
+    if (!is_counted || report.iterations == 0) return;
+    const auto iterations = static_cast<double>(report.iterations);
+    seconds_.push_back(job.world().max(report.phases.total()) / iterations);
+    halo_.push_back(job.world().max(report.phases[Phase::halo_wait]) / iterations);
+    reduction_.push_back(job.world().max(report.phases[Phase::reduction]) / iterations);
+    residual_ = report.relative_residual;
+  }
+
+  Json report(const CommunicationCost& cost) const {
+    const Statistics seconds = summarise(seconds_);
+    const double halo = summarise(halo_).median;
+    const double reduction = summarise(reduction_).median;
+    return {{"method", method_.name},
+            {"mode", mode_},
+            {"seconds_per_iteration", seconds.median},
+            {"spread", seconds.spread},
+            {"vector_bytes_per_row", solver_->vector_bytes()},
+            {"relative_residual", residual_},
+            {"halo_wait_seconds", halo},
+            {"halo_hidden_fraction", hidden_fraction(halo, method_.products, cost.halo_seconds)},
+            {"reduction_wait_seconds", reduction},
+            {"reduction_hidden_fraction",
+             hidden_fraction(reduction, method_.reductions, cost.reduction_seconds)}};
+  }
+  bool has_run() const { return !seconds_.empty(); }
+
+ private:
+  const solver::KrylovEntry& method_;
+  std::string mode_;
+  std::unique_ptr<solver::KrylovMethod> solver_;
+  std::vector<double> seconds_, halo_, reduction_;  // per iteration, of the slowest rank
+  double residual_ = 0;
+};
+
+/// One problem. A variant's vectors are there only while its modes run: all at once might not fit.
+Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
+  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
+                     options.is_matrix_free());
+  const CommunicationCost cost = collective_measure_communication(job, system.op());
+  std::vector<double> textbook;
+  UnfusedCg unfused(job, system.op());
+  Json runs = Json::array();
+  for (const std::string& method : options.methods) {
+    std::vector<std::unique_ptr<Entrant>> entrants;
+    for (const std::string& mode : options.modes)
+      entrants.push_back(std::make_unique<Entrant>(system, method, mode, options.iterations));
+    for (int i = -1; i < options.repetitions; ++i) {
+      const double seconds =
+          unfused.collective_seconds_per_iteration(system.b(), options.iterations);
+      if (i >= 0) textbook.push_back(seconds);
+      for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
+    }
+    for (const auto& entrant : entrants)
+      if (entrant->has_run()) runs.push_back(entrant->report(cost));
+  }
+  return {{"problem", problem.name()},
+          {"rows", system.op().global_row_count()},
+          {"operator", system.format_name()},
+          {"halo_seconds_alone", cost.halo_seconds},
+          {"reduction_seconds_alone", cost.reduction_seconds},
+          {"textbook_seconds_per_iteration", summarise(textbook).median},
+          {"textbook_relative_residual", unfused.relative_residual()},
+          {"runs", std::move(runs)}};
+}
+
+void print_study(const Json& report) {
+  const Json& study = report["study"];
+  fmt::print("run          {}, medians of {} runs of {} iterations\n", ranks_and_threads(report),
+             study["repetitions"].get<int>(), study["iterations"].get<std::int64_t>());
+  for (const Json& each : study["problems"]) {
+    const double textbook = each["textbook_seconds_per_iteration"].get<double>();
+    fmt::print("\n{}: {} rows, {}\n", each["problem"].get<std::string>(),
+               each["rows"].get<std::int64_t>(), each["operator"].get<std::string>());
+    fmt::print("alone        halo {:.4f} ms, reduction {:.4f} ms\n",
+               1e3 * each["halo_seconds_alone"].get<double>(),
+               1e3 * each["reduction_seconds_alone"].get<double>());
+    fmt::print("{:<18}{:<14}{:>14}{:>11}{:>12}{:>13}{:>18}\n", "method", "mode", "ms/iteration",
+               "spread", "x textbook", "halo hidden", "reduction hidden");
+    fmt::print("{:<18}{:<14}{:>14.4f}\n", "textbook loops", "vector", 1e3 * textbook);
+    for (const Json& run : each["runs"]) {
+      const double seconds = run["seconds_per_iteration"].get<double>();
+      fmt::print("{:<18}{:<14}{:>14.4f}{:>11.4f}{:>12.2f}{:>11.0f} %{:>16.0f} %\n",
+                 run["method"].get<std::string>(), run["mode"].get<std::string>(), 1e3 * seconds,
+                 1e3 * run["spread"].get<double>(), textbook / seconds,
+                 100 * run["halo_hidden_fraction"].get<double>(),
+                 100 * run["reduction_hidden_fraction"].get<double>());
+    }
+  }
+}
+
+int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
+  const perfmodel::Stopwatch watch;
+  std::vector<spmv::Problem> problems;
+  for (const std::string& problem : options.problems)
+    problems.push_back(spmv::Problem::parse(problem));
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  Json studies = Json::array();
+  for (const spmv::Problem& problem : problems)
+    studies.push_back(collective_study(job, options, problem));
+  Json report = collective_start_report(job, "study");
+  report["method"] = fmt::format("{}", fmt::join(options.methods, ","));
+  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["study"] = {{"parameter", "cg"},
+                     {"iterations", options.iterations},
+                     {"repetitions", options.repetitions},
+                     {"problems", std::move(studies)}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  return 0;
+}
+
+}  // namespace
+
+void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<StudyOptions>();
+  CLI::App& command = *study_command.add_subcommand(
+      "cg", "compare the variants of conjugate gradients in every mode");
+  command.add_option("problems", options->problems, "one or more, named as in weft solve")
+      ->required()
+      ->type_name("PROBLEM...");
+  add_choices(command, "--modes", options->modes, spmv::mode_names(),
+              "halo exchange: vector waits, overlap computes first, overlap-test tests at\n"
+              "intervals, task uses the communication thread");
+  add_choices(command, "--methods", options->methods,
+              {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
+              "variants of conjugate gradients, separated by commas");
+  add_operator_option(command, options->operator_kind);
+  command.add_option("--iterations", options->iterations, "iterations of each run")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft study cg poisson3d:256 --methods cg,cg-one-reduction --modes task\n"
+      "  mpiexec.mpich -n 2 weft study cg poisson3d:100 poisson3d:200 --json cg.json");
+  command.callback([options, &session, &exit_code] { exit_code = study(session, *options); });
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,104 @@
+#include "tools/system/solve_system.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_vector.h"
+#include "spmv/grid/rows_in_order.h"
+#include "spmv/grid/stencil.h"
+#include "spmv/grid/stencil_operator.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "tools/system/linear_system.h"
+#include "tools/system/ordered_matrix.h"
+
+namespace weft::tools {
+
+using comm_thread::TeamThread;
+using spmv::RightHandSideKind;
+
+SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+                         const spmv::RightHandSide& right_hand_side, bool is_matrix_free) {
+  if (is_matrix_free)
+    make_stencil(job, problem, right_hand_side);
+  else
+    load_matrix(job, options, problem, right_hand_side);
+}
+
+void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+                              const spmv::RightHandSide& right_hand_side) {
+  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  order_ = std::move(loaded.order);
+  ordering_ = std::move(loaded.report);
+  auto op =
+      std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(), job.team(),
+                                             std::move(loaded.matrix), options.parsed_format());
+  b_ = collective_build_right_hand_side(job, *op, problem, right_hand_side,
+                                        order_ ? &*order_ : nullptr);
+  nonzero_count_ = op->matrix().matrix().global_nonzero_count;
+  matrix_bytes_ = static_cast<double>(job.world().sum(op->matrix().matrix_bytes()));
+  format_name_ = op->matrix().format_name();
+  boundary_row_count_ = job.world().sum(op->matrix().boundary_row_count());
+  row_partition_ = &op->matrix().matrix().partition;
+  operator_ = std::move(op);
+}
+
+spmv::GlobalIndex SolveSystem::collective_given_row(const Job& job, spmv::GlobalIndex row) const {
+  if (!order_) return row;
+  const int rank = job.world().rank();
+  std::vector<double> numbers(static_cast<std::size_t>(order_->given().size(rank)));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<double>(order_->given().begin(rank)) + static_cast<double>(i);
+  numbers = order_->collective_apply(numbers);
+  const bool is_own = order_->ordered().owner(row) == rank;
+  const double own =
+      is_own ? numbers[static_cast<std::size_t>(row - order_->ordered().begin(rank))] : -1;
+  return static_cast<spmv::GlobalIndex>(job.world().max(own));
+}
+
+void SolveSystem::collective_write(const Job& job, std::span<const double> vector,
+                                   const std::string& path) const {
+  if (order_) {
+    spmv::collective_write_vector(job.world(), order_->given(), order_->collective_undo(vector),
+                                  path);
+  } else if (row_partition_) {
+    spmv::collective_write_vector(job.world(), *row_partition_, vector, path);
+  } else {
+    const auto rows =
+        spmv::RowPartition::by_rows(operator_->global_row_count(), job.world().size());
+    spmv::collective_write_vector(
+        job.world(), rows, spmv::collective_rows_in_order(job.world(), *operator_, vector, rows),
+        path);
+  }
+}
+
+void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,
+                               const spmv::RightHandSide& right_hand_side) {
+  if (right_hand_side.kind == RightHandSideKind::file)
+    throw comm_thread::InputError("--rhs: found the file " + right_hand_side.path +
+                                  " with --operator stencil; expected a generated right-hand side, "
+                                  "or --operator matrix");
+  auto op = std::make_unique<spmv::StencilOperator>(job.comm_thread_world(), job.comm_thread(),
+                                                    job.team(), spmv::GridStencil::of(problem));
+  b_ = perfmodel::HugePageBuffer<double>(op->element_count());
+  job.team().run([&](const TeamThread& thread) {
+    for (const spmv::Segment& segment : op->segments(thread.index))
+      fill_rows(right_hand_side, problem, op->global_row(segment.begin),
+                b_.span().subspan(segment.begin, static_cast<std::size_t>(segment.count)));
+  });
+  if (right_hand_side.kind == RightHandSideKind::x_random) {
+    const auto x = op->collective_make_operand();
+    std::copy_n(b_.data(), b_.size(), x->values());
+    perfmodel::PhaseTimer timer;
+    job.team().run([&](const TeamThread& thread) {
+      op->apply(thread, spmv::Mode::task, *x, b_.data(), timer, {});
+    });
+  }
+  nonzero_count_ = op->stencil().nonzero_count();
+  format_name_ = op->format_name();
+  boundary_row_count_ = job.world().sum(op->boundary_row_count());
+  operator_ = std::move(op);
+}
+
+}  // namespace weft::tools
