@@ -67,4 +67,23 @@ std::span<const double> CholmodFactor::solve(int thread, std::span<double> right
   return {static_cast<const double*>(workspace.solution->x), right_hand_side.size()};
 }
 
+double CholmodFactor::forecast_bytes(const LowerTriangle& matrix) {
+  cholmod_common common{};
+  cholmod_start(&common);
+  common.supernodal = CHOLMOD_SIMPLICIAL;
+  common.print = 0;
+  cholmod_sparse* assembled = assemble(matrix, common);
+  cholmod_factor* factor = cholmod_analyze(assembled, &common);
+  const double bytes_per_nonzero = sizeof(double) + sizeof(int);
+  const double bytes_per_row = 6 * sizeof(int) + 4 * sizeof(double);
+  // Columns of a simplicial factor get room to grow.
+  const double bytes = factor ? common.grow1 * bytes_per_nonzero * common.lnz +
+                                    bytes_per_row * static_cast<double>(matrix.size)
+                              : 0;
+  cholmod_free_factor(&factor, &common);
+  cholmod_free_sparse(&assembled, &common);
+  cholmod_finish(&common);
+  return bytes;
+}
+
 }  // namespace weft::solver

@@ -110,6 +110,7 @@ OverlappingPieces::OverlappingPieces(const spmv::SparseOperator& op, const Schwa
     for (std::size_t i = 0; i < cut.size(); ++i)
       shift_interface(cut[i], options.shift, matrices[i]);
   collective_plan_halo(std::move(cut), whole);
+  if (options.on_forecast) options.on_forecast(forecast_factors(matrices));
   collective_factor(matrices);
 }
 
@@ -193,6 +194,15 @@ void OverlappingPieces::collective_plan_halo(std::vector<OverlappingRows> cut,
     piece.right_hand_side.resize(piece.rows.size());
     piece_row_count_ += piece.rows.size();
   }
+}
+
+double OverlappingPieces::forecast_factors(const std::vector<LowerTriangle>& matrices) const {
+  std::vector<double> bytes(matrices.size());
+  team_.run([&](const comm_thread::TeamThread& thread) {
+    for_each_of(thread,
+                [&](std::size_t i) { bytes[i] = CholmodFactor::forecast_bytes(matrices[i]); });
+  });
+  return std::accumulate(bytes.begin(), bytes.end(), 0.0);
 }
 
 void OverlappingPieces::collective_factor(const std::vector<LowerTriangle>& matrices) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,6 +33,9 @@ struct SchwarzOptions {
   /// Of `optimized`, above 0 to 1, see shift_interface. The best is 0.02 to 0.2 for matrices of
   /// two dimensions, 0.1 to 0.3 for three, and flat: 0.1 took at most a third more iterations.
   double shift = 0.1;
+  /// Called by every rank when the pieces are cut and before they are factored, with the memory
+  /// that this rank's factors will take; may throw comm_thread::InputError on all ranks.
+  std::function<void(double factor_bytes)> on_forecast{};
 };
 
 /// As on the command line: `symmetric`, `restricted`, `optimized`.
@@ -106,6 +110,7 @@ class OverlappingPieces {
   std::vector<OverlappingRows> cut_rows() const;
   std::vector<OverlappingRows> collective_cut_graph(const spmv::DistributedMatrix& matrix);
   void collective_plan_halo(std::vector<OverlappingRows> cut, const std::vector<WholeRows>& whole);
+  double forecast_factors(const std::vector<LowerTriangle>& matrices) const;
   void collective_factor(const std::vector<LowerTriangle>& matrices);
 
   SchwarzOptions options_;

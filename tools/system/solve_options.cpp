@@ -100,9 +100,12 @@ std::string fault_of_iterations(const std::string& text) {
 
 }  // namespace
 
-std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz() const {
+std::optional<SchwarzPreconditioner::Options> SolveOptions::parsed_schwarz(bool is_file) const {
   if (!is_schwarz(preconditioner)) return std::nullopt;
-  return parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+  auto options = parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+  if (is_file && preconditioner.find("partition=") == std::string::npos)
+    options.partition = SchwarzPreconditioner::Partition::graph;
+  return options;
 }
 
 solver::MultigridSettings SolveOptions::parsed_multigrid() const {
@@ -165,7 +168,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "jacobi: the diagonal; multigrid: one V-cycle, for grids and for matrices with --grid;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
-          "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
+          "P: rows, consecutive ones, or metis, parts of each rank's graph, which is the default\n"
+          "for files; K: symmetric;\n"
           "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
           "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
           "about 4096 rows each, shift 0.1")
@@ -213,6 +217,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option("--solution", options.solution_path,
                   "write x as a Matrix Market array, .mtx or .mtx.gz")
       ->type_name("FILE");
+  command.add_flag("--dry-run", options.is_dry_run,
+                   "only forecast the memory that each rank and node will need");
   add_job_options(command, options);
 }
 

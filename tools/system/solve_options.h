@@ -25,13 +25,16 @@ struct SolveOptions : SystemOptions {
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   std::string solution_path;
+  bool is_dry_run = false;  // only the forecast of memory
   solver::StopCriterion stop;
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
-  /// Nothing without it. Throws comm_thread::InputError where its options are none.
-  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+  /// Nothing without it. `is_file`: the matrix is one from a file, whose rows may be in any order,
+  /// so that subdomains are parts of its graph unless the options say otherwise.
+  /// Throws comm_thread::InputError where its options are none.
+  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz(bool is_file = false) const;
 
   /// Throws comm_thread::InputError.
   solver::MultigridSettings parsed_multigrid() const;
