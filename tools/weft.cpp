@@ -2,20 +2,25 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/mpi_session.h"
+#include "spmv/problems/problem.h"
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/generate_command.h"
@@ -27,7 +32,9 @@
 #include "tools/commands/solve_command.h"
 #include "tools/commands/spmv_command.h"
 #include "tools/commands/topology_command.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
+#include "tools/job/report.h"
 #include "tools/studies/study_command.h"
 
 namespace {
@@ -58,18 +65,86 @@ std::string version_text() {
   return text;
 }
 
+/// The commands, joined by commas.
+std::string names_of_commands(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : program.get_subcommands({}))
+    names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "; expected poisson3d:N, …": what a PROBLEM may be.
+std::string expected_problems() {
+  try {
+    weft::spmv::Problem::parse("");
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    return text.substr(std::min(text.size(), text.find("; expected")));
+  }
+  return "";
+}
+
+/// An argument that no option takes: the option that may have been meant.
+std::string fault_of_extra(const CLI::App& command, const std::string& word,
+                           const std::string& help) {
+  if (!word.starts_with("-")) return "found '" + word + "'; expected an option as in " + help;
+  const std::string closest = weft::tools::closest_option(command, word);
+  const std::string found = "found the unknown option " + word.substr(0, word.find('='));
+  return closest.empty() ? found + "; expected one of " + help
+                         : found + "; expected " + closest + ", or another one of " + help;
+}
+
 /// What is wrong with the arguments, in one line.
 std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& error) {
   const std::string text = error.what();
   if (program.get_subcommands().empty()) {
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
-    return "found " + found +
-           "; expected solve, jacobi, schwarz, spmv, roofline, compare, study, simulate, generate, "
-           "topology or progress";
+    return "found " + found + "; expected " + names_of_commands(program);
   }
   if (text.find("; expected") != std::string::npos) return text;
-  return text + "; expected arguments as in weft --help";
+  const CLI::App& command = weft::tools::chosen_command(program);
+  const std::string help = "weft " + weft::tools::name_of(command) + " --help";
+  const auto left = program.remaining(true);
+  if (!left.empty()) return fault_of_extra(command, left.front(), help);
+  if (text.starts_with("problem ")) return "found no PROBLEM" + expected_problems();
+  return text + "; expected arguments as in " + help;
+}
+
+/// `weft help [COMMAND]`: rank 0 prints the help of a command, or that of the program.
+void add_help_command(CLI::App& program, bool is_root) {
+  CLI::App& command = *program.add_subcommand("help", "tell the options of a command");
+  const auto words = std::make_shared<std::vector<std::string>>();
+  command.add_option("command", *words, "the command, such as solve or study cg")
+      ->type_name("COMMAND");
+  command.callback([&program, words, is_root] {
+    CLI::App* asked = &program;
+    for (const std::string& word : *words) {
+      const auto inner = asked->get_subcommands(
+          [&](const CLI::App* candidate) { return candidate->get_name() == word; });
+      if (inner.empty())
+        throw InputError("found '" + word + "'; expected a command: " + names_of_commands(*asked));
+      asked = inner.front();
+    }
+    // App::help would show the help of this command.
+    const std::string name = asked == &program ? "weft" : "weft " + weft::tools::name_of(*asked);
+    if (is_root)
+      fmt::print("{}", asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
+  });
+}
+
+/// --config and --print-config, which stand behind the command.
+void add_config_options(CLI::App& program, bool& prints_config) {
+  program
+      .set_config("--config", "",
+                  "read options that are not given here from a file as\n"
+                  "--print-config writes it: [COMMAND], then OPTION = VALUE lines")
+      ->type_name("FILE");
+  program.allow_config_extras(false);
+  program
+      .add_flag("--print-config", prints_config,
+                "write the options as they would apply, for --config, and run nothing")
+      ->configurable(false);
 }
 
 /// Every rank parses the same arguments; rank 0 speaks.
@@ -91,6 +166,20 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_generate_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
   weft::tools::add_progress_command(program, session, exit_code);
+  add_help_command(program, is_root);
+  bool prints_config = false;
+  add_config_options(program, prints_config);
+  for (CLI::App* const command : program.get_subcommands({})) {
+    command->fallthrough();
+    for (CLI::App* const inner : command->get_subcommands({})) inner->fallthrough();
+  }
+  program.parse_complete_callback([&] {
+    const CLI::App& command = weft::tools::chosen_command(program);
+    weft::tools::options_in_effect() = weft::tools::effective_options(command);
+    if (!prints_config || &command == &program) return;
+    if (is_root) fmt::print("{}", weft::tools::config_of(command));
+    throw CLI::Success();
+  });
   program.footer(
       "Examples:\n"
       "  tools/run solve poisson3d:128 --ranks 2\n"
@@ -98,7 +187,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "Environment:\n"
       "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
       "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
-      "weft COMMAND --help tells more.");
+      "weft COMMAND --help, or weft help COMMAND, tells more.");
   try {
     if (!wanted_thread_level())
       throw InputError(

@@ -286,11 +286,14 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_command.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
+    tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/counters.cpp
+    tools/job/effective_options.cpp
     tools/job/job.cpp
     tools/job/job_trace.cpp
+    tools/job/node_memory.cpp
     tools/job/progress_line.cpp
     tools/job/report.cpp
     tools/job/statistics.cpp
@@ -332,6 +335,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
     tools/system/linear_system.cpp
+    tools/system/memory_forecast.cpp
     tools/system/ordered_matrix.cpp
     tools/system/schwarz_options.cpp
     tools/system/schwarz_system.cpp

@@ -1,5 +1,7 @@
 #include "library/settings/preconditioner_choice.h"
 
+#include <utility>
+
 #include "comm_thread/mpi/input_error.h"
 #include "solver/amg/preconditioner.h"
 #include "solver/multigrid/matrix_multigrid.h"
@@ -46,12 +48,13 @@ std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOp
 
 MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                                                   const SolveSettings& settings,
-                                                  const spmv::Problem& problem) {
+                                                  const spmv::Problem& problem,
+                                                  std::function<void(double)> on_forecast) {
   if (settings.has_jacobi())
     return {.object = std::make_unique<solver::DiagonalPreconditioner>(op)};
   if (settings.preconditioner == "multigrid")
     return {.object = collective_make_multigrid(op, settings, problem)};
-  const auto schwarz = settings.parsed_schwarz();
+  auto schwarz = settings.parsed_schwarz(problem.is_file());
   const auto isai = settings.parsed_isai();
   auto amg = settings.parsed_amg();
   if (!schwarz && !isai && !amg) return {};
@@ -67,6 +70,7 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
     amg->mode = mode;
     return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg)};
   }
+  schwarz->on_forecast = std::move(on_forecast);
   auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);
   const solver::SchwarzPreconditioner* const object = made.get();
   return {std::move(made), object};

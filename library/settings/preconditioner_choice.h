@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "library/settings/solve_settings.h"
@@ -17,11 +18,12 @@ struct MadePreconditioner {
 };
 
 /// Makes the preconditioner that `settings` ask for.
-/// `problem`: the operator's, for its grid; a file where nothing is known. Collective. Thread: the
-/// main thread, outside the team. Throws comm_thread::InputError on every rank. Lifetime: `op`
-/// outlives it.
+/// `problem`: the operator's, for its grid; a file where nothing is known. `on_forecast`: of
+/// Schwarz and block factors, as in SchwarzOptions. Collective. Thread: the main thread, outside
+/// the team. Throws comm_thread::InputError on every rank. Lifetime: `op` outlives it.
 MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                                                   const SolveSettings& settings,
-                                                  const spmv::Problem& problem);
+                                                  const spmv::Problem& problem,
+                                                  std::function<void(double)> on_forecast = {});
 
 }  // namespace weft::library

@@ -225,12 +225,15 @@ bool SolveSettings::needs_symmetric_preconditioner() const {
   return !entry || entry->needs_symmetric_preconditioner;
 }
 
-std::optional<SchwarzPreconditioner::Options> SolveSettings::parsed_schwarz() const {
+std::optional<SchwarzPreconditioner::Options> SolveSettings::parsed_schwarz(bool is_file) const {
   std::optional<SchwarzPreconditioner::Options> parsed;
-  if (is_block_factor(preconditioner))
+  if (is_block_factor(preconditioner)) {
     parsed = parse_block_factor(preconditioner);
-  else if (is_schwarz(preconditioner))
+  } else if (is_schwarz(preconditioner)) {
     parsed = parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
+    if (is_file && preconditioner.find("partition=") == std::string::npos)
+      parsed->partition = SchwarzPreconditioner::Partition::graph;
+  }
   if (parsed) parsed->must_be_definite = needs_symmetric_preconditioner();
   return parsed;
 }

@@ -50,9 +50,10 @@ struct SolveSettings {
   /// True if the method, or all that `auto` may choose, needs a symmetric M.
   bool needs_symmetric_preconditioner() const;
 
-  /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. Throws comm_thread::InputError where
-  /// its options are none.
-  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz() const;
+  /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. `is_file`: the rows may be in any
+  /// order, so that the subdomains of `schwarz` are parts of the graph where nothing else is asked
+  /// for. Throws comm_thread::InputError where its options are none.
+  std::optional<solver::SchwarzPreconditioner::Options> parsed_schwarz(bool is_file = false) const;
   /// Nothing without `isai`.
   std::optional<solver::IsaiPreconditioner::Form> parsed_isai() const;
   /// Nothing without it. Throws comm_thread::InputError where its options are none.

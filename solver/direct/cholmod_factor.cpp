@@ -105,4 +105,23 @@ std::string CholmodFactor::library_version() {
          std::to_string(CHOLMOD_SUB_VERSION) + "." + std::to_string(CHOLMOD_SUBSUB_VERSION);
 }
 
+double CholmodFactor::forecast_bytes(const LowerTriangle& matrix) {
+  cholmod_common common{};
+  cholmod_start(&common);
+  common.supernodal = CHOLMOD_SIMPLICIAL;
+  common.print = 0;
+  cholmod_sparse* assembled = assemble(matrix, common);
+  cholmod_factor* factor = cholmod_analyze(assembled, &common);
+  const double bytes_per_nonzero = sizeof(double) + sizeof(int);
+  const double bytes_per_row = 6 * sizeof(int) + 4 * sizeof(double);
+  // Columns of a simplicial factor get room to grow.
+  const double bytes = factor ? common.grow1 * bytes_per_nonzero * common.lnz +
+                                    bytes_per_row * static_cast<double>(matrix.size)
+                              : 0;
+  cholmod_free_factor(&factor, &common);
+  cholmod_free_sparse(&assembled, &common);
+  cholmod_finish(&common);
+  return bytes;
+}
+
 }  // namespace weft::solver

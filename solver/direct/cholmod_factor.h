@@ -26,6 +26,10 @@ class CholmodFactor final : public Factor {
   CholmodFactor(const CholmodFactor&) = delete;
   CholmodFactor& operator=(const CholmodFactor&) = delete;
 
+  /// Memory that the factor of `matrix` will take, and the least while it is computed, from a
+  /// symbolic analysis. 0 where that is not known.
+  static double forecast_bytes(const LowerTriangle& matrix);
+
   /// The solution for `right_hand_side`, valid until the next call by the same thread.
   /// Shape: both [size]. `thread`: below `thread_count`. Allocates at the first call of a thread
   /// only.

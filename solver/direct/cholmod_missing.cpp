@@ -72,6 +72,9 @@ std::span<const double> CholmodFactor::solve(int thread, std::span<double> right
   return implementation_->solve(thread, right_hand_side);
 }
 
+/// Eigen does not tell the size of a factor before it has one.
+double CholmodFactor::forecast_bytes(const LowerTriangle&) { return 0; }
+
 std::string CholmodFactor::library_version() {
   return "missing, Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
          std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION) +

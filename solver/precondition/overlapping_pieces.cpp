@@ -117,6 +117,7 @@ OverlappingPieces::OverlappingPieces(const spmv::SparseOperator& op, const Schwa
     for (std::size_t i = 0; i < cut.size(); ++i)
       shift_interface(cut[i], options.shift, matrices[i]);
   collective_plan_halo(std::move(cut), whole);
+  if (options.on_forecast) options.on_forecast(forecast_factors(matrices));
   collective_factor(matrices);
 }
 
@@ -200,6 +201,25 @@ void OverlappingPieces::collective_plan_halo(std::vector<OverlappingRows> cut,
     piece.right_hand_side.resize(piece.rows.size());
     piece_row_count_ += piece.rows.size();
   }
+}
+
+double OverlappingPieces::forecast_factors(const std::vector<LocalMatrix>& matrices) const {
+  using Solver = SchwarzOptions::Solver;
+  std::vector<double> bytes(matrices.size());
+  team_.run([&](const comm_thread::TeamThread& thread) {
+    for_each_of(thread, [&](std::size_t i) {
+      const LocalMatrix& matrix = matrices[i];
+      if (options_.solver == Solver::incomplete) {
+        bytes[i] = static_cast<double>(matrix.values.size()) * (sizeof(double) + sizeof(int));
+        return;
+      }
+      // LU fills two triangles, and about as much as Cholesky would.
+      const bool is_lu = !options_.must_be_definite && options_.solver != Solver::cholesky &&
+                         (options_.solver == Solver::lu || !solver::is_symmetric(matrix));
+      bytes[i] = (is_lu ? 2 : 1) * CholmodFactor::forecast_bytes(lower_triangle(matrix));
+    });
+  });
+  return std::accumulate(bytes.begin(), bytes.end(), 0.0);
 }
 
 /// Throws comm_thread::InputError.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -42,6 +43,9 @@ struct SchwarzOptions {
   /// True if M has to be symmetric positive definite; else a piece that makes it another is
   /// refused.
   bool must_be_definite = false;
+  /// Called by every rank when the pieces are cut and before they are factored, with the memory
+  /// that this rank's factors will take; may throw comm_thread::InputError on all ranks.
+  std::function<void(double factor_bytes)> on_forecast{};
 };
 
 /// As on the command line: `symmetric`, `restricted`, `optimized`.
@@ -121,6 +125,7 @@ class OverlappingPieces {
   void collective_plan_halo(std::vector<OverlappingRows> cut, const std::vector<WholeRows>& whole);
   void collective_factor(const std::vector<LocalMatrix>& matrices);
   std::unique_ptr<Factor> make_factor(const LocalMatrix& matrix, const Piece& piece) const;
+  double forecast_factors(const std::vector<LocalMatrix>& matrices) const;
 
   SchwarzOptions options_;
   comm_thread::Communicator communicator_;

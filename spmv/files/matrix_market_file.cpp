@@ -47,6 +47,7 @@ void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHe
       }
     }
     check(parser.header());
+    check_fits_file(parser.header(), source_->stored_bytes(), is_compressed_);
   } catch (const TextFault& fault) {
     throw InputError(fault_at(path_, line, fault.what()));
   }

@@ -153,4 +153,23 @@ void check_fits_ranks(const Header& header, int rank_count) {
                     std::to_string(most) + " on " + std::to_string(rank_count) + " ranks");
 }
 
+void check_fits_file(const Header& header, std::int64_t stored_bytes, bool is_compressed) {
+  constexpr GlobalIndex small = 1 << 16;
+  constexpr std::int64_t most_compression = 1032;  // of deflate
+  constexpr std::int64_t most_rows_of_entry = 16;
+  if (header.format != Header::Format::coordinate) return;
+  const std::int64_t least_line = header.field == Header::Field::pattern ? 4 : 6;
+  const std::int64_t text_bytes = stored_bytes * (is_compressed ? most_compression : 1);
+  const std::int64_t most_entries = text_bytes / least_line + 1;
+  const std::string room = " in a file of " + std::to_string(stored_bytes) +
+                           " bytes, which has room for " + std::to_string(most_entries) +
+                           " entries at most; expected ";
+  if (header.entry_count > small && header.entry_count > most_entries)
+    throw TextFault("found " + std::to_string(header.entry_count) + " entries" + room +
+                    "no more than that");
+  if (header.row_count > small && header.row_count / most_rows_of_entry > most_entries)
+    throw TextFault("found " + std::to_string(header.row_count) + " rows" + room +
+                    "an entry in most rows");
+}
+
 }  // namespace weft::spmv

@@ -54,4 +54,10 @@ void check_is_vector(const MatrixMarketHeader& header, GlobalIndex row_count);
 /// Throws TextFault when the rows are too many for local numbers of 32 bits.
 void check_fits_ranks(const MatrixMarketHeader& header, int rank_count);
 
+/// Throws TextFault when the file is far too small for its sizes: where it announces more entries
+/// than there is room for, or so many rows that hardly one could have an entry. Small matrices
+/// pass, because their last line tells more. `stored_bytes`: of the whole file.
+void check_fits_file(const MatrixMarketHeader& header, std::int64_t stored_bytes,
+                     bool is_compressed);
+
 }  // namespace weft::spmv

@@ -1,5 +1,6 @@
 #include "spmv/files/matrix_market_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -85,16 +86,30 @@ void collective_attempt_with_memory(const comm_thread::Communicator& communicato
   });
 }
 
+MatrixMarketFile collective_open_matrix(const comm_thread::Communicator& communicator,
+                                        const std::string& path) {
+  return MatrixMarketFile::collective_open(communicator, path,
+                                           [&](const MatrixMarketHeader& header) {
+                                             check_is_square_matrix(header);
+                                             check_fits_ranks(header, communicator.size());
+                                           });
+}
+
 }  // namespace
+
+MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& communicator,
+                                               const std::string& path) {
+  const MatrixMarketHeader header = collective_open_matrix(communicator, path).header();
+  const bool has_half = header.symmetry != Symmetry::general;
+  return {header.row_count,
+          has_half ? 2 * header.entry_count - std::min(header.row_count, header.entry_count)
+                   : header.entry_count};
+}
 
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const ComputeTeam& team, const std::string& path,
                                                 PartitionBy partition) {
-  const auto check = [&](const MatrixMarketHeader& header) {
-    check_is_square_matrix(header);
-    check_fits_ranks(header, communicator.size());
-  };
-  MatrixReader reader(MatrixMarketFile::collective_open(communicator, path, check));
+  MatrixReader reader(collective_open_matrix(communicator, path));
   const RowPartition rows = reader.collective_partition(partition);
 
   std::optional<MatrixAssembly> assembly;

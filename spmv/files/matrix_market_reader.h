@@ -1,13 +1,25 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/index.h"
 #include "spmv/rows/partition_by.h"
 
 namespace weft::spmv {
+
+/// Size of a matrix as the header of its file announces it.
+struct MatrixMarketSize {
+  GlobalIndex row_count = 0;
+  std::int64_t nonzero_count = 0;  // with the other half of a symmetric matrix, at most
+};
+
+/// Reads the header alone. Collective. Throws comm_thread::InputError as the next.
+MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& communicator,
+                                               const std::string& path);
 
 /// Reads a square sparse matrix from a Matrix Market file, plain or gzip-compressed.
 ///

@@ -161,15 +161,15 @@ TEST_CASE("unknown commands and options are refused") {
   check_refused(folder, {},
                 {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, "
                  "study, generate, "
-                 "topology or progress"});
+                 "topology, progress"});
   check_refused(folder, {"frob"},
                 {"'frob'",
                  "expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, "
-                 "topology or progress"});
+                 "topology, progress"});
   check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
   check_refused(folder, {"solve", matrix, "more"}, {"more"});
-  check_refused(folder, {"solve"}, {"problem is required"});
+  check_refused(folder, {"solve"}, {"found no PROBLEM; expected poisson3d:N"});
   check_refused(folder, {"solve", matrix, "--method", "multigrid"}, {"multigrid", "stencil"});
   check_refused(folder, {"solve", matrix, "--preconditioner", "multigrid"}, {"--grid NXxNYxNZ"});
   check_refused(folder, {"solve", matrix, "--preconditioner", "multigrid", "--grid", "5x5x5"},
@@ -270,4 +270,11 @@ TEST_CASE("a solve that is refused late leaves the files of earlier runs as they
                 {broken + ":4: "});
   CHECK(weft::tests::read_file(solution) == "old solution");
   CHECK(weft::tests::read_file(report) == "old report");
+}
+
+TEST_CASE("a header that promises more than its file has room for is refused at its line") {
+  check_refused_at(general + "300000000 300000000 3\n1 1 1\n2 2 1\n3 3 1\n", 2,
+                   "found 300000000 rows in a file of ");
+  check_refused_at(general + "3 3 300000000\n1 1 1\n2 2 1\n3 3 1\n", 2,
+                   "found 300000000 entries in a file of ");
 }

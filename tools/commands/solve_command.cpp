@@ -1,6 +1,8 @@
 #include "tools/commands/solve_command.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,17 +18,20 @@
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/matrix_check.h"
+#include "tools/commands/solve_forecast.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
+#include "tools/job/residual_history.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/linear_system.h"
+#include "tools/system/memory_forecast.h"
 #include "tools/system/solve_options.h"
 #include "tools/system/solve_system.h"
 
@@ -39,13 +44,20 @@ using solver::SolveReport;
 using solver::SolveStatus;
 
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
-std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(SolveSystem& system,
-                                                                       const SolveOptions& options,
-                                                                       const spmv::Problem& problem,
-                                                                       SolveFacts& facts) {
+std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(
+    const Job& job, SolveSystem& system, const SolveOptions& options, const spmv::Problem& problem,
+    MemoryForecast& forecast, SolveFacts& facts) {
   const perfmodel::Stopwatch watch;
   try {
-    auto made = library::collective_make_preconditioner(system.op(), options.settings(), problem);
+    auto made = library::collective_make_preconditioner(
+        system.op(), options.settings(), problem, [&](double bytes) {
+          // Everything else is there already, and the matrices of the subdomains.
+          forecast.parts.push_back(
+              {"subdomains", std::max(0.0, resident_bytes() - forecast.bytes())});
+          forecast.parts.push_back({"factors", bytes});
+          collective_check_memory(job, "--preconditioner " + options.preconditioner_name(),
+                                  forecast);
+        });
     facts.schwarz = made.schwarz;
     facts.preconditioner_setup_seconds = watch.seconds();
     return std::move(made.object);
@@ -65,6 +77,20 @@ library::MethodChoice collective_choose_method(SolveSystem& system,
   return choice;
 }
 
+/// --dry-run: the report of a solve that only says what memory it would take. Collective.
+int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Problem& problem,
+                  const MemoryForecast& forecast) {
+  Json report = collective_start_report(job, "solve");
+  report["problem"] = {{"name", problem.name()}};
+  report["memory"]["forecast"] = collective_memory_report(job, forecast);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    fmt::print("problem      {}, {}\n", problem.name(), ranks_and_threads(report));
+    print_memory(report["memory"]["forecast"]);
+  }
+  return 0;
+}
+
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
   options.settings().check();
@@ -78,6 +104,9 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   if (!options.solution_path.empty())
     spmv::collective_check_writable(job.world(), options.solution_path);
 
+  MemoryForecast forecast = collective_forecast_solve(job, options, problem);
+  if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
+  collective_check_memory(job, problem.name(), forecast);
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
   if (const spmv::SparseOperator* const matrix = system.matrix_operator())
@@ -87,14 +116,17 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }
-  const auto preconditioner = collective_make_preconditioner(system, options, problem, facts);
+  const auto preconditioner =
+      collective_make_preconditioner(job, system, options, problem, forecast, facts);
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
+  std::optional<ResidualHistory> history;
   KrylovMethod::Options method_options{
       .mode = *spmv::parse_mode(options.mode),
       .preconditioner = preconditioner.get(),
       .stop = options.stop,
       .on_iteration = [&](std::int64_t iteration, double residual) {
         progress.update(iteration, residual);
+        if (history) history->add(iteration, residual);
       }};
   method_options.multigrid = options.settings().parsed_multigrid();
   if (options.restart > 0) method_options.restart = options.restart;
@@ -111,6 +143,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(preconditioner.get());
   if (amg) amg->forget_times();
   timeline.collective_start();
+  if (job.is_root()) history.emplace();
   const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
   const SolveReport result = method->solve(system.b());
   if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
@@ -139,6 +172,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   if (entry.has_restart) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
+  report["memory"]["forecast"] = collective_memory_report(job, forecast);
+  if (history) report["history"] = history->report();
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);

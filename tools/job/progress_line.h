@@ -17,7 +17,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// How far a solve has come.
+  /// How far a solve has come; after a moment also how quick it is and how long it will take, from
+  /// how the residual has fallen so far.
   void update(std::int64_t iteration, double residual);
   /// How far anything else has come, and what is being done. `fraction_done`: from 0 to 1.
   void show(double fraction_done, const std::string& text);
@@ -28,10 +29,15 @@ class ProgressLine {
  private:
   using Clock = std::chrono::steady_clock;
 
+  std::string rate(std::int64_t iteration, double fraction) const;
+
   bool is_shown_;
   double tolerance_;
   bool is_drawn_ = false;
   Clock::time_point next_ = Clock::now();
+  Clock::time_point started_;  // at the first iteration shown
+  std::int64_t first_iteration_ = -1;
+  double first_fraction_ = 0;
 };
 
 /// Whether somebody watches standard error: a terminal, or the launcher says so (WEFT_TERMINAL).

@@ -17,9 +17,13 @@
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/files/temporary_file.h"
 #include "tools/build_defs/commit.h"
+#include "tools/job/node_memory.h"
 
 namespace weft::tools {
 namespace {
+
+/// Of reports; another one when a field changes its meaning or goes away.
+constexpr int schema_version = 1;
 
 std::string host_name() {
   char name[256] = {};
@@ -46,6 +50,7 @@ Json to_json(const std::vector<comm_thread::PlacementFinding>& findings) {
 
 Json collective_start_report(const Job& job, const std::string& command) {
   Json report;
+  report["schema_version"] = schema_version;
   report["command"] = command;
   for (const char* const field :
        {"problem", "method", "mode", "ranks", "threads", "status", "iterations",
@@ -55,7 +60,21 @@ Json collective_start_report(const Job& job, const std::string& command) {
   report["threads"] = job.team().thread_count();
   report["placement"] = collective_placement_report(job);
   report["environment"] = collective_environment_report(job);
+  report["options"] = options_in_effect();
+  report["memory"]["peak_bytes"] = collective_spread(job, peak_resident_bytes());
   return report;
+}
+
+Json& options_in_effect() {
+  static Json options = Json::object();
+  return options;
+}
+
+std::string peak_memory(const Json& report) {
+  const Json& peak = report["memory"]["peak_bytes"];
+  return fmt::format("peak memory  {} per rank, {} in all\n",
+                     bytes_in_words(peak["max"].get<double>()),
+                     bytes_in_words(peak["mean"].get<double>() * report["ranks"].get<int>()));
 }
 
 std::string ranks_and_threads(const Json& report) {

@@ -13,8 +13,16 @@ namespace weft::tools {
 using Json = nlohmann::ordered_json;
 
 /// A report with every documented field in its place; null where `command` has nothing to say.
-/// Who runs is filled in. Collective; complete on rank 0.
+/// Who runs, with which options, and the memory that the ranks took at most so far are filled in.
+/// Collective; complete on rank 0.
 Json collective_start_report(const Job& job, const std::string& command);
+
+/// Options of the command as they apply, given or by default, `{OPTION: text}`; the program fills
+/// them in when it has parsed the command line. Thread: the main thread.
+Json& options_in_effect();
+
+/// "peak memory  120 MB per rank, 240 MB in all" and a line end.
+std::string peak_memory(const Json& report);
 
 /// Where each rank's threads are and what is wrong with that. Collective; complete on rank 0.
 Json collective_placement_report(const Job& job);

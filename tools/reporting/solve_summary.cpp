@@ -189,6 +189,7 @@ void print_solve_summary(const Json& report) {
   fmt::print("memory       {:.1f} GB/s: {:.1f} bytes per row and iteration by the model\n",
              performance["model_bandwidth_gb_per_second"].get<double>(),
              performance["model_bytes_per_row"].get<double>());
+  fmt::print("{}", peak_memory(report));
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
   if (report.contains("multigrid")) print_multigrid(report["multigrid"]);

@@ -6,6 +6,7 @@
 #include "spmv/files/matrix_market_reader.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/problems/generator.h"
+#include "tools/system/memory_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -38,6 +39,10 @@ void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<
 
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
                                                const SystemOptions& options) {
+  const SystemSize size = collective_system_size(job, problem);
+  MemoryForecast forecast = forecast_operator(job, size, options, false);
+  add_vectors(job, size, 2, 1, forecast);
+  collective_check_memory(job, problem.name(), forecast);
   const auto partition_by = options.parsed_partition();
   return problem.is_file()
              ? spmv::collective_read_matrix_market(job.world(), job.team(), problem.path,

@@ -75,7 +75,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "strength=0.25,degree=2,direct=400,gather=1000,precision=single,cycle=V;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
-          "P: rows, consecutive ones, or metis, parts of each rank's graph; K: symmetric;\n"
+          "P: rows, consecutive ones, or metis, parts of each rank's graph, which is the default\n"
+          "for files; K: symmetric;\n"
           "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
           "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
           "about 4096 rows each, shift 0.1; where they are not symmetric positive definite, and\n"
@@ -130,6 +131,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option("--solution", options.solution_path,
                   "write x as a Matrix Market array, .mtx or .mtx.gz")
       ->type_name("FILE");
+  command.add_flag("--dry-run", options.is_dry_run,
+                   "only forecast the memory that each rank and node will need");
   add_job_options(command, options);
 }
 

@@ -22,6 +22,7 @@ struct SolveOptions : SystemOptions {
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   std::string solution_path;
+  bool is_dry_run = false;  // only the forecast of memory
   solver::StopCriterion stop;
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }

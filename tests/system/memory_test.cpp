@@ -1,0 +1,81 @@
+// The forecast of memory against the measured peak.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+void check_forecast(const std::string& what) {
+  for (const int ranks : {1, 2}) {
+    INFO(ranks << " ranks: " << what);
+    std::vector<std::string> arguments{"solve", "--threads", "1", "--max-iterations",
+                                       "3",     "--json",    "-"};
+    std::istringstream words(what);
+    for (std::string word; words >> word;) arguments.push_back(word);
+    const auto report = report_of(run_weft(ranks, arguments));
+    const double peak = report["memory"]["peak_bytes"]["max"];
+    const double forecast = report["memory"]["forecast"]["rank_bytes"];
+    CHECK(forecast > 0.85 * peak);
+    CHECK(forecast < 1.15 * peak);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the forecast of memory is within 15 % of the peak") {
+  check_forecast("poisson3d:90");
+  check_forecast("poisson3d:110 --operator stencil");
+  check_forecast("poisson3d:80 --method gmres");
+  check_forecast("poisson3d27:70 --method cg-pipelined");
+  check_forecast("irregular:600000 --preconditioner jacobi");
+  check_forecast("poisson3d:90 --preconditioner multigrid");
+}
+
+TEST_CASE("the forecast is also right for a matrix from a file and for the factors of Schwarz") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("matrix.mtx");
+  CHECK(run_weft(2, {"generate", "irregular:200000", file}).exit_code == 0);
+  check_forecast(file);
+  check_forecast("poisson3d:50 --preconditioner schwarz");
+}
+
+TEST_CASE("a dry run tells the forecast and takes no memory") {
+  const auto result = run_weft(2, {"solve", "poisson3d:3000", "--threads", "1", "--dry-run"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.output, Catch::Contains("forecast     ") && Catch::Contains("TB per rank"));
+}
+
+TEST_CASE("a problem that no node has the memory for is refused at once") {
+  for (const std::string problem : {"poisson3d27:1291", "poisson3d:3000"})
+    for (const std::string command : {"solve", "spmv"}) {
+      const auto result = run_weft(2, {command, problem, "--threads", "1"});
+      INFO(command << " " << problem << ": " << result.errors);
+      CHECK(result.exit_code == 2);
+      CHECK_THAT(result.errors, Catch::Contains("expected"));
+    }
+  const auto result = run_weft(2, {"solve", "poisson3d27:1291", "--threads", "1"});
+  CHECK_THAT(result.errors, Catch::StartsWith("weft: poisson3d27:1291: needs "));
+}
+
+TEST_CASE("schwarz cuts the graph of a matrix from a file unless it is told otherwise") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("matrix.mtx");
+  CHECK(run_weft(1, {"generate", "poisson2d:40", file}).exit_code == 0);
+  const auto partition = [&](const std::string& matrix, const std::string& preconditioner) {
+    const auto report = report_of(run_weft(
+        1, {"solve", matrix, "--threads", "1", "--json", "-", "--preconditioner", preconditioner}));
+    return report["schwarz_preconditioner"]["partition"].get<std::string>();
+  };
+  CHECK(partition(file, "schwarz:subdomains=4") == "metis");
+  CHECK(partition(file, "schwarz:subdomains=4,partition=rows") == "rows");
+  CHECK(partition("poisson2d:40", "schwarz:subdomains=4") == "rows");
+}

@@ -1,0 +1,94 @@
+// Options from files, help, and what is said about wrong ones.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using Catch::Contains;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+void check_fault(const std::vector<std::string>& arguments, const std::string& fault) {
+  const auto result = run_weft(2, arguments);
+  CHECK(result.exit_code == 2);
+  CHECK(result.output == "");
+  CHECK_THAT(result.errors, Contains(fault));
+}
+
+}  // namespace
+
+TEST_CASE("a configuration that was printed gives the same options when it is read") {
+  const ScratchFolder folder;
+  const std::vector<std::string> arguments{"solve",       "poisson3d:6", "--threads", "1",
+                                           "--tolerance", "1e-3",        "--mode",    "vector"};
+  auto printing = arguments;
+  printing.emplace_back("--print-config");
+  const auto printed = run_weft(2, printing);
+  CHECK(printed.exit_code == 0);
+  CHECK_THAT(printed.output, Contains("[solve]") && Contains("tolerance = \"1e-3\""));
+  const std::string file = folder.write("options.toml", printed.output);
+  auto given = arguments;
+  given.insert(given.end(), {"--json", "-"});
+  const auto report = report_of(run_weft(2, given));
+  const auto read = report_of(run_weft(2, {"solve", "--config", file, "--json", "-"}));
+  CHECK(report["options"] == read["options"]);
+  CHECK(report["options"]["tolerance"] == "1e-3");
+  CHECK(report["options"]["max-iterations"] == "10000");
+  CHECK(report["iterations"] == read["iterations"]);
+  CHECK(report["schema_version"] == 1);
+}
+
+TEST_CASE("an option on the command line wins over that of a file") {
+  const ScratchFolder folder;
+  const std::string file =
+      folder.write("options.toml", "[solve]\nproblem = \"poisson3d:5\"\nthreads = 1\n");
+  const auto report =
+      report_of(run_weft(1, {"solve", "poisson3d:6", "--config", file, "--json", "-"}));
+  CHECK(report["problem"]["name"] == "poisson3d:6");
+  CHECK(report["threads"] == 1);
+}
+
+TEST_CASE("a file of options that is missing or has unknown ones is refused") {
+  const ScratchFolder folder;
+  check_fault({"solve", "poisson3d:5", "--config", folder.path("none")}, "none");
+  check_fault({"solve", "poisson3d:5", "--config", folder.write("bad", "[solve]\nfrob = 1\n")},
+              "frob");
+}
+
+TEST_CASE("an unknown option names the closest one and the help to read") {
+  check_fault(
+      {"solve", "poisson3d:5", "--tolerence", "1e-3"},
+      "unknown option --tolerence; expected --tolerance, or another one of weft solve --help");
+  check_fault({"solve", "poisson3d:5", "--frobnicate"}, "expected one of weft solve --help");
+  check_fault({"study", "cg", "poisson3d:5", "--iteration=3"},
+              "expected --iterations, or another one of weft study cg --help");
+}
+
+TEST_CASE("a missing problem lists the problems, and a missing command the commands") {
+  check_fault({"solve"}, "found no PROBLEM; expected poisson3d:N, poisson2d:NXxNY");
+  check_fault({}, "found no command; expected solve, jacobi");
+}
+
+TEST_CASE("help tells the options of a command") {
+  const auto help = run_weft(2, {"help", "solve"});
+  CHECK(help.exit_code == 0);
+  CHECK_THAT(help.output, Contains("Usage: weft solve [OPTIONS]") && Contains("--tolerance"));
+  CHECK_THAT(run_weft(1, {"help", "study", "cg"}).output, Contains("weft study cg"));
+  CHECK_THAT(run_weft(1, {"help"}).output, Contains("Subcommands:"));
+  check_fault({"help", "frob"}, "found 'frob'; expected a command: solve");
+}
+
+TEST_CASE("the report of a solve has the history of its residual") {
+  const auto report =
+      report_of(run_weft(2, {"solve", "poisson3d:10", "--threads", "1", "--json", "-"}));
+  const auto& history = report["history"];
+  CHECK(history.size() == report["iterations"].get<std::size_t>());
+  CHECK(history.front()[0] == 1);
+  CHECK(history.back()[2] == report["recurrence_residual"]);
+}

@@ -1,0 +1,120 @@
+#include "tools/job/node_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/number_in.h"
+
+namespace weft::tools {
+namespace {
+
+constexpr double kibibyte = 1024;
+constexpr double mebibyte = 1024 * kibibyte;
+
+/// The number after `key` in a file of lines "Key:   123 kB", in bytes.
+std::optional<double> kilobytes_of(const std::string& path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    std::istringstream words(line.substr(key.size()));
+    double number = 0;
+    if (words >> number) return number * kibibyte;
+  }
+  return std::nullopt;
+}
+
+/// The first number in a file; nothing where there is none, such as "max".
+std::optional<double> number_of(const std::string& path) {
+  std::ifstream file(path);
+  double number = 0;
+  if (file >> number) return number;
+  return std::nullopt;
+}
+
+/// What the control group at `folder` and those around it leave.
+double left_in_groups(const std::string& root, std::string folder, const std::string& limit_name,
+                      const std::string& usage_name) {
+  double left = std::numeric_limits<double>::infinity();
+  while (true) {
+    const auto limit = number_of(root + folder + "/" + limit_name);
+    const auto usage = number_of(root + folder + "/" + usage_name);
+    if (limit && usage) {
+      // Pages of files are given back on demand.
+      std::ifstream statistics(root + folder + "/memory.stat");
+      double cached = 0;
+      std::string key;
+      for (double value = 0; statistics >> key >> value;)
+        if (key == "inactive_file" || key == "active_file") cached += value;
+      left = std::min(left, *limit - std::max(0.0, *usage - cached));
+    }
+    if (folder.empty() || folder == "/") return left;
+    folder = folder.substr(0, folder.rfind('/'));
+  }
+}
+
+double left_in_control_groups() {
+  double left = std::numeric_limits<double>::infinity();
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string folder = line.substr(second + 1);
+    if (controllers.empty())
+      left =
+          std::min(left, left_in_groups("/sys/fs/cgroup", folder, "memory.max", "memory.current"));
+    else if (controllers.find("memory") != std::string::npos)
+      left = std::min(left, left_in_groups("/sys/fs/cgroup/memory", folder, "memory.limit_in_bytes",
+                                           "memory.usage_in_bytes"));
+  }
+  return left;
+}
+
+std::optional<double> variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? comm_thread::number_in<double>(text) : std::nullopt;
+}
+
+/// Slurm tells megabytes; 0 stands for all of the node.
+double allocated_by_slurm() {
+  const auto node = variable("SLURM_MEM_PER_NODE");
+  if (node && *node > 0) return *node * mebibyte;
+  const auto cpu = variable("SLURM_MEM_PER_CPU");
+  const auto count = variable("SLURM_CPUS_ON_NODE");
+  if (cpu && count && *cpu > 0 && *count > 0) return *cpu * *count * mebibyte;
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+NodeMemory node_memory() {
+  NodeMemory memory{kilobytes_of("/proc/meminfo", "MemAvailable:")
+                        .value_or(std::numeric_limits<double>::infinity()),
+                    "this node has free"};
+  const auto limit = [&](double bytes, const char* by) {
+    if (bytes < memory.available_bytes) memory = {std::max(0.0, bytes), by};
+  };
+  limit(left_in_control_groups(), "the control group leaves");
+  limit(allocated_by_slurm(), "Slurm allocates");
+  return memory;
+}
+
+double resident_bytes() { return kilobytes_of("/proc/self/status", "VmRSS:").value_or(0); }
+
+double peak_resident_bytes() { return kilobytes_of("/proc/self/status", "VmHWM:").value_or(0); }
+
+std::string bytes_in_words(double bytes) {
+  if (bytes >= 1e12) return fmt::format("{:.4g} TB", 1e-12 * bytes);
+  if (bytes >= 1e9) return fmt::format("{:.3g} GB", 1e-9 * bytes);
+  return fmt::format("{:.3g} MB", 1e-6 * bytes);
+}
+
+}  // namespace weft::tools

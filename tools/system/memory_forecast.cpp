@@ -1,0 +1,194 @@
+#include "tools/system/memory_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_reader.h"
+#include "spmv/problems/generator.h"
+
+namespace weft::tools {
+namespace {
+
+using spmv::GlobalIndex;
+using spmv::ProblemKind;
+
+// Measured with 1 and 2 ranks of MPICH 4.0.2: what MPI, the OpenMP runtime and small buffers take
+// between the forecast and the peak; the search for stencil patterns; text in pieces, and entries
+// on their way to other ranks.
+constexpr double later_bytes = 3e6;
+constexpr double matrix_later_bytes = 4e6;
+constexpr double file_bytes = 17e6;
+constexpr double least_exchange_bytes = 8e6;
+constexpr double most_exchange_bytes = 29e6;
+constexpr double exchange_bytes_per_nonzero = 16;
+constexpr double bytes_per_nonzero = 12.4;  // 12, and pages of 2 MiB
+constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
+// Of all nonzeros, on rank 0, while the order or the partition is found.
+constexpr double order_bytes_per_nonzero = 14;
+constexpr double partition_bytes_per_nonzero = 20;
+// Columns, the sets that find them, send lists and messages; the vectors' own entries come on top.
+constexpr double bytes_per_halo_entry = 80;
+
+/// Mean number of nonzeros in rows all over the matrix. Collective: a generator that reads a file
+/// may fail on one rank.
+double collective_sample_nonzeros(const Job& job, const spmv::Problem& problem) {
+  constexpr GlobalIndex windows = 37;  // no divisor of what grids are usually made of
+  constexpr GlobalIndex rows_of_window = 64;
+  const GlobalIndex rows = problem.row_count();
+  std::int64_t seen = 0;
+  std::int64_t nonzeros = 0;
+  comm_thread::collective_attempt(job.world(), [&] {
+    for (GlobalIndex window = 0; window < windows; ++window) {
+      const auto share = static_cast<double>(window) / static_cast<double>(windows);
+      const auto begin = static_cast<GlobalIndex>(share * static_cast<double>(rows));
+      spmv::visit_rows(
+          problem, begin, std::min(rows, begin + rows_of_window),
+          [&](GlobalIndex, std::span<const GlobalIndex> columns, std::span<const double>) {
+            ++seen;
+            nonzeros += std::ssize(columns);
+          });
+    }
+  });
+  return seen == 0 ? 0 : static_cast<double>(nonzeros) / static_cast<double>(seen);
+}
+
+/// Entries of x that a rank with consecutive rows needs from others, at most.
+double halo_of(const spmv::Problem& problem, double rows_of_rank, int ranks) {
+  if (ranks == 1) return 0;
+  const double others = static_cast<double>(problem.row_count()) - rows_of_rank;
+  double reach = 0;
+  if (problem.kind == ProblemKind::irregular)
+    reach = static_cast<double>(problem.irregular.bandwidth);
+  else if (problem.has_grid() || problem.kind == ProblemKind::anderson3d)
+    reach = static_cast<double>(problem.grid.x) *
+            static_cast<double>(problem.kind == ProblemKind::poisson2d ? 1 : problem.grid.y);
+  else
+    reach = 0.5 * others;
+  return std::min(others, 2 * reach);
+}
+
+double rows_per_rank(const Job& job, const SystemSize& size) {
+  return std::ceil(size.rows / job.world().size());
+}
+
+}  // namespace
+
+double MemoryForecast::bytes() const {
+  double sum = 0;
+  for (const Part& part : parts) sum += part.bytes;
+  return sum;
+}
+
+SystemSize collective_system_size(const Job& job, const spmv::Problem& problem) {
+  const int ranks = job.world().size();
+  SystemSize size;
+  if (problem.is_file()) {
+    const auto found = spmv::collective_matrix_market_size(job.world(), problem.path);
+    size.rows = static_cast<double>(found.row_count);
+    size.nonzeros = static_cast<double>(found.nonzero_count);
+    size.is_text = true;
+    // Of a mesh in a good order; another order makes it larger, but not than the other ranks' rows.
+    size.halo_per_rank = ranks == 1 ? 0 : std::min(size.rows, 6 * std::pow(size.rows, 2.0 / 3));
+    return size;
+  }
+  size.rows = static_cast<double>(problem.row_count());
+  size.nonzeros = size.rows * collective_sample_nonzeros(job, problem);
+  size.halo_per_rank = halo_of(problem, size.rows / ranks, ranks);
+  return size;
+}
+
+MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
+                                 const SystemOptions& options, bool is_matrix_free) {
+  MemoryForecast forecast;
+  forecast.parts.push_back({"started", resident_bytes() + later_bytes});
+  if (is_matrix_free) return forecast;
+  const int ranks = job.world().size();
+  const double matrix = bytes_per_nonzero * size.nonzeros / ranks +
+                        bytes_per_row * rows_per_rank(job, size) + matrix_later_bytes;
+  forecast.parts.push_back({"matrix", matrix});
+  const double exchange = std::clamp(exchange_bytes_per_nonzero * size.nonzeros / ranks,
+                                     least_exchange_bytes, most_exchange_bytes);
+  const double reading = !size.is_text ? 0 : ranks == 1 ? file_bytes : exchange;
+  // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
+  const double graph = !job.is_root()                 ? 0
+                       : options.partition == "metis" ? partition_bytes_per_nonzero
+                                                      : order_bytes_per_nonzero;
+  const double ordering = options.order == "rcm" || options.partition == "metis"
+                              ? std::max(matrix, graph * size.nonzeros)
+                              : 0;
+  if (reading > 0 || ordering > 0)
+    forecast.parts.push_back(
+        {reading > ordering ? "reading" : "ordering", std::max(reading, ordering)});
+  forecast.parts.push_back({"halo", bytes_per_halo_entry * size.halo_per_rank});
+  return forecast;
+}
+
+void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
+                 MemoryForecast& forecast) {
+  forecast.parts.push_back(
+      {"vectors", 8 * (arrays * rows_per_rank(job, size) + with_halo * size.halo_per_rank)});
+}
+
+double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,
+                        bool is_matrix_free, int ranks) {
+  const double general = has_general_preconditioner ? 1 : 0;
+  if (method == "gmres") return restart + 3 + general;
+  if (method == "cg-one-reduction") return is_matrix_free ? 4 : 5 + general;
+  if (method == "cg-pipelined") return 8 + 2 * general;
+  if (method == "cg-pipelined-pr") return 6 + 2 * general;
+  if (method == "multigrid") return ranks > 1 ? 10 : 5;  // grids that move between ranks
+  if (method == "cg" || method == "pcg-jacobi" || method == "fcg") return 4 + general;
+  return 8 + 2 * general;
+}
+
+void collective_check_memory(const Job& job, const std::string& name,
+                             const MemoryForecast& forecast) {
+  const auto node = job.world().collective_split_node();
+  const double wanted = node.sum(forecast.bytes() - resident_bytes());
+  const NodeMemory memory = node_memory();
+  comm_thread::collective_attempt(job.world(), [&] {
+    if (wanted <= memory.available_bytes) return;
+    double largest = 0;
+    std::string most;
+    for (const auto& part : forecast.parts)
+      if (part.bytes > largest) {
+        largest = part.bytes;
+        most = part.name;
+      }
+    throw comm_thread::InputError(fmt::format(
+        "{}: needs {} more on a node, {} for rank {} ({}: {}), where {} {}; expected less: more "
+        "nodes, a smaller problem, or on a grid --operator stencil",
+        name, bytes_in_words(wanted), bytes_in_words(forecast.bytes()), job.world().rank(), most,
+        bytes_in_words(largest), memory.limited_by, bytes_in_words(memory.available_bytes)));
+  });
+}
+
+Json collective_memory_report(const Job& job, const MemoryForecast& forecast) {
+  const auto node = job.world().collective_split_node();
+  const NodeMemory memory = node_memory();
+  Json report;
+  report["rank_bytes"] = std::round(job.world().max(forecast.bytes()));
+  report["node_bytes"] = std::round(job.world().max(node.sum(forecast.bytes())));
+  report["available_bytes"] = std::round(memory.available_bytes);
+  report["limited_by"] = memory.limited_by;
+  report["parts"] = Json::object();
+  for (const auto& part : forecast.parts) report["parts"][part.name] = std::round(part.bytes);
+  return report;
+}
+
+void print_memory(const Json& report) {
+  const auto words = [](const Json& bytes) { return bytes_in_words(bytes.get<double>()); };
+  std::string parts;
+  for (const auto& [name, bytes] : report["parts"].items())
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, words(bytes));
+  fmt::print("forecast     {} per rank, {} per node ({})\n", words(report["rank_bytes"]),
+             words(report["node_bytes"]), parts);
+  fmt::print("available    {} {}\n", report["limited_by"].get<std::string>(),
+             words(report["available_bytes"]));
+}
+
+}  // namespace weft::tools

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spmv/problems/problem.h"
+#include "tools/job/job.h"
+#include "tools/job/node_memory.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+
+/// Memory that a rank will occupy at its peak, before it is taken.
+///
+///     started    what MPI, the threads and the program occupy already
+///     matrix     12 bytes a nonzero, 8.5 a row
+///     reading    buffers of text, or ordering: an order or a partition by graph, whichever is more
+///     vectors    b and those of the method
+///     halo       entries of other ranks, in every vector that is multiplied
+///
+/// The factors of Schwarz are forecast when the matrix is there, from its symbolic analysis
+/// (solver::SchwarzOptions::on_forecast).
+struct MemoryForecast {
+  struct Part {
+    std::string name;
+    double bytes;
+  };
+  std::vector<Part> parts{};
+
+  double bytes() const;
+};
+
+/// Rows and nonzeros of a system, of all ranks. Nonzeros of generated problems are estimated from a
+/// sample of the rows, those of a file come from its header.
+struct SystemSize {
+  double rows = 0;
+  double nonzeros = 0;
+  double halo_per_rank = 0;
+  bool is_text = false;
+};
+
+/// Reads the header of a file. Collective. Throws comm_thread::InputError.
+SystemSize collective_system_size(const Job& job, const spmv::Problem& problem);
+
+/// What stores the operator: a matrix with its order, or, `is_matrix_free`, nothing.
+MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
+                                 const SystemOptions& options, bool is_matrix_free);
+
+/// Adds `arrays` vectors of a rank's rows, of which `with_halo` have the halo.
+void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
+                 MemoryForecast& forecast);
+
+/// Vectors that a Krylov method has besides b; of an unknown one, the most.
+double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,
+                        bool is_matrix_free, int ranks);
+
+/// Refuses what the nodes do not have: throws comm_thread::InputError on every rank with the
+/// numbers and what would help. `name`: of the problem. Collective.
+void collective_check_memory(const Job& job, const std::string& name,
+                             const MemoryForecast& forecast);
+
+/// The forecast of rank 0, of its node, and what there is: `{rank_bytes, node_bytes,
+/// available_bytes, limited_by, parts: {NAME: bytes}}`. Collective; complete on rank 0.
+Json collective_memory_report(const Job& job, const MemoryForecast& forecast);
+
+/// The report of --dry-run, for people.
+void print_memory(const Json& report);
+
+}  // namespace weft::tools
