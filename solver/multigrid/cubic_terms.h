@@ -15,30 +15,32 @@ namespace weft::solver {
 ///     fine     0 1 2 3 4 5 6 7 8        point 4 from coarse 0, 1, 2 and 3, of third order
 ///     coarse     0   1   2   3          points 1, 3, 5 and 7 are coarse points
 ///
-/// Points beside a boundary get theirs from three coarse points beyond it, of second order, so that
-/// no value on the boundary need be known: what a right-hand side has of it is not zero.
+/// Points beside a boundary get theirs from the four coarse points next to it, so that no value on
+/// the boundary need be known: what a right-hand side has of it is not zero. From three of them
+/// interpolation has errors there that one cycle does not remove: see docs/notes/multigrid.md.
 struct CubicTerms {
   /// Coarse points that a point may need beyond those around it.
-  static constexpr int reach = 3;
+  static constexpr int reach = 4;
 
   spmv::GlobalIndex first = 0;
   int count = 1;
   std::array<float, 4> weights{1, 0, 0, 0};
+  bool is_inner = false;  // between two coarse points on each side
 
   /// Of fine point `i`. `is_coarsened`: else fine and coarse points are the same.
   static CubicTerms of(const GridDirection& fine, bool is_coarsened, spmv::GlobalIndex i) {
     if (!is_coarsened) return {.first = i};
     if (i % 2 != 0) return {.first = i / 2};
     const spmv::GlobalIndex count = fine.size / 2;
-    const bool is_inner = i / 2 >= 2 && i / 2 + 2 <= count;
     CubicTerms terms;
-    terms.count = is_inner ? 4 : static_cast<int>(std::min<spmv::GlobalIndex>(count, 3));
+    terms.is_inner = i / 2 >= 2 && i / 2 + 2 <= count;
+    terms.count = static_cast<int>(std::min<spmv::GlobalIndex>(count, 4));
     terms.first = i / 2 - 2;
-    if (is_inner) {
+    if (terms.is_inner) {
       terms.weights = {-0.0625F, 0.5625F, 0.5625F, -0.0625F};
       return terms;
     }
-    terms.first = std::clamp<spmv::GlobalIndex>(i / 2 - 1, 0, count - terms.count);
+    terms.first = std::clamp<spmv::GlobalIndex>(terms.first, 0, count - terms.count);
     const auto place = [&](int k) { return static_cast<double>(2 * (terms.first + k) + 1); };
     for (int k = 0; k < terms.count; ++k) {
       double weight = 1;

@@ -32,7 +32,13 @@ void for_each_row_of(const TeamThread& thread, const GridBox& box, const Visit& 
       for (GlobalIndex y = share.begin[1]; y < share.end[1]; ++y) visit(y, z);
 }
 
-/// Fine points and weights from which coarse point `j` of a direction gets its right-hand side.
+/// Cycles on each grid between the coarsest and the finest. One leaves errors of the size of the
+/// discretisation's, which differ from grid to grid: see docs/notes/multigrid.md.
+constexpr int cycles_per_grid = 2;
+
+/// Fine points and weights from which coarse point `j` of a direction gets its right-hand side: the
+/// mean of restriction and the value at the point. Restriction alone makes the coarse solution too
+/// small, by as much as the coarse discretisation makes it too large.
 struct RestrictionTerms {
   RestrictionTerms(const GridLevel& fine, std::size_t direction, GlobalIndex j) {
     if (!fine.is_coarsened[direction]) {
@@ -43,7 +49,8 @@ struct RestrictionTerms {
     const auto all = fine.directions[direction].restriction(j);
     // The last may be outside of the grid.
     count = 2 * j + 2 < fine.directions[direction].size ? 3 : 2;
-    for (std::size_t k = 0; k < 3; ++k) weights[k] = static_cast<float>(all[k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      weights[k] = static_cast<float>((all[k] + (k == 1 ? 1 : 0)) / 2);
   }
   GlobalIndex first = 0;
   int count = 1;
@@ -69,7 +76,7 @@ void interpolate_row(std::span<const CubicTerms> terms, GlobalIndex begin, Globa
     out[i] = static_cast<Value>(sum);
   };
   const auto is_inner = [&](GlobalIndex i) {
-    return terms[static_cast<std::size_t>(i - begin)].count == 4;
+    return terms[static_cast<std::size_t>(i - begin)].is_inner;
   };
   GlobalIndex i = begin;
   for (; i < end && !is_inner(i); ++i) by_terms(i);
@@ -115,6 +122,7 @@ FullStart::FullStart(GridCycle& cycle)
     Guess& guess = guesses_[i];
     const int depth = cycle.depth() + 1;
     guess.values = GridArray(own, depth);
+    guess.sum = GridArray(own, 0);
     const BoxExchange<float>::Side side{level.cuts, depth, guess.values.layout(),
                                         guess.values.values()};
     guess.halo = std::make_unique<BoxExchange<float>>(grids.communicator(), level.grid.points(),
@@ -129,7 +137,8 @@ FullStart::FullStart(GridCycle& cycle)
 std::size_t FullStart::byte_count() const {
   std::size_t bytes = 0;
   for (const Guess& guess : guesses_)
-    if (guess.halo) bytes += guess.values.byte_count() + guess.halo->buffer_bytes();
+    if (guess.halo)
+      bytes += guess.values.byte_count() + guess.sum.byte_count() + guess.halo->buffer_bytes();
   return bytes;
 }
 
@@ -262,13 +271,24 @@ void FullStart::subtract_product(const TeamThread& thread, std::size_t index) co
   });
 }
 
-void FullStart::add_guess(const TeamThread& thread, std::size_t index) const {
+void FullStart::take_correction(const TeamThread& thread, std::size_t index, bool is_first,
+                                bool is_last) {
   CycleGrids::Level& level = cycle_.grids_.levels()[index];
+  Guess& guess = guesses_[index];
   const GridBox own = level.cuts.box(rank());
   for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
-    const float* const guess = guesses_[index].values.row(y, z);
+    float* const values = guess.values.row(y, z);
+    float* const sum = guess.sum.row(y, z);
     float* const e = level.e.row(y, z);
-    for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) e[x] += guess[x];
+    for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) {
+      const float so_far = is_first ? values[x] : sum[x] + values[x];
+      if (is_last) {
+        e[x] += so_far;
+      } else {
+        sum[x] = so_far;
+        values[x] = e[x];
+      }
+    }
   });
   thread.barrier();
 }
@@ -288,11 +308,13 @@ void FullStart::collective_run(const TeamThread& thread, const spmv::GridLayout&
   for (std::size_t i = last - 1; i > 0; --i) {
     interpolate_to<float>(
         thread, i, [&](GlobalIndex y, GlobalIndex z) { return guesses_[i].values.row(y, z); });
-    collective_exchange(thread, *guesses_[i].halo);
-    subtract_product(thread, i);
-    thread.barrier();
-    cycle_.collective_cycle_from(thread, i);
-    add_guess(thread, i);
+    for (int k = 0; k < cycles_per_grid; ++k) {
+      collective_exchange(thread, *guesses_[i].halo);
+      subtract_product(thread, i);
+      thread.barrier();
+      cycle_.collective_cycle_from(thread, i);
+      take_correction(thread, i, k == 0, k + 1 == cycles_per_grid);
+    }
   }
   interpolate_to<double>(thread, 0,
                          [&](GlobalIndex y, GlobalIndex z) { return x + layout.index(0, y, z); });

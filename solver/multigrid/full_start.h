@@ -19,13 +19,13 @@ namespace weft::solver {
 /// Full multigrid: a first solution from those of coarser grids.
 ///
 ///     finest    b ── restricted ──                          ── interpolated ──► x
-///     coarse         f ── restricted ──     ── interpolated, a cycle ──
+///     coarse         f ── restricted ──     ── interpolated, two cycles ──
 ///     coarsest           f ── solved directly ──
 ///
 /// Interpolation is cubic, so that x is as good as a solution on the finest grid, up to a small
 /// factor, wherever b is smooth; one cycle more brings it to the error of discretisation. No
-/// operation depends on ranks, threads or modes. Memory: a value of single precision for each point
-/// of all grids but the finest.
+/// operation depends on ranks, threads or modes. Memory: two values of single precision for each
+/// point of all grids but the finest.
 /// Lifetime: the cycle outlives it.
 class FullStart {
  public:
@@ -43,7 +43,8 @@ class FullStart {
  private:
   /// Of a grid that is neither the finest nor the coarsest.
   struct Guess {
-    GridArray values;
+    GridArray values;  // of the solution so far, or of the last correction to it
+    GridArray sum;  // of all before that
     std::unique_ptr<BoxExchange<float>> halo;
   };
   /// Interpolation to one grid from the next.
@@ -62,10 +63,12 @@ class FullStart {
   template <class Value, class RowOf>
   void interpolate_to(const comm_thread::TeamThread& thread, std::size_t index,
                       const RowOf& fine_row);
-  /// f -= A·guess, at the own points and as many around them as a cycle needs.
+  /// f -= A·(values of the guess), at the own points and as many around them as a cycle needs.
   void subtract_product(const comm_thread::TeamThread& thread, std::size_t index) const;
-  /// e += guess.
-  void add_guess(const comm_thread::TeamThread& thread, std::size_t index) const;
+  /// After a cycle on grid `index`, whose e is a correction: makes it the next guess, or, after the
+  /// last one, e the solution.
+  void take_correction(const comm_thread::TeamThread& thread, std::size_t index, bool is_first,
+                       bool is_last);
 
   GridCycle& cycle_;
   std::vector<Guess> guesses_;  // [grids]

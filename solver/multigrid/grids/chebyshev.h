@@ -8,9 +8,12 @@ namespace weft::solver {
 /// Source: Lottes 2023, "Optimal polynomial smoothers for multigrid V-cycles", section 2.
 struct SmootherStep {
   SmootherStep(int k, double largest)
-      : momentum((2.0 * k - 1) / (2.0 * k + 3)), factor((8.0 * k + 4) / (2.0 * k + 3) / largest) {}
+      : momentum((2.0 * k - 1) / (2.0 * k + 3)),
+        factor((8.0 * k + 4) / (2.0 * k + 3) / largest),
+        start_factor(4.0 / 3.0 / largest) {}
   double momentum;
   double factor;
+  double start_factor;  // of step 0
 };
 
 /// The coefficients of Chebyshev's semi-iteration for a matrix with eigenvalues in [least, most]:

@@ -30,10 +30,6 @@ template <class Elements>
 /// Rows between the one that is prefetched from memory and the one that is computed.
 constexpr GlobalIndex fetched_rows = 3;
 
-[[gnu::always_inline]] inline void fetch_row(const double* row, GlobalIndex count) {
-  for (GlobalIndex i = 0; i < count; i += 8) __builtin_prefetch(row + i, 0, 2);
-}
-
 /// `count` points of a row. `f`, `square`: none where null.
 template <class Shape>
 [[gnu::always_inline]] inline void residual_row(const Shape& shape, const spmv::GridLayout& layout,
@@ -46,6 +42,8 @@ template <class Shape>
     CloseSum local = sums ? *square : CloseSum(0);  // in registers
     perfmodel::for_lanes(
         count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+          __builtin_prefetch(b + i + fetched_rows * row, 0, 3);
+          __builtin_prefetch(x + i + fetched_rows * row + plane, 0, 3);
           decltype(Elements::value) product;
           shape.template at<Elements>(x + i, row, plane, product);
           const decltype(Elements::value) r = elements<Elements>(b + i).value - product;
@@ -67,31 +65,27 @@ template <class Shape>
 
 }  // namespace
 
-void FinestResidual::fill(const spmv::GridBox& plane, const spmv::GridBox& own, const PlaneRing& f,
-                          CloseSum* square) const {
-  const GlobalIndex z = plane.begin[2];
-  const spmv::GridBox counted = intersection(plane, own);
-  const double inverse = 1 / scale;
-  const PlaneRing::Plane rows = f.plane(z);
+void FinestResidual::fill(const spmv::GridBox& points, const spmv::GridBox& own, GlobalIndex y,
+                          GlobalIndex z, float* f, CloseSum* square) const {
+  const auto holds = [](const spmv::GridBox& box, std::size_t d, GlobalIndex at) {
+    return at >= box.begin[d] && at < box.end[d];
+  };
+  const GlobalIndex begin = points.begin[0];
+  const GlobalIndex end = points.end[0];
+  const spmv::GridBox counted = intersection(points, own);
+  const bool counts = square && !counted.is_empty() && holds(counted, 1, y) && holds(counted, 2, z);
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    for (GlobalIndex y = plane.begin[1]; y < plane.end[1]; ++y) {
-      float* const out = rows.row(y);
-      fetch_row(b + layout.index(plane.begin[0], y + fetched_rows, z), plane.size(0));
-      fetch_row(x + layout.index(plane.begin[0], y + fetched_rows, z + 1), plane.size(0));
-      const auto part = [&](GlobalIndex begin, GlobalIndex end,
-                            CloseSum* sum) __attribute__((always_inline)) {
-        const std::size_t first = layout.index(begin, y, z);
-        residual_row(shape, layout, b + first, x + first, inverse, end - begin, out + begin, sum);
-      };
-      const bool counts =
-          square && !counted.is_empty() && y >= counted.begin[1] && y < counted.end[1];
-      if (!counts) {
-        part(plane.begin[0], plane.end[0], nullptr);
-      } else {
-        part(plane.begin[0], counted.begin[0], nullptr);
-        part(counted.begin[0], counted.end[0], square);
-        part(counted.end[0], plane.end[0], nullptr);
-      }
+    const auto part = [&](GlobalIndex from, GlobalIndex to,
+                          CloseSum* sum) __attribute__((always_inline)) {
+      const std::size_t first = layout.index(from, y, z);
+      residual_row(shape, layout, b + first, x + first, 1 / scale, to - from, f + from, sum);
+    };
+    if (!counts) {
+      part(begin, end, nullptr);
+    } else {
+      part(begin, counted.begin[0], nullptr);
+      part(counted.begin[0], counted.end[0], square);
+      part(counted.end[0], end, nullptr);
     }
   });
 }

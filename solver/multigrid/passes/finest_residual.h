@@ -17,10 +17,10 @@ struct FinestResidual {
   const double* x;
   double scale;  // by which it is divided
 
-  /// Fills the points of one plane; adds the squares of those in `own` to `square`, if there is
-  /// one.
-  void fill(const spmv::GridBox& plane, const spmv::GridBox& own, const PlaneRing& f,
-            spmv::CloseSum* square) const;
+  /// Row (y, z) of `points`, to `f`, indexed by x; adds the squares of the points in `own` to
+  /// `square`, if there is one.
+  void fill(const spmv::GridBox& points, const spmv::GridBox& own, spmv::GlobalIndex y,
+            spmv::GlobalIndex z, float* f, spmv::CloseSum* square) const;
 
   /// The squares alone.
   void add_square(const spmv::GridBox& own, spmv::CloseSum& square) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 
 #include "perfmodel/simd.h"
@@ -38,13 +39,17 @@ constexpr GlobalIndex fetched_rows = 3;
 template <class Value>
 [[gnu::always_inline]] inline void fetch_row(const Value* row, RowRange range) {
   constexpr std::ptrdiff_t line = 64 / sizeof(Value);
-  for (std::ptrdiff_t i = range.begin; i < range.end; i += line) __builtin_prefetch(row + i, 0, 2);
+  for (std::ptrdiff_t i = range.begin; i < range.end; i += line) __builtin_prefetch(row + i, 0, 3);
 }
 
 /// A plane and its neighbours.
 struct PlaneNeighbours {
+  /// plane_at(z): a plane.
+  template <class PlaneAt>
+  PlaneNeighbours(const PlaneAt& plane_at, GlobalIndex z)
+      : behind(plane_at(z - 1)), here(plane_at(z)), ahead(plane_at(z + 1)) {}
   PlaneNeighbours(const PlaneRing& ring, GlobalIndex z)
-      : behind(ring.plane(z - 1)), here(ring.plane(z)), ahead(ring.plane(z + 1)) {}
+      : PlaneNeighbours([&](GlobalIndex at) { return ring.plane(at); }, z) {}
   [[gnu::always_inline]] RowNeighbours around(GlobalIndex y) const {
     return {here.row(y),
             here.row_or_zeros(y - 1),
@@ -81,8 +86,8 @@ template <RowKind kind>
 using KindConstant = std::integral_constant<RowKind, kind>;
 
 /// Calls use(the row's kind, known to the compiler).
-template <class Use>
-[[gnu::always_inline]] inline void with_kind(const StencilRow& row, const Use& use) {
+template <class Row, class Use>
+[[gnu::always_inline]] inline void with_kind(const Row& row, const Use& use) {
   switch (row.kind) {
     case RowKind::uniform:
       return use(KindConstant<RowKind::uniform>{});
@@ -93,23 +98,24 @@ template <class Use>
   }
 }
 
-template <bool has_before>
+template <Before has>
 [[gnu::always_inline]] inline void smooth(const StencilRow& row, RowRange range,
                                           const SmootherStep& step, const float* f,
                                           const RowNeighbours& x, const float* before, float* out) {
   const auto momentum = static_cast<float>(step.momentum);
   const auto factor = static_cast<float>(step.factor);
+  const auto start_factor = static_cast<float>(step.start_factor);
   with_kind(row, [&](auto kind) __attribute__((always_inline)) {
-    smooth_row<kind(), has_before>(row, range, momentum, factor, f, x, before, out);
+    smooth_row<kind(), has>(row, range, momentum, factor, start_factor, f, x, before, out);
   });
 }
 
-template <bool has_before>
+template <Before has>
 [[gnu::always_inline]] inline void smooth(const VaryingRow& row, RowRange range,
                                           const SmootherStep& step, const float* f,
                                           const RowNeighbours& x, const float* before, float* out) {
-  smooth_row<has_before>(row, range, static_cast<float>(step.momentum),
-                         static_cast<float>(step.factor), f, x, before, out);
+  smooth_row<has>(row, range, static_cast<float>(step.momentum), static_cast<float>(step.factor), f,
+                  x, before, out);
 }
 
 [[gnu::always_inline]] inline void find_residual(const StencilRow& row, RowRange range,
@@ -142,6 +148,13 @@ class VaryingPlane {
   GlobalIndex z_;
 };
 
+/// Prefetches what `deliver` updates.
+[[gnu::always_inline]] inline void fetch_result(const UpPass::Sink& sink, GlobalIndex y,
+                                                GlobalIndex z, RowRange range) {
+  fetch_row(sink.values + sink.layout->index(range.begin, y, z) - range.begin, range);
+  if (sink.direction) fetch_row(sink.direction->row(y, z), range);
+}
+
 /// A row of the result.
 [[gnu::always_inline]] inline void deliver(const UpPass::Sink& sink, GlobalIndex y, GlobalIndex z,
                                            RowRange range, const float* row) {
@@ -158,7 +171,21 @@ struct ConstantGrid {
   using Restriction = solver::Restriction;
   using Interpolation = solver::Interpolation;
 
+  /// The first two steps from zero are one stage, which reads f instead of x₁.
+  static constexpr bool joins_first_steps = true;
+
   PlaneCouplings plane(GlobalIndex z) const { return {level, z}; }
+  /// x₂ of row (y, z).
+  [[gnu::always_inline]] void first_steps(const std::optional<FirstSteps>& rows,
+                                          const StencilRow& /*row*/, GlobalIndex y, GlobalIndex z,
+                                          RowRange range, const SmootherStep& /*second*/,
+                                          const float* /*f*/, const RowNeighbours& f_around,
+                                          float* out) const {
+    const FirstStepsRow& both = rows->row(y, z);
+    with_kind(both, [&](auto kind) __attribute__((always_inline)) {
+      first_steps_row<kind()>(both, range, level.directions[0].size - 1, f_around, out);
+    });
+  }
   Restriction restriction(const GridLevel& coarse, const GridBox& own, const GridBox& rows,
                           GridArray& out, Allotment& allotment, const float* zeros) const {
     return {level, coarse, own, rows, out, allotment, zeros};
@@ -175,7 +202,16 @@ struct VaryingGrid {
   using Restriction = VaryingRestriction;
   using Interpolation = VaryingInterpolation;
 
+  static constexpr bool joins_first_steps = false;
+
   VaryingPlane plane(GlobalIndex z) const { return {couplings, z}; }
+  [[gnu::always_inline]] static void first_steps(const std::optional<FirstSteps>& /*rows*/,
+                                                 const VaryingRow& row, GlobalIndex /*y*/,
+                                                 GlobalIndex /*z*/, RowRange range,
+                                                 const SmootherStep& second, const float* f,
+                                                 const RowNeighbours& x, float* out) {
+    smooth<Before::zero>(row, range, second, f, x, nullptr, out);
+  }
   Restriction restriction(const GridLevel& /*coarse*/, const GridBox& own, const GridBox& rows,
                           GridArray& out, Allotment& allotment, const float* /*zeros*/) const {
     return {level, couplings, own, rows, out, allotment};
@@ -192,7 +228,9 @@ struct VaryingGrid {
 
 DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
                    const LevelCouplings* couplings)
-    : fine_(fine), coarse_(coarse), steps_(steps), couplings_(couplings) {}
+    : fine_(fine), coarse_(coarse), steps_(steps), couplings_(couplings) {
+  if (!couplings) first_steps_.emplace(fine);
+}
 
 void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
                    PassMemory& memory, const std::function<void()>& pause) const {
@@ -236,6 +274,9 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   const auto f_plane = [&](GlobalIndex z) {
     if (!source.array) return f_ring.plane(z);
     PlaneRing::Plane plane;
+    plane.zeros = zeros;
+    if (z < 0 || z >= domain.end[2]) return plane;
+    plane.size = domain.end[1];
     plane.first = const_cast<float*>(source.array->row(0, z));
     plane.stride = source.array->layout().row_stride();
     return plane;
@@ -253,19 +294,21 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
               to.row(y, z) + tile.points.begin[0]);
   };
 
+  // The first stage that has planes.
+  const std::size_t first = Grid::joins_first_steps && steps > 1 ? 2 : 1;
   const GlobalIndex end = std::max(widest.end[2] + steps_, residual.end[2] + steps_);
   for (GlobalIndex t = widest.begin[2]; t < end; ++t) {
     if (!source.array && has_plane(widest, t)) {
-      GridBox plane = widest;
-      plane.begin[2] = t;
-      plane.end[2] = t + 1;
-      source.residual->fill(plane, tile.own, f_ring, source.square);
-      if (source.copy && !keeps_rows)
-        for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y)
-          copy_part(y, t, f_ring.plane(t).row(y), *source.copy);
+      const PlaneRing::Plane to = f_ring.plane(t);
+      for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
+        float* const out = to.row(y);
+        source.residual->fill(widest, tile.own, y, t, out, source.square);
+        f_ring.end_row(out, widest.begin[0], widest.end[0]);
+        if (source.copy && !keeps_rows) copy_part(y, t, out, *source.copy);
+      }
     }
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-      for (std::size_t k = 1; k <= steps; ++k) {
+      for (std::size_t k = first; k <= steps; ++k) {
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k) + 1;
         if (!has_plane(stage, z)) continue;
@@ -274,20 +317,22 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
         const auto couplings = grid.plane(z);
         const PlaneRing::Plane to = rings[k].plane(z);
         const PlaneRing::Plane f = f_plane(z);
-        const PlaneNeighbours from(rings[std::max<std::size_t>(k, 2) - 1], z);
-        const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 3) - 2].plane(z);
+        const PlaneNeighbours from(
+            [&](GlobalIndex at) { return k > first ? rings[k - 1].plane(at) : f_plane(at); }, z);
+        const PlaneRing::Plane before = k > first + 1 ? rings[k - 2].plane(z) : PlaneRing::Plane{};
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
           const auto& row = couplings.row(y);
-          if (k == 1 && source.array) fetch_row(f.row(y + fetched_rows), range);
-          if (k == 1) couplings.fetch(y + fetched_rows, range);
           float* const out = to.row(y);
+          if (k == 1) couplings.fetch(y + fetched_rows, range);
+          if (k == first && source.array) fetch_row(f.row(y + fetched_rows), range);
           if (k == 1)
             start_row(row, range, static_cast<float>(step.factor), f.row(y), out);
           else if (k == 2)
-            // x₀ = 0, so that x₁ - x₀ = x₁: counted as the row before is zero.
-            smooth<true>(row, range, step, f.row(y), from.around(y), zeros, out);
+            grid.first_steps(first_steps_, row, y, z, range, step, f.row(y), from.around(y), out);
+          else if (k == 3 && first == 2)
+            smooth<Before::start>(row, range, step, f.row(y), from.around(y), nullptr, out);
           else
-            smooth<true>(row, range, step, f.row(y), from.around(y), before.row(y), out);
+            smooth<Before::row>(row, range, step, f.row(y), from.around(y), before.row(y), out);
           rings[k].end_row(out, stage.begin[0], stage.end[0]);
           if (k == steps && !keeps_rows) copy_part(y, z, out, x);
         }
@@ -346,14 +391,15 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
       allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(widest.size(0)))) + 16 -
       widest.begin[0];
 
+  const RowRange widest_range = range_in_x(widest, domain);
   for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + steps_; ++t) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       if (has_plane(widest, t)) {
         const PlaneRing::Plane to = rings[0].plane(t);
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
-          fetch_row(x.row(y + fetched_rows, t), range_in_x(widest, domain));
           float* const out = to.row(y);
-          interpolation.add_row_to(y, t, range_in_x(widest, domain), x.row(y, t), out);
+          fetch_row(x.row(y + fetched_rows, t), widest_range);
+          interpolation.add_row_to(y, t, widest_range, x.row(y, t), out);
           rings[0].end_row(out, widest.begin[0], widest.end[0]);
         }
       }
@@ -369,18 +415,14 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
         const PlaneRing::Plane to = rings[std::min(k, steps - 1)].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
           const auto& row = couplings.row(y);
-          if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
           if (k == 1) couplings.fetch(y + fetched_rows, range);
-          if (k == steps && sink.values) {
-            const std::size_t ahead = sink.layout->index(range.begin, y + fetched_rows, z);
-            fetch_row(sink.values + ahead - range.begin, range);
-            if (sink.direction) fetch_row(sink.direction->row(y + fetched_rows, z), range);
-          }
           float* const out = k < steps ? to.row(y) : sink.array ? sink.array->row(y, z) : last_row;
+          if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
+          if (k == steps && sink.values) fetch_result(sink, y + fetched_rows, z, range);
           if (k == 1)
-            smooth<false>(row, range, step, f.row(y, z), from.around(y), nullptr, out);
+            smooth<Before::same>(row, range, step, f.row(y, z), from.around(y), nullptr, out);
           else
-            smooth<true>(row, range, step, f.row(y, z), from.around(y), before.row(y), out);
+            smooth<Before::row>(row, range, step, f.row(y, z), from.around(y), before.row(y), out);
           if (k < steps)
             rings[k].end_row(out, stage.begin[0], stage.end[0]);
           else if (!sink.array)

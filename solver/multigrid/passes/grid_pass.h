@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/grids/level_couplings.h"
 #include "solver/multigrid/passes/finest_residual.h"
+#include "solver/multigrid/passes/first_steps.h"
 #include "solver/multigrid/passes/pass_memory.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
@@ -22,7 +24,7 @@ struct PassTile {
 
 /// Smoothing from zero and restriction of the residual in one pass through memory, plane by plane:
 ///
-///     x₁ = c₀·D⁻¹·f          plane z
+///     x₁ = c₀·D⁻¹·f          plane z; with constant couplings only as part of x₂
 ///     x₂ = …, x₃ = …          plane z - 1, z - 2
 ///     f_coarse += R·(f - A·x)  the plane behind the last of them
 ///
@@ -62,6 +64,7 @@ class DownPass {
   const GridLevel& coarse_;
   int steps_;
   const LevelCouplings* couplings_;
+  std::optional<FirstSteps> first_steps_;  // none where couplings vary
 };
 
 /// Interpolation of the coarse solution and smoothing in one pass: reads f and x, writes x anew

@@ -44,16 +44,16 @@ struct VaryingRow {
 
 /// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x). Reads, from caches but for the first
 /// stage of a pass, 16 bytes of couplings a point.
-template <bool has_before>
+template <Before has>
 [[gnu::always_inline]] inline void smooth_row(const VaryingRow& row, RowRange range, float momentum,
                                               float factor, const float* f, const RowNeighbours& x,
                                               const float* before, float* out) {
-  const float a = has_before ? momentum : 0;
+  const float a = has == Before::same ? 0 : momentum;
   const float own = 1 + a - factor;
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
     const float next = own * x.here[i] + (factor * row.inverse[i]) * (f[i] + row.neighbours(x, i));
-    out[i] = has_before ? next - a * before[i] : next;
+    out[i] = has == Before::row ? next - a * before[i] : next;
   }
 }
 

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "solver/multigrid/grids/chebyshev.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/passes/row_kernels.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// The first two smoothing steps from zero as one: x₁ = k·f is pointwise, so that x₂ is a sum of f
+/// at a point and its neighbours. It spares the planes of x₁, a fifth of what a pass moves between
+/// the caches of first and second level.
+struct FirstStepsRow {
+  FirstStepsRow(const GridLevel& level, const SmootherStep& first, const SmootherStep& second,
+                spmv::GlobalIndex y, spmv::GlobalIndex z) {
+    const StencilRow row(level, y, z);
+    const auto& size = level.directions;
+    const spmv::GlobalIndex last_x = size[0].size - 1;
+    const auto k = [&](spmv::GlobalIndex x, spmv::GlobalIndex row_y, spmv::GlobalIndex row_z) {
+      return first.factor / level.diagonal(x, row_y, row_z);
+    };
+    const auto weights = [&](spmv::GlobalIndex x) {
+      const double by_residual = second.factor / level.diagonal(x, y, z);
+      const auto weight = [&](double coupling, double of_neighbour) {
+        return static_cast<float>(by_residual * coupling * of_neighbour);
+      };
+      const double kind_x = level.has_corners ? 1 : size[0].coupling;
+      const double kind_y = level.has_corners ? 1 : size[1].coupling;
+      const double kind_z = level.has_corners ? 1 : size[2].coupling;
+      Weights w;
+      w.here = static_cast<float>((1 + second.momentum - second.factor) * k(x, y, z) + by_residual);
+      w.left = weight(level.has_corners ? 1 : size[0].before(x), k(x - 1, y, z));
+      w.right = weight(kind_x, k(x + 1, y, z));
+      w.below = weight(level.has_corners ? 1 : size[1].before(y), k(x, y - 1, z));
+      w.above = weight(kind_y, k(x, y + 1, z));
+      w.behind = weight(level.has_corners ? 1 : size[2].before(z), k(x, y, z - 1));
+      w.ahead = weight(kind_z, k(x, y, z + 1));
+      return w;
+    };
+    inner = weights(last_x + 2);
+    before_last = weights(last_x - 1);
+    last = weights(last_x);
+    if (level.has_corners)
+      kind = RowKind::corners;
+    else if (inner.below == inner.left && inner.above == inner.left && inner.behind == inner.left &&
+             inner.ahead == inner.left)
+      kind = RowKind::uniform;
+  }
+
+  /// Of f at a point and its neighbours.
+  struct Weights {
+    float here, left, right, below, above, behind, ahead;
+    [[gnu::always_inline]] float apply(const RowNeighbours& f, std::ptrdiff_t i) const {
+      return here * f.here[i] +
+             ((left * f.here[i - 1] + right * f.here[i + 1]) +
+              (below * f.below[i] + above * f.above[i])) +
+             (behind * f.behind[i] + ahead * f.ahead[i]);
+    }
+  };
+  RowKind kind = RowKind::weighted;
+  Weights inner;
+  Weights before_last;  // in x
+  Weights last;
+};
+
+/// x after the first two steps from zero. `last_x`: of the grid.
+template <RowKind kind>
+[[gnu::always_inline]] inline void first_steps_row(const FirstStepsRow& row, RowRange range,
+                                                   std::ptrdiff_t last_x, const RowNeighbours& f,
+                                                   float* out) {
+  StencilRow sums;  // neighbours by weights
+  sums.x = row.inner.left;
+  sums.below = row.inner.below;
+  sums.above = row.inner.above;
+  sums.behind = row.inner.behind;
+  sums.ahead = row.inner.ahead;
+  for_points(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    decltype(Elements::value) sum;
+    sums.template neighbours<kind, Elements>(f, i, sum);
+    if constexpr (kind != RowKind::weighted) sum *= row.inner.left;
+    floats<Elements>(out + i).value = row.inner.here * floats<Elements>(f.here + i).value + sum;
+  });
+  if (kind == RowKind::corners) return;  // zeros follow the last point
+  if (range.end >= last_x && range.begin < last_x)
+    out[last_x - 1] = row.before_last.apply(f, last_x - 1);
+  if (range.last >= 0) out[last_x] = row.last.apply(f, last_x);
+}
+
+/// The rows of a grid: all but the last two of y and of z are alike.
+class FirstSteps {
+ public:
+  explicit FirstSteps(const GridLevel& level)
+      : last_y_(level.directions[1].size - 1), last_z_(level.directions[2].size - 1) {
+    const SmootherStep first(0, level.largest_eigenvalue());
+    const SmootherStep second(1, level.largest_eigenvalue());
+    for (const spmv::GlobalIndex y : {0, 1, 2})
+      for (const spmv::GlobalIndex z : {0, 1, 2})
+        rows_.emplace_back(level, first, second, last_y_ - y, last_z_ - z);
+  }
+
+  [[gnu::always_inline]] const FirstStepsRow& row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+    return rows_[static_cast<std::size_t>(3 * std::min<spmv::GlobalIndex>(last_y_ - y, 2) +
+                                          std::min<spmv::GlobalIndex>(last_z_ - z, 2))];
+  }
+
+ private:
+  spmv::GlobalIndex last_y_;
+  spmv::GlobalIndex last_z_;
+  std::vector<FirstStepsRow> rows_;  // [3·rows to the last in y, at most 2, + the same in z]
+};
+
+}  // namespace weft::solver
