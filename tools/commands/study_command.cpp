@@ -13,6 +13,7 @@
 #include "tools/commands/alpha_study.h"
 #include "tools/commands/cg_study.h"
 #include "tools/commands/multigrid_study.h"
+#include "tools/commands/scale_study.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
@@ -137,10 +138,12 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft study alpha --subdomains 12 --points 64\n"
       "  mpiexec.mpich -n 2 weft study cg poisson3d:100\n"
       "  weft study multigrid poisson3d:100\n"
+      "  weft study scale --simulated-ranks 32,512\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   add_alpha_study(command, session, exit_code);
   add_cg_study(command, session, exit_code);
   add_multigrid_study(command, session, exit_code);
+  add_scale_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);
