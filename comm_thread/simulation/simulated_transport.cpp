@@ -27,22 +27,25 @@ void SimulatedTransport::start(std::size_t link, std::uint64_t number) {
   if (acknowledgement_ == Acknowledgement::on_arrival)
     times.acknowledgement = model.acknowledgement(wire.route, wire.last_arrival);
   wire.messages.push(times);
+  if (wire.released == wire.started) wire.next_arrival = times.arrival;
+  if (wire.acknowledged == wire.started) wire.next_acknowledgement = times.acknowledgement;
   wire.started = number;
 }
 
 std::uint64_t SimulatedTransport::acknowledged(std::size_t link) {
   SimulatedNetwork::Wire& wire = *links_[link].out;
-  while (wire.acknowledged < wire.started &&
-         wire.messages.times(wire.acknowledged).acknowledgement <= network_.now())
-    ++wire.acknowledged;
+  if (wire.next_acknowledgement > network_.now()) return wire.acknowledged;
+  while (wire.next_acknowledgement <= network_.now())
+    wire.next_acknowledgement = ++wire.acknowledged == wire.started
+                                    ? SimulatedNetwork::Wire::never
+                                    : wire.messages.times(wire.acknowledged).acknowledgement;
   while (wire.messages.first() < std::min(wire.acknowledged, wire.released)) wire.messages.pop();
   return wire.acknowledged;
 }
 
 std::optional<std::span<const std::byte>> SimulatedTransport::arrived(std::size_t link) {
   SimulatedNetwork::Wire& wire = *links_[link].in;
-  if (wire.released == wire.started || wire.messages.times(wire.released).arrival > network_.now())
-    return std::nullopt;
+  if (wire.next_arrival > network_.now()) return std::nullopt;
   return std::span<const std::byte>(wire.messages.payload(wire.released),
                                     links_[link].receive_bytes);
 }
@@ -50,10 +53,13 @@ std::optional<std::span<const std::byte>> SimulatedTransport::arrived(std::size_
 void SimulatedTransport::release(std::size_t link) {
   SimulatedNetwork::Wire& wire = *links_[link].in;
   const std::uint64_t message = wire.released++;
+  wire.next_arrival = wire.released == wire.started ? SimulatedNetwork::Wire::never
+                                                    : wire.messages.times(wire.released).arrival;
   if (acknowledgement_ == Acknowledgement::on_arrival) return;
   wire.last_acknowledgement = std::max(
       wire.last_acknowledgement, network_.model().acknowledgement(wire.route, network_.now()));
   wire.messages.times(message).acknowledgement = wire.last_acknowledgement;
+  if (message == wire.acknowledged) wire.next_acknowledgement = wire.last_acknowledgement;
 }
 
 }  // namespace weft::comm_thread

@@ -328,6 +328,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/alpha_study.cpp
     tools/studies/cg_study.cpp
     tools/studies/multigrid_study.cpp
+    tools/studies/scale_study.cpp
     tools/studies/study_command.cpp
     tools/system/async_options.cpp
     tools/system/grid_right_hand_side.cpp

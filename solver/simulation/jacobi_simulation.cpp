@@ -218,7 +218,7 @@ double Simulation::compute_seconds(int rank, const SimulatedPart& part) const {
 void Simulation::step_async(int rank) {
   const auto r = static_cast<std::size_t>(rank);
   SimulatedPart& part = *parts_[r];
-  part.poll();
+  part.poll_once();
   if (is_verified_ && is_meeting_[r]) return leave_verification(rank);
   if (has_begun_[r]) {
     const SweepAction action = part.after_sweep();

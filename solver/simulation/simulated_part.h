@@ -43,6 +43,9 @@ class SimulatedPart {
     while (comm_thread_.poll()) continue;
   }
 
+  /// One round only: what has arrived lands.
+  void poll_once() { comm_thread_.poll(); }
+
   std::size_t neighbour_count() const { return faces_.size(); }
   std::size_t face(std::size_t neighbour) const { return faces_[neighbour]; }
   const comm_thread::HaloNeighbour& neighbour(std::size_t i) const { return neighbours_[i]; }

@@ -70,8 +70,8 @@ ROOMS = {
         "tools/reporting": ["job", "measure", "system"],
         "tools/roofline": ["job", "measure"],
         "tools/bench": ["job", "measure"],
-        "tools/studies": ["job", "measure", "system", "reporting"],
         "tools/commands": ["job", "measure", "system", "reporting", "roofline"],
+        "tools/studies": ["job", "measure", "system", "reporting", "commands"],
         "tools": ["job", "studies", "commands"],
     },
 }

@@ -1,6 +1,9 @@
 #include "tools/commands/simulation_options.h"
 
 #include <fstream>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +14,7 @@ namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
+using nlohmann::literals::operator""_json_pointer;
 
 Json read_report(const std::string& path, const std::string& command) {
   std::ifstream file(path);
@@ -56,8 +60,10 @@ void take_progress(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "progress");
   machine.name = "measured";
   machine.source = "weft progress, " + path;
-  machine.latency = number_at(report, path, "/progress/link/latency_seconds");
-  const double bandwidth = number_at(report, path, "/progress/link/bytes_per_second");
+  machine.latency = number_at(report, path, "/performance/latency_seconds");
+  const double bandwidth = number_at(report, path, "/performance/bandwidth_bytes_per_second");
+  if (!(bandwidth > 0))
+    throw InputError(fmt::format("{}: found a link without bandwidth; expected two ranks", path));
   machine.gap_per_byte = 1 / bandwidth;
 }
 
@@ -65,7 +71,11 @@ void take_progress(solver::Machine& machine, const std::string& path) {
 void take_roofline(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "roofline");
   constexpr double bytes_per_point = 24;
-  const double bandwidth = number_at(report, path, "/roofline/bandwidth/bytes_per_second");
+  double bandwidth = 0;
+  for (const Json& loop : report.value("/bandwidth/all"_json_pointer, Json::array()))
+    if (loop.value("loop", "") == "copy") bandwidth = 1e9 * loop.value("gb_per_second", 0.0);
+  if (!(bandwidth > 0))
+    throw InputError(fmt::format("{}: found no bandwidth of the loop copy", path));
   machine.seconds_per_point = bytes_per_point * machine.ranks_per_node / bandwidth;
   machine.source += (machine.source.empty() ? "" : "; ") + ("weft roofline, " + path);
 }

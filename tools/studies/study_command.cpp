@@ -18,6 +18,7 @@
 #include "tools/studies/alpha_study.h"
 #include "tools/studies/cg_study.h"
 #include "tools/studies/multigrid_study.h"
+#include "tools/studies/scale_study.h"
 #include "tools/system/jacobi_options.h"
 #include "tools/system/jacobi_system.h"
 
@@ -137,10 +138,12 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft study alpha --subdomains 12 --points 64\n"
       "  mpiexec.mpich -n 2 weft study cg poisson3d:100\n"
       "  weft study multigrid poisson3d:100\n"
+      "  weft study scale --simulated-ranks 32,512\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   add_alpha_study(command, session, exit_code);
   add_cg_study(command, session, exit_code);
   add_multigrid_study(command, session, exit_code);
+  add_scale_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);

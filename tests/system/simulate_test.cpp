@@ -1,0 +1,64 @@
+// weft simulate and weft study scale as whole programs.
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using nlohmann::json;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+
+}  // namespace
+
+TEST_CASE("weft simulate jacobi reports the same runs for the same seed") {
+  const std::vector<std::string> command{"simulate",    "jacobi", "--simulated-ranks", "27",
+                                         "--tolerance", "1e-2",   "--threads",         "1",
+                                         "--json",      "-"};
+  const auto first = run_weft(1, command);
+  const auto second = run_weft(1, command);
+  CHECK(first.exit_code == 0);
+  const json runs = report_of(first)["simulation"]["runs"];
+  const json again = report_of(second)["simulation"]["runs"];
+  CHECK(runs.size() == 3);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    CHECK(runs[i]["hash"] == again[i]["hash"]);
+    CHECK(runs[i]["status"] == "converged");
+    CHECK(runs[i]["relative_residual"].get<double>() <= 1e-2);
+  }
+}
+
+TEST_CASE("weft study scale names the published rows beside the simulated ones") {
+  const auto result = run_weft(1, {"study", "scale", "--simulated-ranks", "8,32", "--tolerance",
+                                   "1e-2", "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 0);
+  const json runs = report_of(result)["study"]["runs"];
+  CHECK(runs.size() == 6);
+  CHECK(runs[0]["published"].is_null());
+  CHECK(runs[4]["published"]["source"] == "Bethune et al. 2012, table 1, 32 processes, async");
+  CHECK(runs[4]["published"]["seconds"].get<double>() == 33.8);
+}
+
+TEST_CASE("simulations refuse several ranks and wrong numbers in one line, with exit code 2") {
+  for (const auto& [ranks, options] : std::vector<std::pair<int, std::vector<std::string>>>{
+           {2, {}},
+           {1, {"--machine", "nowhere"}},
+           {1, {"--slow", "3"}},
+           {1, {"--slow", "99:2"}},
+           {1, {"--progress", "/nonexistent.json"}}}) {
+    std::vector<std::string> command{"simulate", "jacobi",    "--simulated-ranks",
+                                     "8",        "--threads", "1"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto result = run_weft(ranks, command);
+    INFO(result.errors);
+    CHECK(result.exit_code == 2);
+    CHECK(result.errors.find("weft: ") == 0);
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+  }
+}

@@ -1,0 +1,170 @@
+#include "tools/studies/scale_study.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "perfmodel/stopwatch.h"
+#include "solver/simulation/jacobi_simulation.h"
+#include "tools/commands/simulation_options.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+namespace {
+
+using solver::SimulatedVariant;
+
+/// A row of a published table.
+struct Published {
+  int ranks;
+  SimulatedVariant variant;
+  double mean_iterations;
+  double seconds;
+};
+
+/// Bethune et al. 2012, table 1 (HECToR, MPI). The table says 8912 where the text has powers of
+/// two.
+constexpr std::array<Published, 12> table_1{{{32, SimulatedVariant::sync, 9100, 28.4},
+                                             {32, SimulatedVariant::async, 11245, 33.8},
+                                             {32, SimulatedVariant::racy, 9307, 27.7},
+                                             {512, SimulatedVariant::sync, 37500, 132.1},
+                                             {512, SimulatedVariant::async, 44776, 146.9},
+                                             {512, SimulatedVariant::racy, 38763, 126.4},
+                                             {8192, SimulatedVariant::sync, 68500, 247.1},
+                                             {8192, SimulatedVariant::async, 82381, 272.5},
+                                             {8192, SimulatedVariant::racy, 77952, 264.9},
+                                             {32768, SimulatedVariant::sync, 112000, 405.2},
+                                             {32768, SimulatedVariant::async, 136337, 454.4},
+                                             {32768, SimulatedVariant::racy, 118967, 419.4}}};
+
+const Published* published_row(int ranks, SimulatedVariant variant) {
+  for (const Published& row : table_1)
+    if (row.ranks == ranks && row.variant == variant) return &row;
+  return nullptr;
+}
+
+struct StudyOptions : SystemOptions {
+  MachineOptions machine;
+  std::vector<int> ranks{32, 512};
+  solver::JacobiSimulationOptions jacobi;
+};
+
+/// Published values beside the simulated ones; null where the table has no such row. The ratios are
+/// those of seconds to seconds of sync.
+Json compared(const Json& run, const Json& sync) {
+  const double ratio = run["seconds"].get<double>() / sync["seconds"].get<double>();
+  Json result = {{"ratio_to_sync", ratio}, {"published", nullptr}};
+  const int ranks = run["simulated_ranks"].get<int>();
+  const Published* const row =
+      published_row(ranks, solver::simulated_variant(run["variant"].get<std::string>()));
+  const Published* const sync_row = published_row(ranks, SimulatedVariant::sync);
+  if (!row || !sync_row) return result;
+  const double published_ratio = row->seconds / sync_row->seconds;
+  result["published"] = {{"source", fmt::format("Bethune et al. 2012, table 1, {} processes, {}",
+                                                ranks, run["variant"].get<std::string>())},
+                         {"iterations", row->mean_iterations},
+                         {"seconds", row->seconds},
+                         {"ms_per_iteration", 1e3 * row->seconds / row->mean_iterations},
+                         {"ratio_to_sync", published_ratio},
+                         {"simulated_to_published", ratio / published_ratio}};
+  return result;
+}
+
+void print_study(const Json& report) {
+  const Json& study = report["study"];
+  fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
+             study["machine"]["source"].get<std::string>());
+  fmt::print(
+      "values       {}^3 points a rank for {}^3: fewer sweeps than published, so compare "
+      "ratios\n\n",
+      study["real_points"].get<int>(), study["points"].get<int>());
+  fmt::print("{:>7}{:>8}{:>11}{:>11}{:>13}{:>10} |{:>9}{:>13}{:>10}{:>11}\n", "ranks", "variant",
+             "seconds", "sweeps", "ms per sweep", "to sync", "seconds", "ms per sweep", "to sync",
+             "sim./pub.");
+  for (const Json& run : study["runs"]) {
+    const double seconds = run["seconds"].get<double>();
+    const double sweeps = run["iterations"]["mean"].get<double>();
+    fmt::print("{:>7}{:>8}{:>11.4g}{:>11.1f}{:>13.4g}{:>10.3f} |",
+               run["simulated_ranks"].get<int>(), run["variant"].get<std::string>(), seconds,
+               sweeps, 1e3 * seconds / sweeps, run["ratio_to_sync"].get<double>());
+    const Json& published = run["published"];
+    if (published.is_null()) {
+      fmt::print("\n");
+      continue;
+    }
+    fmt::print("{:>9.1f}{:>13.4g}{:>10.3f}{:>11.3f}\n", published["seconds"].get<double>(),
+               published["ms_per_iteration"].get<double>(),
+               published["ratio_to_sync"].get<double>(),
+               published["simulated_to_published"].get<double>());
+  }
+}
+
+int study_scale(const comm_thread::MpiSession& session, const StudyOptions& options) {
+  const perfmodel::Stopwatch watch;
+  solver::JacobiSimulationOptions jacobi = options.jacobi;
+  jacobi.machine = options.machine.parsed();
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  collective_expect_one_rank(job, "study scale");
+  const ReportFile report_file(job, options.json_path);
+  Json runs = Json::array();
+  for (const int ranks : options.ranks) {
+    Json sync;
+    for (const SimulatedVariant variant :
+         {SimulatedVariant::sync, SimulatedVariant::async, SimulatedVariant::racy}) {
+      jacobi.rank_count = ranks;
+      jacobi.variant = variant;
+      const perfmodel::Stopwatch run_watch;
+      Json run = simulation_report(jacobi, solver::simulate_jacobi(jacobi), run_watch.seconds());
+      if (variant == SimulatedVariant::sync) sync = run;
+      run.update(compared(run, sync));
+      runs.push_back(std::move(run));
+    }
+  }
+  Json report = collective_start_report(job, "study");
+  report["method"] = "jacobi";
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["study"] = {{"parameter", "scale"},
+                     {"machine", machine_report(jacobi.machine)},
+                     {"points", jacobi.points},
+                     {"real_points", jacobi.real_points},
+                     {"runs", std::move(runs)}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  return 0;
+}
+
+}  // namespace
+
+void add_scale_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<StudyOptions>();
+  CLI::App& command = *study.add_subcommand(
+      "scale", "simulated weak scaling of Jacobi sweeps, beside published values");
+  command
+      .add_option("--simulated-ranks", options->ranks,
+                  "numbers of ranks; published are 32, 512, 8192 and 32768")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("COUNT,...")
+      ->capture_default_str();
+  command.add_option("--tolerance", options->jacobi.tolerance, "relative residual to reach")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--real-points", options->jacobi.real_points,
+                  "points per direction that are really swept for a rank's 50")
+      ->check(CLI::Range(1, 64))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  command.add_option("--seed", options->jacobi.seed, "of everything that is random")
+      ->capture_default_str();
+  add_machine_options(command, options->machine);
+  add_job_options(command, *options);
+  command.callback([options, &session, &exit_code] { exit_code = study_scale(session, *options); });
+}
+
+}  // namespace weft::tools
