@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <vector>
-
 #include <weft/weft.hpp>
 
 int main(int argc, char** argv) {
