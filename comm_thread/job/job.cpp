@@ -36,20 +36,19 @@ int process_count() {
 }  // namespace
 
 Job::Job(JobOptions options)
-    : Job(std::make_unique<MpiSession>(), nullptr, Communicator::collective_world(),
-          std::move(options)) {}
+    : Job(std::make_unique<MpiSession>(), nullptr, std::nullopt, std::move(options)) {}
 
 Job::Job(const MpiSession& session, JobOptions options)
-    : Job(nullptr, &session, Communicator::collective_world(), std::move(options)) {}
+    : Job(nullptr, &session, std::nullopt, std::move(options)) {}
 
 Job::Job(Communicator world, JobOptions options)
     : Job(std::make_unique<MpiSession>(), nullptr, std::move(world), std::move(options)) {}
 
-Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, Communicator world,
-         JobOptions options)
+Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers,
+         std::optional<Communicator> world, JobOptions options)
     : own_session_(std::move(own)),
       session_(own_session_ ? *own_session_ : *callers),
-      world_(std::move(world)),
+      world_(world ? std::move(*world) : Communicator::collective_world()),
       comm_thread_world_(world_.collective_duplicate()),
       topology_(Topology::from_this_machine()) {
   try {

@@ -72,7 +72,8 @@ class Job {
   std::optional<ThreadAudit> audit_communication_thread();
 
  private:
-  Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, Communicator world,
+  /// `world`: none for all processes, once the session has begun.
+  Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, std::optional<Communicator> world,
       JobOptions options);
   void plan(JobOptions& options);
   void start_threads(JobOptions options);

@@ -1,0 +1,111 @@
+"""Tests of the Python package weft: alone, or on several ranks under mpiexec."""
+
+import os
+import signal
+import threading
+import unittest
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+import weft
+
+ROWS = 3000
+IS_ALONE = weft.job().size == 1
+
+
+def matrix():
+    return sp.csr_matrix(sp.diags([-0.9, -1, 4.5, -1, -0.9], [-50, -1, 0, 1, 50],
+                                  shape=(ROWS, ROWS)))
+
+
+def right_hand_side():
+    return np.random.default_rng(1).random(ROWS)
+
+
+class Solve(unittest.TestCase):
+    def test_solves_as_scipy_does(self):
+        A, b = matrix(), right_hand_side()
+        x, report = weft.solve(A, b, tolerance=1e-12)
+        self.assertTrue(report.converged, report)
+        np.testing.assert_allclose(x, sla.spsolve(A.tocsc(), b), rtol=1e-9)
+
+    def test_takes_the_rows_of_each_rank(self):
+        A, b = matrix(), right_hand_side()
+        job = weft.job()
+        first, last = ROWS * job.rank // job.size, ROWS * (job.rank + 1) // job.size
+        options = {"method": "cg", "preconditioner": "jacobi", "tolerance": 1e-10}
+        whole = weft.solve(A, b, **options).x
+        if not IS_ALONE:
+            own = weft.solve(A[first:last], b[first:last], **options).x
+            np.testing.assert_array_equal(own, whole[first:last])
+
+    def test_starts_from_a_guess_and_keeps_a_history(self):
+        A, b = matrix(), right_hand_side()
+        solver = weft.Solver(A, method="cg", history=True)
+        x, report = solver.solve(b)
+        self.assertEqual(len(report.history), report.iterations)
+        self.assertEqual(solver.solve(b, x).report.iterations, 0)
+
+    def test_new_values_are_those_of_a_new_matrix(self):
+        A, b = matrix(), right_hand_side()
+        a = weft.Matrix(A)
+        a.update_values(2 * A.data)
+        np.testing.assert_array_equal(a @ b, weft.Matrix(2 * A) @ b)
+
+    def test_a_monitor_stops(self):
+        solver = weft.Solver(matrix(), method="cg", monitor=lambda k, r: k >= 3)
+        self.assertEqual(solver.solve(right_hand_side()).report.status, "stopped")
+
+    def test_wrong_input_is_a_value_error(self):
+        with self.assertRaisesRegex(weft.InputError, "found 'sor'; expected auto"):
+            weft.solve(matrix(), right_hand_side(), method="sor")
+        with self.assertRaises(ValueError):
+            weft.solve(matrix(), np.ones(3))
+        with self.assertRaises(ValueError):
+            weft.Matrix(sp.csr_matrix((weft.job().rank + 1, 3)))
+
+
+@unittest.skipUnless(IS_ALONE, "one rank")
+class OneRank(unittest.TestCase):
+    def test_functions_are_operators_and_preconditioners(self):
+        A, b = matrix(), right_hand_side()
+        operator = sla.LinearOperator(A.shape, matvec=lambda v: A @ v)
+        x, report = weft.solve(operator, b, method="cg", preconditioner=lambda r: r / 4.5)
+        self.assertTrue(report.converged)
+        np.testing.assert_allclose(x, weft.solve(A, b, method="cg").x, rtol=1e-6)
+
+    def test_is_a_preconditioner_of_scipy(self):
+        A, b = matrix(), right_hand_side()
+        for word in ("jacobi", "schwarz:subdomains=4"):
+            x, info = sla.cg(A, b, M=weft.as_preconditioner(A, word))
+            self.assertEqual(info, 0)
+
+    def test_exceptions_of_functions_come_out(self):
+        def fails(_):
+            raise ZeroDivisionError("mine")
+
+        A, b = matrix(), right_hand_side()
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            weft.solve(A, b, method="cg", preconditioner=fails)
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            weft.solve(sla.LinearOperator(A.shape, matvec=fails), b, method="cg")
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            weft.solve(A, b, method="cg", monitor=lambda k, r: fails(r))
+
+    def test_ctrl_c_ends_a_solve_and_other_threads_run_meanwhile(self):
+        a = weft.Matrix.generate("poisson3d:60")
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            weft.solve(a, a.right_hand_side(), method="cg", tolerance=0, max_iterations=10**9)
+
+    def test_reads_a_report(self):
+        report = weft.solve(matrix(), right_hand_side()).report
+        self.assertIn("converged after", repr(report))
+        self.assertIn('"status":"converged"', report.json)
+
+
+if __name__ == "__main__":
+    unittest.main()
