@@ -31,8 +31,7 @@ constexpr int first_tag = 3000;
 /// precision holds them and their inverses.
 constexpr double least_value = 1e-30;
 
-/// Logarithms to the base of 2 are counted in these units, a direction is coarsened with the
-/// strongest one if its mean coupling is at least half of it.
+/// Logarithms to the base of 2 are counted in these units.
 constexpr double units_of_half = 1 << 20;
 
 /// About log₂(value) in units of 2⁻²⁰, plus a constant, increasing: exponent and first bits.
@@ -161,7 +160,8 @@ class Planner {
     return sums;
   }
 
-  /// Directions with more than one point whose mean coupling is at least half of the strongest.
+  /// Directions with more than one point whose mean coupling is at least `least_coupling` of the
+  /// strongest.
   void collective_choose_directions(const GridCouplings& couplings, const GridBox& own,
                                     GridLevel& level) {
     std::array<std::int64_t, 6> totals{};  // of logarithms, and how many
@@ -188,9 +188,9 @@ class Planner {
                       : 0;
       strongest = std::max(strongest, means_[d]);
     }
+    const double least = strongest + std::log2(least_coupling) * units_of_half;
     for (std::size_t d = 0; d < 3; ++d)
-      level.is_coarsened[d] =
-          level.directions[d].size > 1 && means_[d] >= strongest - units_of_half;
+      level.is_coarsened[d] = level.directions[d].size > 1 && means_[d] >= least;
   }
 
   /// ‖A⁻¹‖ of a constant operator with the mean couplings, or 1 / the least diagonal.

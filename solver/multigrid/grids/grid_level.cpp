@@ -5,9 +5,6 @@
 namespace weft::solver {
 namespace {
 
-/// A direction is coarsened with the strongest one if its coupling is at least this much of it.
-constexpr double least_coupling = 0.5;
-
 /// The second moments of the 27 points are those of 7 points with this coupling.
 constexpr double corners_coupling = 9;
 

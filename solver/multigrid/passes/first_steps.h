@@ -17,9 +17,13 @@ namespace weft::solver {
 struct FirstStepsRow {
   FirstStepsRow(const GridLevel& level, const SmootherStep& first, const SmootherStep& second,
                 spmv::GlobalIndex y, spmv::GlobalIndex z) {
-    const StencilRow row(level, y, z);
-    const auto& size = level.directions;
-    const spmv::GlobalIndex last_x = size[0].size - 1;
+    const spmv::GlobalIndex last_x = level.directions[0].size - 1;
+    const auto before = [&](std::size_t d, spmv::GlobalIndex i) {
+      return level.has_corners ? 1 : level.directions.at(d).before(i);
+    };
+    const auto after = [&](std::size_t d) {
+      return level.has_corners ? 1 : level.directions.at(d).coupling;
+    };
     const auto k = [&](spmv::GlobalIndex x, spmv::GlobalIndex row_y, spmv::GlobalIndex row_z) {
       return first.factor / level.diagonal(x, row_y, row_z);
     };
@@ -28,17 +32,14 @@ struct FirstStepsRow {
       const auto weight = [&](double coupling, double of_neighbour) {
         return static_cast<float>(by_residual * coupling * of_neighbour);
       };
-      const double kind_x = level.has_corners ? 1 : size[0].coupling;
-      const double kind_y = level.has_corners ? 1 : size[1].coupling;
-      const double kind_z = level.has_corners ? 1 : size[2].coupling;
       Weights w;
       w.here = static_cast<float>((1 + second.momentum - second.factor) * k(x, y, z) + by_residual);
-      w.left = weight(level.has_corners ? 1 : size[0].before(x), k(x - 1, y, z));
-      w.right = weight(kind_x, k(x + 1, y, z));
-      w.below = weight(level.has_corners ? 1 : size[1].before(y), k(x, y - 1, z));
-      w.above = weight(kind_y, k(x, y + 1, z));
-      w.behind = weight(level.has_corners ? 1 : size[2].before(z), k(x, y, z - 1));
-      w.ahead = weight(kind_z, k(x, y, z + 1));
+      w.left = weight(before(0, x), k(x - 1, y, z));
+      w.right = weight(after(0), k(x + 1, y, z));
+      w.below = weight(before(1, y), k(x, y - 1, z));
+      w.above = weight(after(1), k(x, y + 1, z));
+      w.behind = weight(before(2, z), k(x, y, z - 1));
+      w.ahead = weight(after(2), k(x, y, z + 1));
       return w;
     };
     inner = weights(last_x + 2);
@@ -53,7 +54,13 @@ struct FirstStepsRow {
 
   /// Of f at a point and its neighbours.
   struct Weights {
-    float here, left, right, below, above, behind, ahead;
+    float here = 0;
+    float left = 0;
+    float right = 0;
+    float below = 0;
+    float above = 0;
+    float behind = 0;
+    float ahead = 0;
     [[gnu::always_inline]] float apply(const RowNeighbours& f, std::ptrdiff_t i) const {
       return here * f.here[i] +
              ((left * f.here[i - 1] + right * f.here[i + 1]) +

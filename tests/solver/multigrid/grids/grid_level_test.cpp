@@ -71,6 +71,8 @@ TEST_CASE("only directions with strong couplings are coarsened") {
   CHECK(first("anisotropic3d:40,1,1,10") == std::array<bool, 3>{false, false, true});
   CHECK(first("anisotropic3d:40,100,100,1") == std::array<bool, 3>{true, true, false});
   CHECK(first("anisotropic3d:40,1,10,100") == std::array<bool, 3>{false, false, true});
+  CHECK(first("anisotropic3d:40,1,1,1.9") == std::array<bool, 3>{false, false, true});
+  CHECK(first("anisotropic3d:40,1,1.5,1.5") == std::array<bool, 3>{true, true, true});
   CHECK(first("poisson2d:40") == std::array<bool, 3>{true, true, false});
   for (const char* const word : {"poisson3d:40", "anisotropic3d:40,1,10,100", "poisson2d:9x700",
                                  "poisson3d:300x2x1", "anisotropic3d:50x3x7,1e6,1,1"}) {
