@@ -348,7 +348,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
            k < static_cast<std::size_t>(restriction.rows.begin[row + 1]); ++k) {
         if (k + 2 * rows_ahead < transposed.size()) {
           prefetch(&fine_row(k + 2 * rows_ahead));
-          for (const std::size_t line : {0, 4, 8}) prefetch(fine_row(k + rows_ahead).data() + line);
+          for (std::size_t line = 0; line <= 8; line += 4)
+            prefetch(fine_row(k + rows_ahead).data() + line);
         }
         const auto weight = static_cast<double>(transposed[k].value);
         for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);

@@ -342,20 +342,36 @@ void Hierarchy<Value>::make_vectors() {
                                     level.z[0].bytes() + level.z[1].bytes() +
                                     level.off_diagonal->bytes();
     level.report.boundary_rows = level.off_diagonal->boundary_row_count();
-    const auto products = 2 * std::int64_t{settings_.degree} - 1 + (level.restriction ? 1 : 0);
-    level.report.sent_bytes = products * level.b_to_smooth->sent_bytes();
-    level.report.sent_messages = products * level.b_to_smooth->message_count();
-    if (!level.restriction) continue;
-    level.r_to_restrict.emplace(crew_, level.restriction->plan(), level.thread_rows,
-                                level.r.data());
-    level.report.allocated_bytes += level.restriction->bytes() + level.prolongation->bytes();
-    level.report.sent_bytes += level.r_to_restrict->sent_bytes();
-    level.report.sent_messages += level.r_to_restrict->message_count();
+    if (level.restriction) {
+      level.r_to_restrict.emplace(crew_, level.restriction->plan(), level.thread_rows,
+                                  level.r.data());
+      level.report.allocated_bytes += level.restriction->bytes() + level.prolongation->bytes();
+    }
   }
-  // What a level sends to the finer one counts there.
-  for (std::size_t i = 1; i < levels_.size(); ++i) {
-    levels_[i - 1]->report.sent_bytes += levels_[i]->x_to_prolongate->sent_bytes();
-    levels_[i - 1]->report.sent_messages += levels_[i]->x_to_prolongate->message_count();
+  report_exchanges();
+}
+
+template <class Value>
+void Hierarchy<Value>::report_exchanges() {
+  const auto add = [](LevelReport& report, LevelHalo<Value>& halo, int count) {
+    if (count == 0) return;
+    report.exchanges.push_back({&halo, count});
+    report.sent_bytes += count * halo.sent_bytes();
+    report.sent_messages += count * std::int64_t{halo.message_count()};
+  };
+  const int first = settings_.degree > 1 ? 1 : 0;  // of smoothing
+  const int others = std::max(0, settings_.degree - 2);
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    Level<Value>& level = *levels_[i];
+    if (!level.off_diagonal) continue;
+    const int sides = level.restriction ? 2 : 1;  // before and after the coarse correction
+    add(level.report, *level.b_to_smooth, first);
+    if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
+    if (!level.restriction) continue;
+    add(level.report, *level.x_to_multiply, 2);
+    add(level.report, *level.r_to_smooth, first);
+    add(level.report, *level.r_to_restrict, 1);
+    add(level.report, *levels_[i + 1]->x_to_prolongate, 1);
   }
   if (coarsest_) {
     levels_.back()->report.sent_bytes += coarsest_->sent_bytes();

@@ -73,6 +73,8 @@ class Hierarchy {
                                  const std::vector<double>& coarse_scale,
                                  const spmv::RowPartition& partition);
   void make_vectors();
+  /// What every level exchanges in a cycle.
+  void report_exchanges();
 
   Crew crew_;
   Settings settings_;

@@ -3,7 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "spmv/rows/halo.h"
+
 namespace weft::solver::amg {
+
+/// An exchange of a level, and how often a cycle makes it.
+struct ExchangeReport {
+  spmv::Halo* halo;
+  int count;
+};
 
 /// One level of a hierarchy. Counts are of all ranks, times, bytes and messages of this one.
 struct LevelReport {
@@ -17,6 +25,7 @@ struct LevelReport {
   std::int64_t allocated_bytes = 0;
   std::int64_t sent_bytes = 0;  // of a cycle
   std::int64_t sent_messages = 0;
+  std::vector<ExchangeReport> exchanges{};  // the same number on every rank
   double setup_seconds = 0;
   double seconds = 0;  // of all cycles, the primary thread's
   double halo_wait_seconds = 0;  // of these

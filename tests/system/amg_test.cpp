@@ -107,6 +107,10 @@ TEST_CASE("the report has every level with its rows, memory, messages and times"
           Approx(amg["operator_complexity"].get<double>()));
     CHECK((levels[0]["halo"].value("messages", -1) > 0) == (ranks > 1));
     CHECK(levels[0]["ranks"] == ranks);
+    const json& halo = levels[0]["halo"];
+    CHECK((halo.value("seconds_alone", -1.0) > 0) == (ranks > 1));
+    CHECK(halo.value("hidden_fraction", -1.0) >= 0);
+    CHECK(halo.value("hidden_fraction", 2.0) <= 1);
     CHECK(levels[1]["ranks"] == 1);  // about 1300 rows
   }
 }

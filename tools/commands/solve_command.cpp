@@ -168,7 +168,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.smoothing_steps = method_options.multigrid.steps;
   facts.multigrid = grids.collective_report(job, system.op().comm_thread());
   if (amg)
-    facts.amg = collective_amg_report(job, amg->report(), facts.preconditioner_setup_seconds);
+    facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
+                                      facts.preconditioner_setup_seconds);
   if (entry.has_restart) facts.restart = method_options.restart;
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
