@@ -65,7 +65,7 @@ class Simulation {
  private:
   /// Of a synchronous rank: arrival times of halos, from each face of this sweep and the next.
   struct Halos {
-    std::array<std::array<double, 2>, face_count> arrival;
+    std::array<std::array<double, 2>, face_count> arrival{};
     std::array<std::uint8_t, face_count> count{};
     bool is_posted = false;
     double begin = 0;
@@ -177,7 +177,7 @@ void Simulation::make_parts() {
 void Simulation::set_boundary(int rank, std::span<double> values) const {
   const spmv::DiffusionProblem problem = problem_of(shape_);
   const std::array<int, 3> place = shape_.place(rank);
-  const int points = shape_.points();
+  const spmv::GlobalIndex points = shape_.points();
   const spmv::GridBox all = shape_.layout().with_ghosts();
   for (std::size_t face = 0; face < face_count; ++face) {
     if (shape_.neighbour(rank, face) >= 0) continue;
