@@ -218,11 +218,15 @@ void Gmres::collective_iterate(const TeamThread& thread, std::span<const double>
     collective_cycle(thread, norm, first_norm, report);
     const bool is_cut = report.status == SolveStatus::not_converged &&
                         report.iterations == options().stop.max_iterations;
+    const bool has_stalled = report.status == SolveStatus::breakdown;
     const double before = std::exchange(norm, collective_correct(thread, b, norm));
     report.recurrence_residual = norm / first_norm;
-    report.status = options().stop.is_met(norm, first_norm) ? SolveStatus::converged
-                                                            : SolveStatus::not_converged;
-    if (report.status == SolveStatus::converged || is_cut || norm < stagnation * before) continue;
+    if (options().stop.is_met(norm, first_norm))
+      report.status = SolveStatus::converged;
+    else
+      report.status = has_stalled ? SolveStatus::breakdown : SolveStatus::not_converged;
+    if (report.status != SolveStatus::not_converged || is_cut || norm < stagnation * before)
+      continue;
     report.status = SolveStatus::breakdown;
     report.explanation = fmt::format(
         "a cycle of {} iterations took the residual from {:.3g} to {:.3g} of the first: it wants "

@@ -131,8 +131,21 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
                         SolveReport& report) const {
   report.recurrence_residual = first_norm > 0 ? norm / first_norm : 0;
   if (options_.stop.is_met(norm, first_norm)) report.status = SolveStatus::converged;
+  watch_progress(report);
   if (thread.is_primary() && options_.on_iteration && report.iterations > 0)
     options_.on_iteration(report.iterations, report.recurrence_residual);
+}
+
+void KrylovMethod::watch_progress(SolveReport& report) const {
+  if (report.halved_residual == 0 || report.recurrence_residual <= report.halved_residual / 2) {
+    report.halved_residual = report.recurrence_residual;
+    report.halved_iteration = report.iterations;
+  }
+  const std::int64_t waited = report.iterations - report.halved_iteration;
+  if (options_.patience > 0 && report.status == SolveStatus::not_converged &&
+      waited >= std::max(options_.patience, report.iterations / 2))
+    break_down(report,
+               fmt::format("stalled: the residual has not halved in {} iterations", waited));
 }
 
 SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<const double> b,

@@ -36,7 +36,7 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
       if (report.status != SolveStatus::not_converged) return;
     }
     note(thread, norm, first_norm, report);
-    if (report.status == SolveStatus::converged ||
+    if (report.status != SolveStatus::not_converged ||
         report.iterations >= options().stop.max_iterations)
       return;
     if (!(step.denominator > 0)) {

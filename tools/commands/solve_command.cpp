@@ -3,11 +3,14 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/choice/decision_table.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
@@ -39,6 +42,8 @@ using solver::SolveStatus;
 
 constexpr std::int64_t trial_iterations = 10;
 constexpr std::int64_t grid_trial_iterations = 2;
+/// Iterations without progress after which another way is tried.
+constexpr std::int64_t patience_with_a_choice = 300;
 
 struct Choice {
   const KrylovEntry* method;
@@ -91,8 +96,91 @@ Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMetho
   return best;
 }
 
+/// A method with its preconditioner, and what came of it.
+struct Attempt {
+  std::unique_ptr<solver::Preconditioner> preconditioner;
+  std::unique_ptr<KrylovMethod> method;
+  std::unique_ptr<MultigridGrids> grids;
+  Choice choice;
+  KrylovMethod::Options settings;
+  SolveReport result;
+};
+
+/// What all attempts share.
+struct Setting {
+  Job& job;
+  SolveSystem& system;
+  const spmv::Problem& problem;
+  const perfmodel::Stopwatch& watch;
+  ProgressLine& progress;
+  Timeline& timeline;
+};
+
+/// Makes the preconditioner and the method that `options` name, and solves. `patience`: as of
+/// KrylovMethod. Collective. Throws comm_thread::InputError.
+Attempt collective_solve(const Setting& setting, const SolveOptions& options, SolveFacts& facts,
+                         std::int64_t patience) {
+  Job& job = setting.job;
+  SolveSystem& system = setting.system;
+  Attempt attempt;
+  facts.schwarz = nullptr;
+  attempt.preconditioner = collective_make_preconditioner(system, options, setting.problem, facts);
+  attempt.settings = {.mode = *spmv::parse_mode(options.mode),
+                      .preconditioner = attempt.preconditioner.get(),
+                      .stop = options.stop,
+                      .patience = patience,
+                      .on_iteration = [&](std::int64_t iteration, double residual) {
+                        setting.progress.update(iteration, residual);
+                      }};
+  attempt.settings.multigrid = options.parsed_multigrid();
+  if (options.restart > 0) attempt.settings.restart = options.restart;
+  facts.communication = collective_measure_communication(job, system.op());
+  attempt.choice =
+      options.method == "auto"
+          ? collective_choose_method(job, system, attempt.settings, facts.communication)
+          : Choice{solver::find_krylov_method(options.method), ""};
+  if (!attempt.choice.method) attempt.choice.method = &default_method();
+  attempt.method = attempt.choice.method->collective_make(system.op(), attempt.settings);
+  facts.setup_seconds = setting.watch.seconds();
+  attempt.grids = std::make_unique<MultigridGrids>(*attempt.method, attempt.preconditioner.get());
+  attempt.grids->forget_times();
+  setting.timeline.collective_start();
+  const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
+  attempt.result = attempt.method->solve(system.b());
+  if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
+  setting.progress.clear();
+  return attempt;
+}
+
+/// Tries `ways` until one converges; the last one, whatever comes of it. `options` get what was
+/// tried last. Collective. Throws comm_thread::InputError where the last one refuses the matrix.
+Attempt collective_try(const Setting& setting, const std::vector<solver::Candidate>& ways,
+                       SolveOptions& options, SolveFacts& facts) {
+  for (std::size_t i = 0;; ++i) {
+    options.method = ways[i].method;
+    options.preconditioner = ways[i].preconditioner;
+    const std::string name =
+        fmt::format("{} with preconditioner {}", options.method, options.preconditioner);
+    facts.decisions.push_back(i == 0 ? name + ": " + ways[i].reason : "turned to " + name);
+    const bool is_last = i + 1 == ways.size();
+    try {
+      Attempt attempt =
+          collective_solve(setting, options, facts, is_last ? 0 : patience_with_a_choice);
+      const SolveReport& result = attempt.result;
+      if (is_last || result.status == SolveStatus::converged) return attempt;
+      facts.decisions.push_back(fmt::format(
+          "after {} iterations the residual was {:.1e}{}", result.iterations,
+          result.relative_residual, result.explanation.empty() ? "" : ": " + result.explanation));
+    } catch (const comm_thread::InputError& error) {
+      if (is_last) throw;
+      facts.decisions.emplace_back(error.what());
+    }
+  }
+}
+
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
+  const bool is_free = options.set_defaults();
   options.check();
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
@@ -106,42 +194,27 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
 
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
-  if (const spmv::SparseOperator* const matrix = system.matrix_operator())
-    check_symmetry(options, collective_find_given_traits(job, system, *matrix), problem.name());
+  std::vector<solver::Candidate> ways;
+  if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
+    const solver::MatrixTraits traits = collective_find_given_traits(job, system, *matrix);
+    if (is_free && problem.is_file())
+      ways = solver::candidates(traits, {});
+    else
+      check_symmetry(options, traits, problem.name());
+  }
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }
-  const auto preconditioner = collective_make_preconditioner(system, options, problem, facts);
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
-  KrylovMethod::Options method_options{
-      .mode = *spmv::parse_mode(options.mode),
-      .preconditioner = preconditioner.get(),
-      .stop = options.stop,
-      .on_iteration = [&](std::int64_t iteration, double residual) {
-        progress.update(iteration, residual);
-      }};
-  method_options.multigrid = options.parsed_multigrid();
-  if (options.restart > 0) method_options.restart = options.restart;
-  facts.communication = collective_measure_communication(job, system.op());
-  const bool is_chosen = options.method == "auto";
-  const Choice choice =
-      is_chosen ? collective_choose_method(job, system, method_options, facts.communication)
-                : Choice{solver::find_krylov_method(options.method), ""};
-  const KrylovEntry& entry = choice.method ? *choice.method : default_method();
-  const auto method = entry.collective_make(system.op(), method_options);
-  facts.setup_seconds = watch.seconds();
-  MultigridGrids grids(*method, preconditioner.get());
-  grids.forget_times();
-  timeline.collective_start();
-  const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
-  const SolveReport result = method->solve(system.b());
-  if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
-  progress.clear();
+  const Setting setting{job, system, problem, watch, progress, timeline};
+  const Attempt attempt = ways.empty() ? collective_solve(setting, options, facts, 0)
+                                       : collective_try(setting, ways, options, facts);
   if (!options.solution_path.empty())
-    system.collective_write(job, method->solution(), options.solution_path);
+    system.collective_write(job, attempt.method->solution(), options.solution_path);
 
+  const KrylovEntry& entry = *attempt.choice.method;
   facts.problem = problem.name();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
@@ -149,18 +222,21 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.matrix_format = system.format_name();
   facts.boundary_rows = system.boundary_row_count();
   facts.ordering = system.ordering();
-  facts.method = is_chosen ? entry.name : options.method;
-  facts.choice = choice.why;
+  facts.method = options.method == "auto" ? entry.name : options.method;
+  facts.choice = attempt.choice.why;
+  if (!ways.empty())
+    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}", options.problem,
+                                options.method, options.preconditioner);
   facts.has_jacobi = options.has_jacobi();
-  facts.vector_bytes = method->vector_bytes();
+  facts.vector_bytes = attempt.method->vector_bytes();
   facts.vector_flops = entry.vector_flops;
   facts.products = entry.products;
   facts.reductions = entry.reductions;
-  facts.smoothing_steps = method_options.multigrid.steps;
-  facts.multigrid = grids.collective_report(job, system.op().comm_thread());
-  if (entry.has_restart) facts.restart = method_options.restart;
+  facts.smoothing_steps = attempt.settings.multigrid.steps;
+  facts.multigrid = attempt.grids->collective_report(job, system.op().comm_thread());
+  if (entry.has_restart) facts.restart = attempt.settings.restart;
   facts.total_seconds = watch.seconds();
-  Json report = collective_solve_report(job, options, facts, result);
+  Json report = collective_solve_report(job, options, facts, attempt.result);
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
@@ -168,7 +244,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     print_solve_summary(report);
     print_trace(report);
   }
-  return result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
+  return attempt.result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
 }
 
 }  // namespace
@@ -182,6 +258,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   command.footer(
       "Examples:\n"
       "  weft solve poisson3d:128\n"
+      "  weft solve matrix.mtx      (chooses method and preconditioner, and says why)\n"
       "  weft solve poisson3d:256 --operator stencil --method multigrid\n"
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
       "  weft solve matrix.mtx --preconditioner multigrid --grid 40x50x60\n"

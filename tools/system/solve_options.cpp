@@ -43,7 +43,9 @@ std::string help_of_methods() {
   return text +
          "auto: the variant of cg, or multigrid on a grid without a matrix, that a short trial\n"
          "shows to be quickest;\n"
-         "pcg-jacobi: cg with --preconditioner jacobi";
+         "pcg-jacobi: cg with --preconditioner jacobi;\n"
+         "default: cg; of a matrix from a file without --preconditioner what suits the matrix:\n"
+         "the report says what was chosen, why, and the command that names it";
 }
 
 /// NXxNY or NXxNYxNZ.
@@ -139,6 +141,14 @@ std::optional<solver::MatrixMultigrid::Grid> SolveOptions::parsed_grid() const {
   return parse_grid(grid);
 }
 
+bool SolveOptions::set_defaults() {
+  const bool is_free = method.empty() && preconditioner.empty() && grid.empty() &&
+                       multigrid.empty() && restart == 0 && !force;
+  if (method.empty()) method = "cg";
+  if (preconditioner.empty()) preconditioner = "none";
+  return is_free;
+}
+
 void SolveOptions::check() const {
   const std::string name = preconditioner_name();
   if (parsed_schwarz() || parsed_isai()) {
@@ -186,8 +196,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_operator_option(command, options.operator_kind);
   command.add_option("--method", options.method, help_of_methods())
       ->check(CLI::IsMember(names_of_methods()))
-      ->type_name("METHOD")
-      ->capture_default_str();
+      ->type_name("METHOD");
   command.add_flag("--force", options.force,
                    "run a method that needs a symmetric matrix on one that is not");
   command
@@ -206,8 +215,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "isai[:kind=general|symmetric]: a sparse approximate inverse with the pattern of the\n"
           "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(fault_of_preconditioner)
-      ->type_name("none|jacobi|multigrid|isai|ilu0|block-lu|schwarz[:...]")
-      ->capture_default_str();
+      ->type_name("none|jacobi|multigrid|isai|ilu0|block-lu|schwarz[:...]");
   command
       .add_option("--multigrid", options.multigrid,
                   "settings of multigrid as a method or a preconditioner, joined by commas:\n"
