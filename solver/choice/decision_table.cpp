@@ -31,9 +31,9 @@ constexpr std::array table{
         "the matrix is diagonal: its inverse is the preconditioner",
         {{{"gmres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return t.is_symmetric() && t.has_constant_null_space(); },
-        "all rows of a symmetric M-matrix add up to zero, so that it is singular: minres finds the "
-        "least residual whether b is in its range or not",
-        {{{"minres", "jacobi"}, {"gmres", "none"}}}},
+        "all rows of a symmetric M-matrix add up to zero, so that it is singular; definite without "
+        "its null space, which is projected out",
+        {{{"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t) && may_be_definite(t); },
         "symmetric with a positive diagonal and at most 5000 rows: one Cholesky factorization is "
         "the quickest, and LU where the matrix is not definite",

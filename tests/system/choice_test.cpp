@@ -90,8 +90,14 @@ TEST_CASE("a singular matrix ends with the least residual, and what is refused i
     return 4.0 - (i < n) - (i + n >= n * n) - (i % n == 0) - (i % n == n - 1);
   };
   const auto report = solve(folder, folder.write("neumann.mtx", grid_matrix(9, neumann)), 3);
-  CHECK(report.value("status", "") == "breakdown");
+  CHECK(report.value("status", "") == "not-converged");
   CHECK(report.value("relative_residual", 0.0) == Approx(1));  // b = 1 is the null space
+  CHECK(report.value("explanation", "").find("null space") != std::string::npos);
+  CHECK(report.value("null_space", "").starts_with("constant, because"));
+  const auto consistent =
+      run_weft(2, {"solve", folder.path("neumann.mtx"), "--rhs", "x-random:3", "--threads", "1"});
+  CHECK(consistent.exit_code == 0);
+  CHECK_THAT(consistent.output, Catch::Contains("null space   constant"));
   // Symmetric with a positive diagonal, and not definite: Cholesky refuses it, LU does not.
   const auto hidden = [](int i, int j) { return i == j ? 1.0 : -1.0; };
   const auto turned = solve(folder, folder.write("hidden.mtx", grid_matrix(10, hidden)), 0);

@@ -12,8 +12,10 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/choice/decision_table.h"
 #include "solver/krylov/multigrid_settings.h"
+#include "solver/methods/deflated_solve.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
+#include "solver/precondition/null_space.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
@@ -99,6 +101,7 @@ Choice collective_choose_method(const Job& job, SolveSystem& system, KrylovMetho
 /// A method with its preconditioner, and what came of it.
 struct Attempt {
   std::unique_ptr<solver::Preconditioner> preconditioner;
+  std::unique_ptr<solver::DeflatedPreconditioner> deflated;  // where the null space is known
   std::unique_ptr<KrylovMethod> method;
   std::unique_ptr<MultigridGrids> grids;
   Choice choice;
@@ -114,6 +117,8 @@ struct Setting {
   const perfmodel::Stopwatch& watch;
   ProgressLine& progress;
   Timeline& timeline;
+  solver::NullSpace* null_space;  // null: none
+  bool is_symmetric;
 };
 
 /// Makes the preconditioner and the method that `options` name, and solves. `patience`: as of
@@ -125,13 +130,17 @@ Attempt collective_solve(const Setting& setting, const SolveOptions& options, So
   Attempt attempt;
   facts.schwarz = nullptr;
   attempt.preconditioner = collective_make_preconditioner(system, options, setting.problem, facts);
-  attempt.settings = {.mode = *spmv::parse_mode(options.mode),
-                      .preconditioner = attempt.preconditioner.get(),
-                      .stop = options.stop,
-                      .patience = patience,
-                      .on_iteration = [&](std::int64_t iteration, double residual) {
-                        setting.progress.update(iteration, residual);
-                      }};
+  if (setting.null_space)
+    attempt.deflated = std::make_unique<solver::DeflatedPreconditioner>(
+        *setting.null_space, attempt.preconditioner.get());
+  attempt.settings = {
+      .mode = *spmv::parse_mode(options.mode),
+      .preconditioner = setting.null_space ? attempt.deflated.get() : attempt.preconditioner.get(),
+      .stop = options.stop,
+      .patience = patience,
+      .on_iteration = [&](std::int64_t iteration, double residual) {
+        setting.progress.update(iteration, residual);
+      }};
   attempt.settings.multigrid = options.parsed_multigrid();
   if (options.restart > 0) attempt.settings.restart = options.restart;
   facts.communication = collective_measure_communication(job, system.op());
@@ -146,10 +155,36 @@ Attempt collective_solve(const Setting& setting, const SolveOptions& options, So
   attempt.grids->forget_times();
   setting.timeline.collective_start();
   const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
-  attempt.result = attempt.method->solve(system.b());
+  attempt.result = setting.null_space
+                       ? solver::collective_solve_deflated(*attempt.method, *setting.null_space,
+                                                           setting.is_symmetric,
+                                                           options.stop.tolerance, system.b())
+                       : attempt.method->solve(system.b());
   if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
   setting.progress.clear();
   return attempt;
+}
+
+/// The null space that --null-space names, or that the traits show; null: none. Collective. Throws
+/// comm_thread::InputError.
+std::unique_ptr<solver::NullSpace> collective_find_null_space(const Job& job, SolveSystem& system,
+                                                              const SolveOptions& options,
+                                                              const solver::MatrixTraits& traits,
+                                                              SolveFacts& facts) {
+  const std::string& word = options.null_space;
+  if (word == "none" || (word.empty() && !traits.has_constant_null_space())) return nullptr;
+  facts.null_space =
+      word.empty() ? "constant, because the matrix is an M-matrix whose rows all add up to zero"
+                   : word;
+  const bool is_file = !word.empty() && word != "constant";
+  const std::vector<double> vector =
+      is_file ? system.collective_read(job, word) : std::vector<double>{};
+  try {
+    return std::make_unique<solver::NullSpace>(dynamic_cast<spmv::SparseOperator&>(system.op()),
+                                               vector);
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError("--null-space " + word + ": " + error.what());
+  }
 }
 
 /// Tries `ways` until one converges; the last one, whatever comes of it. `options` get what was
@@ -167,7 +202,10 @@ Attempt collective_try(const Setting& setting, const std::vector<solver::Candida
       Attempt attempt =
           collective_solve(setting, options, facts, is_last ? 0 : patience_with_a_choice);
       const SolveReport& result = attempt.result;
-      if (is_last || result.status == SolveStatus::converged) return attempt;
+      const bool is_least =  // no other method leaves less
+          setting.null_space && result.status == SolveStatus::not_converged &&
+          options.stop.is_met(result.recurrence_residual, 1);
+      if (is_last || is_least || result.status == SolveStatus::converged) return attempt;
       facts.decisions.push_back(fmt::format(
           "after {} iterations the residual was {:.1e}{}", result.iterations,
           result.relative_residual, result.explanation.empty() ? "" : ": " + result.explanation));
@@ -195,12 +233,16 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
   std::vector<solver::Candidate> ways;
+  std::unique_ptr<solver::NullSpace> null_space;
+  bool is_symmetric = true;
   if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
     const solver::MatrixTraits traits = collective_find_given_traits(job, system, *matrix);
     if (is_free && problem.is_file())
       ways = solver::candidates(traits, {});
     else
       check_symmetry(options, traits, problem.name());
+    is_symmetric = traits.is_symmetric();
+    null_space = collective_find_null_space(job, system, options, traits, facts);
   }
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
@@ -208,7 +250,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     facts.mode_choice = choice.why;
   }
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
-  const Setting setting{job, system, problem, watch, progress, timeline};
+  const Setting setting{job,      system,   problem,          watch,
+                        progress, timeline, null_space.get(), is_symmetric};
   const Attempt attempt = ways.empty() ? collective_solve(setting, options, facts, 0)
                                        : collective_try(setting, ways, options, facts);
   if (!options.solution_path.empty())

@@ -127,6 +127,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.decisions.empty()) report["decisions"] = facts.decisions;
+  if (!facts.null_space.empty()) report["null_space"] = facts.null_space;
   if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
   report["preconditioner"] = facts.has_jacobi ? "jacobi" : options.preconditioner_name();
@@ -161,6 +162,8 @@ void print_solve_summary(const Json& report) {
   if (report.contains("decisions"))
     for (const Json& decision : report["decisions"])
       fmt::print("choice       {}\n", text(decision));
+  if (report.contains("null_space"))
+    fmt::print("null space   {}: projected out\n", text(report["null_space"]));
   if (report.contains("command_line"))
     fmt::print("same as      {}\n", text(report["command_line"]));
   fmt::print("run          {}, {} mode, {}, {}\n", text(report["method"]), text(report["mode"]),

@@ -181,6 +181,8 @@ void SolveOptions::check() const {
     throw comm_thread::InputError(
         "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
         "whose rows have an order");
+  if (is_matrix_free() && !null_space.empty())
+    throw comm_thread::InputError("--null-space: found with --operator stencil; expected a matrix");
   if (is_matrix_free() && format != "auto")
     throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
 }
@@ -197,6 +199,14 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command.add_option("--method", options.method, help_of_methods())
       ->check(CLI::IsMember(names_of_methods()))
       ->type_name("METHOD");
+  command
+      .add_option(
+          "--null-space", options.null_space,
+          "of a singular matrix: constant, all entries equal, or a Matrix Market array file:\n"
+          "it is projected out of the iteration and, where the matrix is symmetric, of b;\n"
+          "none: not even where it is found; default: constant, where the matrix is an\n"
+          "M-matrix whose rows all add up to zero")
+      ->type_name("constant|none|FILE");
   command.add_flag("--force", options.force,
                    "run a method that needs a symmetric matrix on one that is not");
   command

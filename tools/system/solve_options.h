@@ -23,6 +23,7 @@ struct SolveOptions : SystemOptions {
   std::string method;  // empty where not given, until `set_defaults`
   std::string preconditioner;  // the same
   std::string grid;  // of the rows of a matrix; empty where not given
+  std::string null_space;  // constant, none or a file; empty: found where it is easy
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
