@@ -217,7 +217,9 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
+    solver/choice/decision_table.cpp
     solver/choice/matrix_traits.cpp
+    solver/methods/deflated_solve.cpp
     solver/multigrid/additive_cycle.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
@@ -225,6 +227,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/grid_values.cpp
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp
+    solver/precondition/null_space.cpp
     solver/report/residual_history.cpp
     solver/report/threaded_report.cpp
     solver/simulation/jacobi_simulation.cpp

@@ -185,7 +185,7 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
     if (is_done) {
       ++report.iterations;
       note(thread, state.r, first_norm, report);
-      if (report.status == SolveStatus::converged) return;
+      if (report.status != SolveStatus::not_converged) return;
     }
     if (!std::isfinite(state.r))
       return break_down(report, "the residual left the range of double; gmres cannot diverge");

@@ -137,11 +137,24 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
     report.status = SolveStatus::diverged;
   else if (options_.stops && k > 0 && stop_asked_[(k - 1) & 1].load(std::memory_order_relaxed))
     report.status = SolveStatus::stopped;
+  watch_progress(report);
   if (!thread.is_primary() || k == 0) return;
   if (options_.on_iteration) options_.on_iteration(k, report.recurrence_residual);
   if (options_.stops)
     stop_asked_[k & 1].store(options_.stops(k, report.recurrence_residual),
                              std::memory_order_relaxed);
+}
+
+void KrylovMethod::watch_progress(SolveReport& report) const {
+  if (report.halved_residual == 0 || report.recurrence_residual <= report.halved_residual / 2) {
+    report.halved_residual = report.recurrence_residual;
+    report.halved_iteration = report.iterations;
+  }
+  const std::int64_t waited = report.iterations - report.halved_iteration;
+  if (options_.patience > 0 && report.status == SolveStatus::not_converged &&
+      waited >= std::max(options_.patience, report.iterations / 2))
+    break_down(report,
+               fmt::format("stalled: the residual has not halved in {} iterations", waited));
 }
 
 SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<const double> b,

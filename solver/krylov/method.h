@@ -34,6 +34,9 @@ class KrylovMethod {
     spmv::Mode mode = spmv::Mode::task;
     Preconditioner* preconditioner = nullptr;  // null: the identity; outlives the method
     StopCriterion stop;
+    /// Iterations without progress after which a solve ends as a breakdown: the residual has not
+    /// halved in so many, nor in half of all so far. 0: it goes on to the limit.
+    std::int64_t patience = 0;
     int restart = 30;  // of GMRES: iterations of a cycle
     MultigridSettings multigrid{};  // of multigrid as a method
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
@@ -165,6 +168,9 @@ class KrylovMethod {
   /// Notes that iteration number `report.iterations` ended with ‖r‖ = `norm`.
   void note(const comm_thread::TeamThread& thread, double norm, double first_norm,
             SolveReport& report) const;
+
+  /// Ends a solve that has stalled, see Options::patience.
+  void watch_progress(SolveReport& report) const;
 
   /// Begins again from the true residual b − A·x. Every thread.
   void collective_begin_again(const comm_thread::TeamThread& thread, std::span<const double> b);

@@ -22,6 +22,8 @@ struct SolveReport {
   double relative_residual = 0;  // ‖b − A x‖/‖b‖, recomputed from x
   double solve_seconds = 0;
   double comm_thread_cpu_seconds = 0;
+  double halved_residual = 0;  // the last that was half of the one before, and its iteration
+  std::int64_t halved_iteration = 0;
   perfmodel::PhaseTimes phases;  // of the iterations, as the primary compute thread saw them
 };
 

@@ -155,6 +155,15 @@ TEST_CASE("a matrix that is not symmetric is refused by methods that need it, un
   CHECK(run_weft(2, {"solve", file, "--method", "cg", "--force", "--threads", "1"}).exit_code != 2);
 }
 
+TEST_CASE("a null space that is none is refused") {
+  const ScratchFolder folder;
+  const auto file = folder.write("matrix.mtx", general + "2 2 2\n1 1 1\n2 2 1\n");
+  check_refused(folder, {"solve", file, "--null-space", "constant", "--threads", "1"},
+                {"--null-space constant: A times this vector", "expected 0"});
+  check_refused(folder, {"solve", file, "--null-space", folder.path("missing.mtx")},
+                {"missing.mtx", "No such file"});
+}
+
 TEST_CASE("unknown commands and options are refused") {
   const ScratchFolder folder;
   const auto matrix = folder.write("matrix.mtx", good);

@@ -43,14 +43,15 @@ TEST_CASE("an indefinite matrix is a breakdown with an explanation and exit code
                                    "3 3 3\n1 1 1\n2 2 -2\n3 3 1\n");
   for (const int ranks : {1, 2}) {
     INFO(ranks << " ranks");
-    const auto result =
-        run_weft(ranks, {"solve", matrix, "--rhs", "ones", "--threads", "1", "--json", "-"});
+    const auto result = run_weft(ranks, {"solve", matrix, "--method", "cg", "--rhs", "ones",
+                                         "--threads", "1", "--json", "-"});
     CHECK(result.exit_code == 3);
     const auto report = report_of(result);
     CHECK(faults_of_solve_report(report) == "");
     CHECK(report.value("status", "") == "breakdown");
     CHECK(report.value("explanation", "").find("not positive definite") != std::string::npos);
-    const auto summary = run_weft(ranks, {"solve", matrix, "--rhs", "ones", "--threads", "1"});
+    const auto summary =
+        run_weft(ranks, {"solve", matrix, "--method", "cg", "--rhs", "ones", "--threads", "1"});
     CHECK(summary.exit_code == 3);
     CHECK(summary.output.find("breakdown after 0 iterations") != std::string::npos);
     CHECK(summary.output.find("not positive definite") != std::string::npos);

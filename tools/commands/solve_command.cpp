@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,10 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/preconditioner.h"
+#include "solver/choice/decision_table.h"
+#include "solver/methods/deflated_solve.h"
 #include "solver/methods/method_table.h"
+#include "solver/precondition/null_space.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/matrix_check.h"
@@ -42,6 +46,9 @@ using solver::KrylovEntry;
 using solver::KrylovMethod;
 using solver::SolveReport;
 using solver::SolveStatus;
+
+/// Iterations without progress after which another way is tried.
+constexpr std::int64_t patience_with_a_choice = 300;
 
 /// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
 std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(
@@ -77,6 +84,134 @@ library::MethodChoice collective_choose_method(SolveSystem& system,
   return choice;
 }
 
+/// A method with its preconditioner, and what came of it.
+struct Attempt {
+  std::unique_ptr<solver::Preconditioner> preconditioner;
+  std::unique_ptr<solver::DeflatedPreconditioner> deflated;  // where the null space is known
+  std::unique_ptr<KrylovMethod> method;
+  std::unique_ptr<MultigridGrids> grids;
+  library::MethodChoice choice;
+  KrylovMethod::Options settings;
+  MemoryForecast forecast;
+  std::optional<ResidualHistory> history;  // of rank 0
+  SolveReport result;
+};
+
+/// What all attempts share.
+struct Setting {
+  Job& job;
+  SolveSystem& system;
+  const spmv::Problem& problem;
+  const perfmodel::Stopwatch& watch;
+  ProgressLine& progress;
+  Timeline& timeline;
+  const MemoryForecast& forecast;  // without the factors of Schwarz
+  solver::NullSpace* null_space;  // null: none
+  bool is_symmetric;
+};
+
+/// Makes the preconditioner and the method that `options` name, and solves. `patience`: as of
+/// KrylovMethod. Collective. Throws comm_thread::InputError.
+Attempt collective_solve(const Setting& setting, const SolveOptions& options, SolveFacts& facts,
+                         std::int64_t patience) {
+  Job& job = setting.job;
+  SolveSystem& system = setting.system;
+  Attempt attempt;
+  facts.schwarz = nullptr;
+  attempt.forecast = setting.forecast;
+  attempt.preconditioner = collective_make_preconditioner(job, system, options, setting.problem,
+                                                          attempt.forecast, facts);
+  if (setting.null_space)
+    attempt.deflated = std::make_unique<solver::DeflatedPreconditioner>(
+        *setting.null_space, attempt.preconditioner.get());
+  std::optional<ResidualHistory> history;
+  attempt.settings = {
+      .mode = *spmv::parse_mode(options.mode),
+      .preconditioner = setting.null_space ? attempt.deflated.get() : attempt.preconditioner.get(),
+      .stop = options.stop,
+      .patience = patience,
+      .on_iteration = [&](std::int64_t iteration, double residual) {
+        setting.progress.update(iteration, residual);
+        if (history) history->add(iteration, residual);
+      }};
+  attempt.settings.multigrid = options.settings().parsed_multigrid();
+  if (options.restart > 0) attempt.settings.restart = options.restart;
+  facts.communication = collective_measure_communication(job, system.op());
+  attempt.choice = options.method == "auto"
+                       ? collective_choose_method(system, attempt.settings, facts.communication)
+                       : library::MethodChoice{solver::find_krylov_method(options.method), ""};
+  if (!attempt.choice.method) attempt.choice.method = &default_method();
+  attempt.method = attempt.choice.method->collective_make(system.op(), attempt.settings);
+  facts.setup_seconds = setting.watch.seconds();
+  attempt.grids = std::make_unique<MultigridGrids>(*attempt.method, attempt.preconditioner.get());
+  attempt.grids->forget_times();
+  auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(attempt.preconditioner.get());
+  if (amg) amg->forget_times();
+  setting.timeline.collective_start();
+  if (job.is_root()) history.emplace();
+  const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
+  attempt.result = setting.null_space
+                       ? solver::collective_solve_deflated(*attempt.method, *setting.null_space,
+                                                           setting.is_symmetric,
+                                                           options.stop.tolerance, system.b())
+                       : attempt.method->solve(system.b());
+  if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
+  setting.progress.clear();
+  attempt.history = std::move(history);
+  return attempt;
+}
+
+/// The null space that --null-space names, or that the traits show; null: none. Collective. Throws
+/// comm_thread::InputError.
+std::unique_ptr<solver::NullSpace> collective_find_null_space(const Job& job, SolveSystem& system,
+                                                              const SolveOptions& options,
+                                                              const solver::MatrixTraits& traits,
+                                                              SolveFacts& facts) {
+  const std::string& word = options.null_space;
+  if (word == "none" || (word.empty() && !traits.has_constant_null_space())) return nullptr;
+  facts.null_space =
+      word.empty() ? "constant, because the matrix is an M-matrix whose rows all add up to zero"
+                   : word;
+  const bool is_file = !word.empty() && word != "constant";
+  const std::vector<double> vector =
+      is_file ? system.collective_read(job, word) : std::vector<double>{};
+  try {
+    return std::make_unique<solver::NullSpace>(dynamic_cast<spmv::SparseOperator&>(system.op()),
+                                               vector);
+  } catch (const comm_thread::InputError& error) {
+    throw comm_thread::InputError("--null-space " + word + ": " + error.what());
+  }
+}
+
+/// Tries `ways` until one converges; the last one, whatever comes of it. `options` get what was
+/// tried last. Collective. Throws comm_thread::InputError where the last one refuses the matrix.
+Attempt collective_try(const Setting& setting, const std::vector<solver::Candidate>& ways,
+                       SolveOptions& options, SolveFacts& facts) {
+  for (std::size_t i = 0;; ++i) {
+    options.method = ways[i].method;
+    options.preconditioner = ways[i].preconditioner;
+    const std::string name =
+        fmt::format("{} with preconditioner {}", options.method, options.preconditioner);
+    facts.decisions.push_back(i == 0 ? name + ": " + ways[i].reason : "turned to " + name);
+    const bool is_last = i + 1 == ways.size();
+    try {
+      Attempt attempt =
+          collective_solve(setting, options, facts, is_last ? 0 : patience_with_a_choice);
+      const SolveReport& result = attempt.result;
+      const bool is_least =  // no other method leaves less
+          setting.null_space && result.status == SolveStatus::not_converged &&
+          options.stop.is_met(result.recurrence_residual, 1);
+      if (is_last || is_least || result.status == SolveStatus::converged) return attempt;
+      facts.decisions.push_back(fmt::format(
+          "after {} iterations the residual was {:.1e}{}", result.iterations,
+          result.relative_residual, result.explanation.empty() ? "" : ": " + result.explanation));
+    } catch (const comm_thread::InputError& error) {
+      if (is_last) throw;
+      facts.decisions.emplace_back(error.what());
+    }
+  }
+}
+
 /// --dry-run: the report of a solve that only says what memory it would take. Collective.
 int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Problem& problem,
                   const MemoryForecast& forecast) {
@@ -93,7 +228,10 @@ int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Pro
 
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
+  const bool is_free = options.set_defaults();
   options.settings().check();
+  if (options.is_matrix_free() && !options.null_space.empty())
+    throw comm_thread::InputError("--null-space: found with --operator stencil; expected a matrix");
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
@@ -104,53 +242,37 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   if (!options.solution_path.empty())
     spmv::collective_check_writable(job.world(), options.solution_path);
 
-  MemoryForecast forecast = collective_forecast_solve(job, options, problem);
+  const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
   if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
   collective_check_memory(job, problem.name(), forecast);
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   SolveFacts facts;
-  if (const spmv::SparseOperator* const matrix = system.matrix_operator())
-    check_symmetry(options, collective_find_given_traits(job, system, *matrix), problem.name());
+  std::vector<solver::Candidate> ways;
+  std::unique_ptr<solver::NullSpace> null_space;
+  bool is_symmetric = true;
+  if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
+    const solver::MatrixTraits traits = collective_find_given_traits(job, system, *matrix);
+    if (is_free && problem.is_file())
+      ways = solver::candidates(traits, {.has_amg = true});
+    else
+      check_symmetry(options, traits, problem.name());
+    is_symmetric = traits.is_symmetric();
+    null_space = collective_find_null_space(job, system, options, traits, facts);
+  }
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }
-  const auto preconditioner =
-      collective_make_preconditioner(job, system, options, problem, forecast, facts);
   ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
-  std::optional<ResidualHistory> history;
-  KrylovMethod::Options method_options{
-      .mode = *spmv::parse_mode(options.mode),
-      .preconditioner = preconditioner.get(),
-      .stop = options.stop,
-      .on_iteration = [&](std::int64_t iteration, double residual) {
-        progress.update(iteration, residual);
-        if (history) history->add(iteration, residual);
-      }};
-  method_options.multigrid = options.settings().parsed_multigrid();
-  if (options.restart > 0) method_options.restart = options.restart;
-  facts.communication = collective_measure_communication(job, system.op());
-  const bool is_chosen = options.method == "auto";
-  const library::MethodChoice choice =
-      is_chosen ? collective_choose_method(system, method_options, facts.communication)
-                : library::MethodChoice{solver::find_krylov_method(options.method), ""};
-  const KrylovEntry& entry = choice.method ? *choice.method : default_method();
-  const auto method = entry.collective_make(system.op(), method_options);
-  facts.setup_seconds = watch.seconds();
-  MultigridGrids grids(*method, preconditioner.get());
-  grids.forget_times();
-  auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(preconditioner.get());
-  if (amg) amg->forget_times();
-  timeline.collective_start();
-  if (job.is_root()) history.emplace();
-  const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
-  const SolveReport result = method->solve(system.b());
-  if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
-  progress.clear();
+  const Setting setting{job,      system,   problem,          watch,       progress,
+                        timeline, forecast, null_space.get(), is_symmetric};
+  const Attempt attempt = ways.empty() ? collective_solve(setting, options, facts, 0)
+                                       : collective_try(setting, ways, options, facts);
   if (!options.solution_path.empty())
-    system.collective_write(job, method->solution(), options.solution_path);
+    system.collective_write(job, attempt.method->solution(), options.solution_path);
 
+  const KrylovEntry& entry = *attempt.choice.method;
   facts.problem = problem.name();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
@@ -158,23 +280,26 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.matrix_format = system.format_name();
   facts.boundary_rows = system.boundary_row_count();
   facts.ordering = system.ordering();
-  facts.method = is_chosen ? entry.name : options.method;
-  facts.choice = choice.why;
+  facts.method = options.method == "auto" ? entry.name : options.method;
+  facts.choice = attempt.choice.why;
+  if (!ways.empty())
+    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}", options.problem,
+                                options.method, options.preconditioner);
   facts.has_jacobi = options.has_jacobi();
-  facts.vector_bytes = method->vector_bytes();
+  facts.vector_bytes = attempt.method->vector_bytes();
   facts.vector_flops = entry.vector_flops;
   facts.products = entry.products;
   facts.reductions = entry.reductions;
-  facts.smoothing_steps = method_options.multigrid.steps;
-  facts.multigrid = grids.collective_report(job, system.op().comm_thread());
-  if (amg)
+  facts.smoothing_steps = attempt.settings.multigrid.steps;
+  facts.multigrid = attempt.grids->collective_report(job, system.op().comm_thread());
+  if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(attempt.preconditioner.get()))
     facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
                                       facts.preconditioner_setup_seconds);
-  if (entry.has_restart) facts.restart = method_options.restart;
+  if (entry.has_restart) facts.restart = attempt.settings.restart;
   facts.total_seconds = watch.seconds();
-  Json report = collective_solve_report(job, options, facts, result);
-  report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  if (history) report["history"] = history->report();
+  Json report = collective_solve_report(job, options, facts, attempt.result);
+  report["memory"]["forecast"] = collective_memory_report(job, attempt.forecast);
+  if (attempt.history) report["history"] = attempt.history->report();
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
@@ -182,7 +307,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     print_solve_summary(report);
     print_trace(report);
   }
-  return result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
+  return attempt.result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
 }
 
 }  // namespace
@@ -196,6 +321,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
   command.footer(
       "Examples:\n"
       "  weft solve poisson3d:128\n"
+      "  weft solve matrix.mtx      (chooses method and preconditioner, and says why)\n"
       "  weft solve poisson3d:256 --operator stencil --method multigrid\n"
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
       "  weft solve matrix.mtx --preconditioner multigrid --grid 40x50x60\n"

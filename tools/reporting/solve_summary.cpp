@@ -127,6 +127,9 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   report["method"] = facts.method;
   if (facts.restart > 0) report["restart"] = facts.restart;
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
+  if (!facts.decisions.empty()) report["decisions"] = facts.decisions;
+  if (!facts.null_space.empty()) report["null_space"] = facts.null_space;
+  if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
   report["preconditioner"] = facts.has_jacobi ? "jacobi" : options.preconditioner_name();
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
@@ -158,6 +161,13 @@ void print_solve_summary(const Json& report) {
              problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
              text(problem["right_hand_side"]));
   if (report.contains("ordering")) print_ordering(report["ordering"]);
+  if (report.contains("decisions"))
+    for (const Json& decision : report["decisions"])
+      fmt::print("choice       {}\n", text(decision));
+  if (report.contains("null_space"))
+    fmt::print("null space   {}: projected out\n", text(report["null_space"]));
+  if (report.contains("command_line"))
+    fmt::print("same as      {}\n", text(report["command_line"]));
   fmt::print("run          {}, {} mode, {}, {}\n", text(report["method"]), text(report["mode"]),
              ranks_and_threads(report),
              performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/report/solve_report.h"
@@ -24,6 +25,9 @@ struct SolveFacts {
   std::string method;
   int restart = 0;  // of GMRES: iterations of a cycle; else 0
   std::string choice;  // why this method, where it was chosen
+  std::vector<std::string> decisions;  // what was tried and why, where weft chose
+  std::string null_space;  // what is projected out, where something is
+  std::string command;  // that names what was chosen
   std::string mode_choice;  // why this mode, where it was chosen
   bool has_jacobi = false;
   const solver::SchwarzPreconditioner* schwarz = nullptr;  // where that is the preconditioner

@@ -18,7 +18,9 @@ std::string help_of_methods() {
   return text +
          "auto: the variant of cg, or multigrid on a grid without a matrix, that a short trial\n"
          "shows to be quickest;\n"
-         "pcg-jacobi: cg with --preconditioner jacobi";
+         "pcg-jacobi: cg with --preconditioner jacobi;\n"
+         "default: cg; of a matrix from a file without --preconditioner what suits the matrix:\n"
+         "the report says what was chosen, why, and the command that names it";
 }
 
 std::string fault_of_iterations(const std::string& text) {
@@ -47,6 +49,14 @@ library::SolveSettings SolveOptions::settings() const {
   return settings;
 }
 
+bool SolveOptions::set_defaults() {
+  const bool is_free = method.empty() && preconditioner.empty() && grid.empty() &&
+                       multigrid.empty() && restart == 0 && !force;
+  if (method.empty()) method = "cg";
+  if (preconditioner.empty()) preconditioner = "none";
+  return is_free;
+}
+
 void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_problem_options(command, options);
   command
@@ -58,8 +68,15 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_operator_option(command, options.operator_kind);
   command.add_option("--method", options.method, help_of_methods())
       ->check(CLI::IsMember(library::method_names()))
-      ->type_name("METHOD")
-      ->capture_default_str();
+      ->type_name("METHOD");
+  command
+      .add_option(
+          "--null-space", options.null_space,
+          "of a singular matrix: constant, all entries equal, or a Matrix Market array file:\n"
+          "it is projected out of the iteration and, where the matrix is symmetric, of b;\n"
+          "none: not even where it is found; default: constant, where the matrix is an\n"
+          "M-matrix whose rows all add up to zero")
+      ->type_name("constant|none|FILE");
   command.add_flag("--force", options.force,
                    "run a method that needs a symmetric matrix on one that is not");
   command
@@ -86,8 +103,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "isai[:kind=general|symmetric]: a sparse approximate inverse with the pattern of the\n"
           "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(library::fault_of_preconditioner)
-      ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]")
-      ->capture_default_str();
+      ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]");
   command
       .add_option("--multigrid", options.multigrid,
                   "settings of multigrid as a method or a preconditioner, joined by commas:\n"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -41,6 +42,10 @@ class SolveSystem {
   std::int64_t boundary_row_count() const { return boundary_row_count_; }
   /// Gains of the order of the rows; null without one.
   const Json& ordering() const { return ordering_; }
+
+  /// This rank's part of a vector from a file, whose rows are those given. Collective. Throws
+  /// comm_thread::InputError.
+  std::vector<double> collective_read(const Job& job, const std::string& path) const;
 
   /// The number of a row as given, from its number in the operator. Collective.
   spmv::GlobalIndex collective_given_row(const Job& job, spmv::GlobalIndex row) const;

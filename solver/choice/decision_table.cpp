@@ -1,0 +1,91 @@
+#include "solver/choice/decision_table.h"
+
+#include <array>
+#include <string_view>
+
+namespace weft::solver {
+namespace {
+
+/// A way to solve: method and preconditioner.
+struct Way {
+  std::string_view method;
+  std::string_view preconditioner;
+};
+
+struct Row {
+  bool (*holds)(const MatrixTraits& traits);
+  std::string_view reason;
+  /// In order; empty methods at the end. `amg` is left out where it is not available.
+  std::array<Way, 4> ways;
+};
+
+bool is_small(const MatrixTraits& traits) { return traits.row_count <= direct_row_count; }
+
+bool may_be_definite(const MatrixTraits& traits) {
+  return traits.is_symmetric() && traits.has_positive_diagonal();
+}
+
+// Tried on the matrices of docs/how-to/choose-a-method.md; the times are there.
+constexpr std::array table{
+    Row{[](const MatrixTraits& t) { return t.is_diagonal() && t.zero_diagonal_count == 0; },
+        "the matrix is diagonal: its inverse is the preconditioner",
+        {{{"gmres", "jacobi"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) { return t.is_symmetric() && t.has_constant_null_space(); },
+        "all rows of a symmetric M-matrix add up to zero, so that it is singular; definite without "
+        "its null space, which is projected out",
+        {{{"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) { return is_small(t) && may_be_definite(t); },
+        "symmetric with a positive diagonal and at most 5000 rows: one Cholesky factorization is "
+        "the quickest, and LU where the matrix is not definite",
+        {{{"cg", "schwarz:subdomains=1,partition=rows"},
+          {"gmres", "block-lu:subdomains=1"},
+          {"minres", "none"}}}},
+    Row{[](const MatrixTraits& t) { return is_small(t) && t.is_symmetric(); },
+        "symmetric and not definite, as its diagonal shows, with at most 5000 rows: one LU "
+        "factorization is the quickest",
+        {{{"gmres", "block-lu:subdomains=1"}, {"minres", "none"}}}},
+    Row{[](const MatrixTraits& t) { return is_small(t); },
+        "not symmetric, with at most 5000 rows: one LU factorization is the quickest",
+        {{{"gmres", "block-lu:subdomains=1"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) {
+          return may_be_definite(t) && (t.is_dominant() || t.has_signs_of_m_matrix());
+        },
+        "symmetric with a positive diagonal that dominates, or an M-matrix: the diagonal is the "
+        "cheapest preconditioner",
+        {{{"cg", "amg"}, {"cg", "jacobi"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
+    Row{may_be_definite,
+        "symmetric with a positive diagonal that does not dominate: a sparse approximate inverse "
+        "halves the iterations",
+        {{{"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}, {"gmres", "schwarz"}}}},
+    Row{[](const MatrixTraits& t) { return t.is_symmetric(); },
+        "symmetric and not definite, as its diagonal shows",
+        {{{"minres", "none"}, {"gmres", "schwarz"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) { return t.zero_diagonal_count > 0; },
+        "not symmetric, with zeros on the diagonal, which incomplete factors would divide by: LU "
+        "of "
+        "overlapping subdomains exchanges rows",
+        {{{"gmres", "schwarz:kind=restricted"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits&) { return true; },
+        "not symmetric, with a diagonal without zeros: incomplete factors of blocks of rows",
+        {{{"bicgstab", "ilu0"},
+          {"gmres", "ilu0"},
+          {"gmres", "schwarz:kind=restricted"},
+          {"gmres", "none"}}}},
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates(const MatrixTraits& traits, const Available& available) {
+  std::vector<Candidate> chosen;
+  for (const Row& row : table) {
+    if (!row.holds(traits)) continue;
+    for (const Way& way : row.ways)
+      if (!way.method.empty() && (way.preconditioner != "amg" || available.has_amg))
+        chosen.push_back(
+            {std::string(way.method), std::string(way.preconditioner), std::string(row.reason)});
+    break;
+  }
+  return chosen;
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,98 @@
+// The table row by row: traits in, the order of methods out.
+#include "solver/choice/decision_table.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "solver/methods/method_table.h"
+
+namespace weft::solver {
+namespace {
+
+/// Symmetric, dominant, positive on the diagonal, negative beside it.
+MatrixTraits well_behaved(std::int64_t rows) {
+  return {.row_count = rows,
+          .nonzero_count = 5 * rows,
+          .largest_row_count = rows,
+          .asymmetry = std::nullopt,
+          .dominant_row_count = rows,
+          .bandwidth = 100,
+          .longest_row = 5,
+          .least_diagonal = 4,
+          .largest_diagonal = 4};
+}
+
+/// "method preconditioner, …" in the order of the candidates.
+std::string order_of(const MatrixTraits& traits, bool has_amg = false) {
+  std::string text;
+  for (const Candidate& candidate : candidates(traits, {.has_amg = has_amg})) {
+    CHECK(find_krylov_method(candidate.method) != nullptr);
+    CHECK(!candidate.reason.empty());
+    text += (text.empty() ? "" : ", ") + candidate.method + " " + candidate.preconditioner;
+  }
+  return text;
+}
+
+constexpr std::int64_t large = 1000000;
+
+}  // namespace
+
+TEST_CASE("a diagonal matrix is solved by its diagonal") {
+  MatrixTraits traits = well_behaved(large);
+  traits.bandwidth = 0;
+  CHECK(order_of(traits) == "gmres jacobi, gmres none");
+  traits.zero_diagonal_count = 1;
+  CHECK(order_of(traits).starts_with("minres none"));
+}
+
+TEST_CASE("a singular M-matrix with zero row sums gets conjugate gradients, however small") {
+  MatrixTraits traits = well_behaved(large);
+  traits.zero_sum_row_count = large;
+  CHECK(order_of(traits) == "cg jacobi, minres jacobi, gmres none");
+  traits.row_count = traits.zero_sum_row_count = 100;
+  CHECK(order_of(traits) == "cg jacobi, minres jacobi, gmres none");
+  traits.zero_sum_row_count = 99;
+  CHECK(order_of(traits).starts_with("cg schwarz:subdomains=1"));
+}
+
+TEST_CASE("small matrices are factored: Cholesky where they may be definite, else LU") {
+  MatrixTraits traits = well_behaved(direct_row_count);
+  CHECK(order_of(traits) == "cg schwarz:subdomains=1, gmres block-lu:subdomains=1, minres none");
+  traits.negative_diagonal_count = 3;
+  CHECK(order_of(traits) == "gmres block-lu:subdomains=1, minres none");
+  traits.asymmetry = Asymmetry{0, 1, 2, 3};
+  CHECK(order_of(traits) == "gmres block-lu:subdomains=1, gmres none");
+}
+
+TEST_CASE("large symmetric matrices with a positive diagonal get conjugate gradients") {
+  MatrixTraits traits = well_behaved(large);
+  CHECK(order_of(traits) == "cg jacobi, cg isai, minres jacobi");
+  CHECK(order_of(traits, true) == "cg amg, cg jacobi, cg isai, minres jacobi");
+  traits.positive_off_diagonal_count = 7;
+  CHECK(order_of(traits).starts_with("cg jacobi"));
+  traits.dominant_row_count = large - 1;
+  CHECK(order_of(traits) == "cg isai, minres jacobi, gmres schwarz");
+  CHECK(order_of(traits, true) == "cg amg, cg isai, minres jacobi, gmres schwarz");
+}
+
+TEST_CASE("large symmetric matrices with another diagonal get MINRES") {
+  MatrixTraits traits = well_behaved(large);
+  traits.negative_diagonal_count = 1;
+  CHECK(order_of(traits) == "minres none, gmres schwarz, gmres none");
+  traits.negative_diagonal_count = 0;
+  traits.zero_diagonal_count = 1;
+  CHECK(order_of(traits) == "minres none, gmres schwarz, gmres none");
+}
+
+TEST_CASE("large matrices that are not symmetric get incomplete factors, or LU of subdomains") {
+  MatrixTraits traits = well_behaved(large);
+  traits.asymmetry = Asymmetry{0, 1, 2, 3};
+  CHECK(order_of(traits) == "bicgstab ilu0, gmres ilu0, gmres schwarz:kind=restricted, gmres none");
+  traits.zero_diagonal_count = 2;
+  CHECK(order_of(traits) == "gmres schwarz:kind=restricted, gmres none");
+}
+
+}  // namespace weft::solver
