@@ -18,6 +18,7 @@
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/files/matrix_market_output.h"
+#include "spmv/formats/matrix_file.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/solve_forecast.h"
@@ -171,6 +172,7 @@ int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Pro
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
   options.check();
+  if (!options.solution_path.empty()) spmv::check_vector_file(options.solution_path);
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
