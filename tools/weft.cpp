@@ -23,6 +23,7 @@
 #include "spmv/problems/problem.h"
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
+#include "tools/commands/convert_command.h"
 #include "tools/commands/generate_command.h"
 #include "tools/commands/jacobi_command.h"
 #include "tools/commands/progress_command.h"
@@ -164,6 +165,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_study_command(program, session, exit_code);
   weft::tools::add_simulate_command(program, session, exit_code);
   weft::tools::add_generate_command(program, session, exit_code);
+  weft::tools::add_convert_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
   weft::tools::add_progress_command(program, session, exit_code);
   add_help_command(program, is_root);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "spmv/problems/problem_reader.h"
@@ -123,7 +124,8 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
     reader.fail(
         "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
         "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, irregular:N, anderson3d:N, "
-        "holstein-hubbard:SETTINGS, FILE.mtx or FILE.mtx.gz; --help lists their settings");
+        "holstein-hubbard:SETTINGS, FILE.mtx, FILE.mtx.gz, FILE.npz, FILE.petsc or FILE.bin; "
+        "--help lists their settings");
   }
   return problem;
 }
@@ -137,19 +139,23 @@ const char* Problem::words() {
          "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
-         "or a Matrix Market file FILE.mtx, FILE.mtx.gz";
+         "or a file: Matrix Market FILE.mtx, FILE.mtx.gz, SciPy FILE.npz, PETSc FILE.petsc,\n"
+         "FILE.bin";
 }
 
 Problem Problem::parse(std::string_view word) {
-  if (word.ends_with(".mtx") || word.ends_with(".mtx.gz")) {
-    Problem problem;
-    problem.path = word;
-    return problem;
-  }
+  for (const std::string_view ending : {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz"})
+    if (word.ends_with(ending)) return of_file(std::string(word));
   const std::size_t colon = word.find(':');
   const std::string_view rest =
       colon == std::string_view::npos ? std::string_view{} : word.substr(colon + 1);
   return parse_generated(ProblemReader(word), word.substr(0, colon), rest);
+}
+
+Problem Problem::of_file(std::string path) {
+  Problem problem;
+  problem.path = std::move(path);
+  return problem;
 }
 
 bool Problem::has_grid() const {

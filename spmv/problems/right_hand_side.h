@@ -15,7 +15,8 @@ enum class RightHandSideKind { ones, boundary_one, random, x_random, file };
 
 /// Choice of the right-hand side b.
 struct RightHandSide {
-  /// Understands `ones`, `boundary-one`, `random:SEED`, `x-random:SEED`, `FILE.mtx[.gz]`.
+  /// Understands `ones`, `boundary-one`, `random:SEED`, `x-random:SEED`, `FILE.mtx[.gz]`,
+  /// `FILE.npy`, `FILE.petsc`, `FILE.bin`.
   /// Throws comm_thread::InputError.
   static RightHandSide parse(std::string_view word);
 

@@ -23,6 +23,7 @@ ROOMS = {
         "spmv/modes": ["rows"],
         "spmv/matrix": ["sums", "rows", "modes"],
         "spmv/files": ["rows", "matrix"],
+        "spmv/formats": ["rows", "matrix", "files"],
         "spmv/problems": ["rows", "matrix"],
         "spmv/grid": ["sums", "rows", "modes", "problems"],
         "spmv/order": ["rows", "matrix", "files"],

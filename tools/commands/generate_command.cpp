@@ -7,7 +7,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/matrix_market_output.h"
-#include "spmv/files/matrix_market_writer.h"
+#include "spmv/formats/matrix_file.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
@@ -22,9 +22,7 @@ struct GenerateOptions : SystemOptions {
 
 int generate(const comm_thread::MpiSession& session, const GenerateOptions& options) {
   const auto problem = spmv::Problem::parse(options.problem);
-  if (!options.path.ends_with(".mtx") && !options.path.ends_with(".mtx.gz"))
-    throw comm_thread::InputError(options.path +
-                                  ": found another ending; expected FILE.mtx or FILE.mtx.gz");
+  spmv::check_matrix_file(options.path);
   if (options.partition == "metis")
     throw comm_thread::InputError(
         "--partition: found metis, whose order depends on the ranks; expected rows or nonzeros for "
@@ -35,7 +33,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   const auto loaded = collective_load_ordered_matrix(job, problem, options);
   const auto& matrix = loaded.matrix;
   const std::string comment = problem.name() + (loaded.order ? " --order " + options.order : "");
-  spmv::collective_write_matrix_market(job.world(), matrix, options.path, comment);
+  spmv::collective_write_matrix_file(job.world(), matrix, options.path, comment);
 
   Json report = collective_start_report(job, "generate");
   report["problem"] = {{"name", problem.name()},

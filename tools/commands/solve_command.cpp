@@ -20,6 +20,7 @@
 #include "solver/methods/method_table.h"
 #include "solver/precondition/null_space.h"
 #include "spmv/files/matrix_market_output.h"
+#include "spmv/formats/matrix_file.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/matrix_check.h"
 #include "tools/commands/solve_forecast.h"
@@ -232,6 +233,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   options.settings().check();
   if (options.is_matrix_free() && !options.null_space.empty())
     throw comm_thread::InputError("--null-space: found with --operator stencil; expected a matrix");
+  if (!options.solution_path.empty()) spmv::check_vector_file(options.solution_path);
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();

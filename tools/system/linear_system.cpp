@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "spmv/files/matrix_market_reader.h"
-#include "spmv/files/matrix_market_vector.h"
+#include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
 #include "tools/system/memory_forecast.h"
 
@@ -45,8 +44,8 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
   collective_check_memory(job, problem.name(), forecast);
   const auto partition_by = options.parsed_partition();
   return problem.is_file()
-             ? spmv::collective_read_matrix_market(job.world(), job.team(), problem.path,
-                                                   partition_by)
+             ? spmv::collective_read_matrix_file(job.world(), job.team(), problem.path,
+                                                 partition_by)
              : spmv::collective_generate(job.world(), job.team(), problem, partition_by);
 }
 
@@ -62,7 +61,7 @@ HugePageBuffer<double> collective_build_right_hand_side(Job& job, spmv::SparseOp
   } else {
     std::vector<double> own(static_cast<std::size_t>(given.size(matrix.rank)));
     if (right_hand_side.kind == RightHandSideKind::file)
-      own = spmv::collective_read_vector(job.world(), given, right_hand_side.path);
+      own = spmv::collective_read_vector_file(job.world(), given, right_hand_side.path);
     else
       spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), own);
     if (order) own = order->collective_apply(own);

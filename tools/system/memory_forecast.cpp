@@ -7,7 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/files/matrix_market_reader.h"
+#include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
 
 namespace weft::tools {
@@ -87,10 +87,10 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem) 
   const int ranks = job.world().size();
   SystemSize size;
   if (problem.is_file()) {
-    const auto found = spmv::collective_matrix_market_size(job.world(), problem.path);
+    const auto found = spmv::collective_matrix_file_size(job.world(), problem.path);
     size.rows = static_cast<double>(found.row_count);
     size.nonzeros = static_cast<double>(found.nonzero_count);
-    size.is_text = true;
+    size.is_text = spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
     // Of a mesh in a good order; another order makes it larger, but not than the other ranks' rows.
     size.halo_per_rank = ranks == 1 ? 0 : std::min(size.rows, 6 * std::pow(size.rows, 2.0 / 3));
     return size;

@@ -60,10 +60,11 @@ bool SolveOptions::set_defaults() {
 void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_problem_options(command, options);
   command
-      .add_option("--rhs", options.right_hand_side,
-                  "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
-                  "Matrix Market array file; default: boundary-one for grids, ones for\n"
-                  "files, random:1 otherwise")
+      .add_option(
+          "--rhs", options.right_hand_side,
+          "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
+          "file .mtx, .mtx.gz, .npy, .petsc, .bin; default: boundary-one for grids, ones for\n"
+          "files, random:1 otherwise")
       ->type_name("RHS");
   add_operator_option(command, options.operator_kind);
   command.add_option("--method", options.method, help_of_methods())
@@ -145,7 +146,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_format_option(command, options);
   command
       .add_option("--solution", options.solution_path,
-                  "write x as a Matrix Market array, .mtx or .mtx.gz")
+                  "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin")
       ->type_name("FILE");
   command.add_flag("--dry-run", options.is_dry_run,
                    "only forecast the memory that each rank and node will need");

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/files/matrix_market_vector.h"
+#include "spmv/formats/matrix_file.h"
 #include "spmv/grid/rows_in_order.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/grid/stencil_operator.h"
@@ -65,14 +65,14 @@ spmv::GlobalIndex SolveSystem::collective_given_row(const Job& job, spmv::Global
 void SolveSystem::collective_write(const Job& job, std::span<const double> vector,
                                    const std::string& path) const {
   if (order_) {
-    spmv::collective_write_vector(job.world(), order_->given(), order_->collective_undo(vector),
-                                  path);
+    spmv::collective_write_vector_file(job.world(), order_->given(),
+                                       order_->collective_undo(vector), path);
   } else if (row_partition_) {
-    spmv::collective_write_vector(job.world(), *row_partition_, vector, path);
+    spmv::collective_write_vector_file(job.world(), *row_partition_, vector, path);
   } else {
     const auto rows =
         spmv::RowPartition::by_rows(operator_->global_row_count(), job.world().size());
-    spmv::collective_write_vector(
+    spmv::collective_write_vector_file(
         job.world(), rows, spmv::collective_rows_in_order(job.world(), *operator_, vector, rows),
         path);
   }

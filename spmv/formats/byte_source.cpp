@@ -1,0 +1,126 @@
+#include "spmv/formats/byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::InputError;
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw InputError(path + ": " + what + " (" + std::strerror(errno) +
+                   "); expected a readable file");
+}
+
+}  // namespace
+
+FileBytes::FileBytes(std::string path) : path_(std::move(path)) {
+  file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file_ < 0) fail(path_, "cannot be opened");
+  struct stat status{};
+  const bool is_known = fstat(file_, &status) == 0;
+  if (!is_known || !S_ISREG(status.st_mode)) {
+    close(file_);
+    throw InputError(path_ + ": is no regular file; expected one");
+  }
+  size_ = status.st_size;
+}
+
+FileBytes::~FileBytes() { close(file_); }
+
+void FileBytes::read(std::int64_t offset, std::span<std::byte> piece) {
+  while (!piece.empty()) {
+    const ssize_t got = pread(file_, piece.data(), piece.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path_, "cannot be read");
+    if (got == 0)
+      throw InputError(path_ + ": ends after " + std::to_string(offset) +
+                       " bytes; expected at least " + std::to_string(piece.size()) + " more");
+    offset += got;
+    piece = piece.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+void PartOfBytes::read(std::int64_t offset, std::span<std::byte> piece) {
+  if (offset < 0 || std::ssize(piece) > size_ - offset)
+    throw InputError(name() + ": a part of it ends after " + std::to_string(size_) +
+                     " bytes; expected more");
+  whole_->read(begin_ + offset, piece);
+}
+
+struct InflatedBytes::Stream {
+  static constexpr int raw = -15;
+
+  Stream() {
+    if (inflateInit2(&stream, raw) != Z_OK) throw std::bad_alloc();
+  }
+  ~Stream() { inflateEnd(&stream); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  z_stream stream{};
+  std::array<std::byte, 64 << 10> packed{};
+  std::int64_t taken = 0;  // packed bytes
+};
+
+InflatedBytes::InflatedBytes(std::shared_ptr<ByteSource> whole, std::int64_t begin,
+                             std::int64_t packed_size, std::int64_t size)
+    : whole_(std::move(whole)), begin_(begin), packed_size_(packed_size), size_(size) {}
+
+InflatedBytes::~InflatedBytes() = default;
+
+void InflatedBytes::inflate_into(std::span<std::byte> piece) {
+  constexpr std::size_t most = 1 << 30;
+  z_stream& stream = stream_->stream;
+  while (!piece.empty()) {
+    if (stream.avail_in == 0) {
+      const auto count = std::min(packed_size_ - stream_->taken, std::ssize(stream_->packed));
+      if (count <= 0) throw InputError(name() + ": compressed data end too early; expected more");
+      whole_->read(begin_ + stream_->taken,
+                   std::span(stream_->packed).first(static_cast<std::size_t>(count)));
+      stream_->taken += count;
+      stream.next_in = reinterpret_cast<Bytef*>(stream_->packed.data());
+      stream.avail_in = static_cast<uInt>(count);
+    }
+    const std::size_t wanted = std::min(piece.size(), most);
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = static_cast<uInt>(wanted);
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    const std::size_t got = wanted - stream.avail_out;
+    piece = piece.subspan(got);
+    position_ += static_cast<std::int64_t>(got);
+    if (code == Z_STREAM_END && !piece.empty())
+      throw InputError(name() + ": compressed data end too early; expected more");
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+      throw InputError(name() + ": compressed data are damaged; expected a deflate stream");
+  }
+}
+
+void InflatedBytes::read(std::int64_t offset, std::span<std::byte> piece) {
+  if (offset < 0 || std::ssize(piece) > size_ - offset)
+    throw InputError(name() + ": a part of it ends after " + std::to_string(size_) +
+                     " bytes; expected more");
+  if (!stream_ || offset < position_) {
+    stream_ = std::make_unique<Stream>();
+    position_ = 0;
+  }
+  std::array<std::byte, 16 << 10> skipped{};
+  while (position_ < offset)
+    inflate_into(std::span(skipped).first(
+        static_cast<std::size_t>(std::min(offset - position_, std::ssize(skipped)))));
+  inflate_into(piece);
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,153 @@
+#include "spmv/formats/matrix_file.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_file.h"
+#include "spmv/files/matrix_market_reader.h"
+#include "spmv/files/matrix_market_vector.h"
+#include "spmv/files/matrix_market_writer.h"
+#include "spmv/formats/byte_source.h"
+#include "spmv/formats/csr_reader.h"
+#include "spmv/formats/numpy_file.h"
+#include "spmv/formats/petsc_file.h"
+#include "spmv/formats/scipy_file.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::Communicator;
+using comm_thread::InputError;
+
+/// Opened by every rank, which agree on what is wrong.
+CsrSource collective_open(const Communicator& communicator, const std::string& path) {
+  std::optional<CsrSource> source;
+  comm_thread::collective_attempt(communicator, [&] {
+    source =
+        format_of(path) == FileFormat::petsc ? open_petsc_matrix(path) : open_scipy_matrix(path);
+  });
+  return std::move(*source);
+}
+
+}  // namespace
+
+FileFormat format_of(std::string_view path) {
+  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return FileFormat::matrix_market;
+  if (path.ends_with(".petsc") || path.ends_with(".bin")) return FileFormat::petsc;
+  if (path.ends_with(".npz")) return FileFormat::scipy;
+  if (path.ends_with(".npy")) return FileFormat::numpy;
+  return FileFormat::unknown;
+}
+
+bool is_matrix_file(std::string_view path) {
+  const FileFormat format = format_of(path);
+  return format != FileFormat::unknown && format != FileFormat::numpy;
+}
+
+bool is_vector_file(std::string_view path) {
+  const FileFormat format = format_of(path);
+  return format != FileFormat::unknown && format != FileFormat::scipy;
+}
+
+void check_matrix_file(const std::string& path) {
+  if (!is_matrix_file(path))
+    throw InputError(path +
+                     ": found another ending; expected a matrix as FILE.mtx, FILE.mtx.gz, "
+                     "FILE.petsc, FILE.bin or FILE.npz");
+}
+
+void check_vector_file(const std::string& path) {
+  if (!is_vector_file(path))
+    throw InputError(path +
+                     ": found another ending; expected a vector as FILE.mtx, FILE.mtx.gz, "
+                     "FILE.petsc, FILE.bin or FILE.npy");
+}
+
+MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
+                                           const std::string& path) {
+  check_matrix_file(path);
+  if (format_of(path) == FileFormat::matrix_market) {
+    const auto size = collective_matrix_market_size(communicator, path);
+    return {size.row_count, size.nonzero_count};
+  }
+  const CsrSource source = collective_open(communicator, path);
+  return {source.row_count, source.nonzero_count};
+}
+
+FileContents collective_look_into(const Communicator& communicator, const std::string& path) {
+  const FileFormat format = format_of(path);
+  if (format == FileFormat::unknown) check_matrix_file(path);
+  if (format == FileFormat::matrix_market) {
+    const auto file =
+        MatrixMarketFile::collective_open(communicator, path, [](const MatrixMarketHeader&) {});
+    return {file.header().format == MatrixMarketHeader::Format::coordinate,
+            file.header().row_count};
+  }
+  FileContents contents{.is_matrix = format == FileFormat::scipy};
+  comm_thread::collective_attempt(communicator, [&] {
+    if (format == FileFormat::petsc) contents.is_matrix = holds_petsc_matrix(path);
+    if (format == FileFormat::numpy)
+      contents.row_count = open_numpy_array(std::make_shared<FileBytes>(path)).count;
+    else if (contents.is_matrix)
+      contents.row_count =
+          (format == FileFormat::petsc ? open_petsc_matrix(path) : open_scipy_matrix(path))
+              .row_count;
+    else
+      contents.row_count = petsc_vector_length(path);
+  });
+  return contents;
+}
+
+DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
+                                              const comm_thread::ComputeTeam& team,
+                                              const std::string& path, PartitionBy partition) {
+  check_matrix_file(path);
+  if (format_of(path) == FileFormat::matrix_market)
+    return collective_read_matrix_market(communicator, team, path, partition);
+  return collective_read_csr(communicator, team, collective_open(communicator, path), partition);
+}
+
+std::vector<double> collective_read_vector_file(const Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path) {
+  check_vector_file(path);
+  switch (format_of(path)) {
+    case FileFormat::petsc:
+      return collective_read_petsc_vector(communicator, partition, path);
+    case FileFormat::numpy:
+      return collective_read_numpy_vector(communicator, partition, path);
+    default:
+      return collective_read_vector(communicator, partition, path);
+  }
+}
+
+void collective_write_matrix_file(const Communicator& communicator, const DistributedMatrix& matrix,
+                                  const std::string& path, const std::string& comment) {
+  check_matrix_file(path);
+  switch (format_of(path)) {
+    case FileFormat::petsc:
+      return collective_write_petsc_matrix(communicator, matrix, path);
+    case FileFormat::scipy:
+      return collective_write_scipy_matrix(communicator, matrix, path);
+    default:
+      return collective_write_matrix_market(communicator, matrix, path, comment);
+  }
+}
+
+void collective_write_vector_file(const Communicator& communicator, const RowPartition& partition,
+                                  std::span<const double> own, const std::string& path) {
+  check_vector_file(path);
+  switch (format_of(path)) {
+    case FileFormat::petsc:
+      return collective_write_petsc_vector(communicator, partition, own, path);
+    case FileFormat::numpy:
+      return collective_write_numpy_vector(communicator, partition, own, path);
+    default:
+      return collective_write_vector(communicator, partition, own, path);
+  }
+}
+
+}  // namespace weft::spmv

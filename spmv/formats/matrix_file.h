@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/index.h"
+#include "spmv/rows/partition.h"
+#include "spmv/rows/partition_by.h"
+
+namespace weft::spmv {
+
+/// Format of a file, by the ending of its name.
+///
+///     .mtx .mtx.gz     Matrix Market        matrix, vector
+///     .petsc .bin      PETSc's binary one   matrix, vector
+///     .npz             SciPy                matrix
+///     .npy             NumPy                vector
+enum class FileFormat { matrix_market, petsc, scipy, numpy, unknown };
+
+FileFormat format_of(std::string_view path);
+bool is_matrix_file(std::string_view path);
+bool is_vector_file(std::string_view path);
+
+/// Throw comm_thread::InputError, with the endings that there are, where a file of this name cannot
+/// hold a matrix or a vector. Not collective: before any work.
+void check_matrix_file(const std::string& path);
+void check_vector_file(const std::string& path);
+
+/// Size of a matrix as its file announces it.
+struct MatrixFileSize {
+  GlobalIndex row_count = 0;
+  std::int64_t nonzero_count = 0;  // at most
+};
+/// Collective. Throws comm_thread::InputError.
+MatrixFileSize collective_matrix_file_size(const comm_thread::Communicator& communicator,
+                                           const std::string& path);
+
+/// What a file holds: a matrix or, with as many rows, a vector.
+struct FileContents {
+  bool is_matrix = false;
+  GlobalIndex row_count = 0;
+};
+/// Reads the header. Collective. Throws comm_thread::InputError.
+FileContents collective_look_into(const comm_thread::Communicator& communicator,
+                                  const std::string& path);
+
+/// The rows of this rank. Collective. Throws comm_thread::InputError, the same on every rank.
+DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& communicator,
+                                              const comm_thread::ComputeTeam& team,
+                                              const std::string& path, PartitionBy partition);
+
+/// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
+std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path);
+
+/// All ranks write one file, which appears complete or not at all; its bytes do not depend on the
+/// ranks. `comment`: for formats that have room for one. Collective. Throws
+/// comm_thread::InputError.
+void collective_write_matrix_file(const comm_thread::Communicator& communicator,
+                                  const DistributedMatrix& matrix, const std::string& path,
+                                  const std::string& comment = "");
+
+/// The same for a vector. `own`: [partition.size(rank)].
+void collective_write_vector_file(const comm_thread::Communicator& communicator,
+                                  const RowPartition& partition, std::span<const double> own,
+                                  const std::string& path);
+
+}  // namespace weft::spmv

@@ -1,0 +1,205 @@
+#include "spmv/formats/numpy_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+#include "spmv/formats/shared_output.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::InputError;
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t alignment = 64;
+
+struct Header {
+  std::string text;  // a Python dictionary
+  std::int64_t data_begin = 0;
+};
+
+[[noreturn]] void fail(const ByteSource& source, const std::string& complaint) {
+  throw InputError(source.name() + ": " + complaint);
+}
+
+std::string read_text(ByteSource& source, std::int64_t offset, std::size_t count) {
+  std::string text(count, '\0');
+  source.read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+Header read_header(ByteSource& source) {
+  constexpr std::size_t most_header_bytes = 1 << 16;
+  constexpr std::size_t fixed_bytes = 10;
+  if (source.size() < static_cast<std::int64_t>(fixed_bytes) ||
+      read_text(source, 0, magic.size()) != magic)
+    fail(source, "does not begin as a NumPy array; expected one as numpy.save writes it");
+  const std::string fixed = read_text(source, 0, fixed_bytes);
+  const auto byte_at = [&](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(fixed[i]));
+  };
+  const std::size_t version = byte_at(6);
+  std::size_t length = byte_at(8) + (byte_at(9) << 8);
+  std::size_t begin = fixed_bytes;
+  if (version >= 2) {
+    begin = fixed_bytes + 2;
+    if (source.size() < static_cast<std::int64_t>(begin))
+      fail(source, "ends in its header; expected a whole file");
+    const std::string high = read_text(source, fixed_bytes, 2);
+    length += static_cast<std::size_t>(static_cast<unsigned char>(high[0])) << 16;
+    length += static_cast<std::size_t>(static_cast<unsigned char>(high[1])) << 24;
+  }
+  if (version < 1 || version > 3 || length > most_header_bytes ||
+      static_cast<std::int64_t>(begin + length) > source.size())
+    fail(source, "has a header of " + std::to_string(length) + " bytes of version " +
+                     std::to_string(version) + "; expected version 1 to 3, and a whole header");
+  return {read_text(source, static_cast<std::int64_t>(begin), length),
+          static_cast<std::int64_t>(begin + length)};
+}
+
+/// What stands behind 'KEY': in the dictionary.
+std::string_view behind(const ByteSource& source, std::string_view text, const std::string& key) {
+  const std::size_t found = text.find("'" + key + "'");
+  const std::size_t colon = found == std::string_view::npos ? found : text.find(':', found);
+  if (colon == std::string_view::npos)
+    fail(source, "has no '" + key + "' in its header; expected a NumPy array");
+  text.remove_prefix(colon + 1);
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ')));
+  return text;
+}
+
+/// What stands between quotes.
+std::string quoted_at(const ByteSource& source, std::string_view text) {
+  const std::size_t end = text.size() > 1 && text[0] == '\'' ? text.find('\'', 1) : 0;
+  if (end == 0 || end == std::string_view::npos)
+    fail(source, "has an array of records; expected an array of numbers");
+  return std::string(text.substr(1, end - 1));
+}
+
+NumberType type_of(const ByteSource& source, const std::string& word) {
+  const std::string expected = "found numbers of type '" + word +
+                               "'; expected whole or floating-point numbers of 1 to 8 bytes";
+  if (word.size() != 3) fail(source, expected);
+  NumberType type;
+  type.is_big_endian = word[0] == '>';
+  type.bytes = word[2] - '0';
+  if (word[1] == 'f')
+    type.kind = NumberType::Kind::real;
+  else if (word[1] == 'i')
+    type.kind = NumberType::Kind::integer;
+  else if (word[1] == 'u')
+    type.kind = NumberType::Kind::natural;
+  else
+    fail(source, expected);
+  const bool is_real = type.kind == NumberType::Kind::real;
+  const bool is_known =
+      type.bytes == 4 || type.bytes == 8 || (!is_real && (type.bytes == 1 || type.bytes == 2));
+  if (!is_known || (word[0] != '<' && word[0] != '>' && word[0] != '|')) fail(source, expected);
+  return type;
+}
+
+std::int64_t count_of(const ByteSource& source, std::string_view text) {
+  const std::size_t end = text.find(')');
+  if (text.empty() || text[0] != '(' || end == std::string_view::npos)
+    fail(source, "has no shape in its header; expected a NumPy array");
+  text = text.substr(1, end - 1);
+  std::int64_t count = 1;
+  bool has_long = false;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view word = text.substr(0, comma);
+    word.remove_prefix(std::min(word.size(), word.find_first_not_of(' ')));
+    text.remove_prefix(std::min(text.size(), comma + 1));
+    if (word.empty()) continue;
+    const auto size = comm_thread::number_in<std::int64_t>(word);
+    if (!size || *size < 0 || (*size != 1 && has_long))
+      fail(source, "found the shape (" + std::string(word) +
+                       ", …); expected an array of one dimension, or of one row or column");
+    has_long = has_long || *size != 1;
+    count = *size == 1 ? count : *size;
+  }
+  return count;
+}
+
+}  // namespace
+
+NumberArray open_numpy_array(std::shared_ptr<ByteSource> source) {
+  const Header header = read_header(*source);
+  const NumberType type =
+      type_of(*source, quoted_at(*source, behind(*source, header.text, "descr")));
+  const std::int64_t count = count_of(*source, behind(*source, header.text, "shape"));
+  NumberArray array{std::move(source), header.data_begin, count, type};
+  array.check_size("array");
+  return array;
+}
+
+std::string read_numpy_text(ByteSource& source) {
+  const Header header = read_header(source);
+  const std::string type = quoted_at(source, behind(source, header.text, "descr"));
+  const std::size_t kind = type.find_first_of("SU");
+  const auto length = kind == std::string::npos
+                          ? std::nullopt
+                          : comm_thread::number_in<std::int64_t>(type.substr(kind + 1));
+  constexpr std::int64_t most = 64;
+  if (!length || *length < 1 || *length > most)
+    fail(source, "found the type '" + type + "'; expected a short text");
+  const std::int64_t stride = type[kind] == 'U' ? 4 : 1;
+  if (source.size() - header.data_begin < *length * stride)
+    fail(source, "ends in its text; expected a whole file");
+  const std::string bytes =
+      read_text(source, header.data_begin, static_cast<std::size_t>(*length * stride));
+  std::string text;
+  const bool is_big_endian = type[0] == '>';
+  for (std::size_t i = is_big_endian && stride == 4 ? 3 : 0; i < bytes.size();
+       i += static_cast<std::size_t>(stride))
+    if (bytes[i] != '\0') text += bytes[i];
+  return text;
+}
+
+std::string numpy_header(const std::string& type, const std::string& shape) {
+  std::string dictionary =
+      "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  constexpr std::size_t fixed_bytes = 10;
+  const std::size_t used = fixed_bytes + dictionary.size() + 1;
+  dictionary.append((alignment - used % alignment) % alignment, ' ');
+  dictionary += '\n';
+  std::string header(magic);
+  header += '\x01';
+  header += '\x00';
+  header += static_cast<char>(dictionary.size() & 0xff);
+  header += static_cast<char>(dictionary.size() >> 8);
+  return header + dictionary;
+}
+
+std::vector<double> collective_read_numpy_vector(const comm_thread::Communicator& communicator,
+                                                 const RowPartition& partition,
+                                                 const std::string& path) {
+  std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
+  comm_thread::collective_attempt(communicator, [&] {
+    const NumberArray values = open_numpy_array(std::make_shared<FileBytes>(path));
+    if (values.count != partition.row_count())
+      throw InputError(path + ": found a vector of length " + std::to_string(values.count) +
+                       "; expected length " + std::to_string(partition.row_count()));
+    values.read(partition.begin(communicator.rank()), own, "vector");
+  });
+  return own;
+}
+
+void collective_write_numpy_vector(const comm_thread::Communicator& communicator,
+                                   const RowPartition& partition, std::span<const double> own,
+                                   const std::string& path) {
+  const std::string header =
+      numpy_header("<f8", "(" + std::to_string(partition.row_count()) + ",)");
+  SharedOutput output(communicator, path);
+  if (communicator.is_root()) output.write(0, std::as_bytes(std::span(header)));
+  output.write(std::ssize(header) + 8 * partition.begin(communicator.rank()), std::as_bytes(own));
+  output.collective_finish();
+}
+
+}  // namespace weft::spmv

@@ -1,0 +1,235 @@
+#include "spmv/formats/scipy_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/formats/csr_output.h"
+#include "spmv/formats/numpy_file.h"
+#include "spmv/formats/shared_output.h"
+#include "spmv/formats/zip_directory.h"
+
+namespace weft::spmv {
+namespace {
+
+using comm_thread::Communicator;
+using comm_thread::InputError;
+using Append = std::function<void(std::int64_t, std::vector<std::byte>&)>;
+
+constexpr std::int64_t zip64_bytes = 20;
+constexpr std::int64_t local_bytes = 30;
+
+void append(std::string& text, std::uint64_t number, int bytes) {
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i) & 0xff);
+}
+
+/// A checksum of consecutive bytes.
+struct Checksum {
+  std::uint64_t crc = 0;
+  std::int64_t bytes = 0;
+
+  void add(std::span<const std::byte> piece) {
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+    bytes += std::ssize(piece);
+  }
+  void add(const Checksum& next) {
+    crc = crc32_combine(crc, next.crc, static_cast<z_off_t>(next.bytes));
+    bytes += next.bytes;
+  }
+};
+
+/// Writes the members of an archive one after another, and its directory.
+class ArchiveWriter {
+ public:
+  ArchiveWriter(const Communicator& communicator, const std::string& path)
+      : communicator_(communicator), output_(communicator, path) {}
+
+  /// An array of `count` items of `item_bytes` bytes, of which this rank has `own` from `first` on.
+  /// Collective.
+  void collective_add(const std::string& name, const std::string& type, const std::string& shape,
+                      std::int64_t count, int item_bytes, std::int64_t first, std::int64_t own,
+                      const Append& append_item) {
+    const std::string array = numpy_header(type, shape);
+    const std::int64_t size = std::ssize(array) + count * item_bytes;
+    const std::int64_t data = offset_ + local_bytes + std::ssize(name) + zip64_bytes;
+    Checksum checksum;
+    std::int64_t place = data + std::ssize(array) + first * item_bytes;
+    in_pieces(own, append_item, [&](std::span<const std::byte> bytes) {
+      checksum.add(bytes);
+      output_.write(place, bytes);
+      place += std::ssize(bytes);
+    });
+    const Checksum all = collective_combine(array, checksum);
+    if (communicator_.is_root()) {
+      const std::string local = header_of(name, all, size, false) + array;
+      output_.write(offset_, std::as_bytes(std::span(local)));
+      directory_ += header_of(name, all, size, true);
+    }
+    ++members_;
+    offset_ = data + size;
+  }
+
+  /// Collective.
+  void collective_finish() {
+    if (communicator_.is_root()) {
+      const std::string text = directory_ + end_of_directory();
+      output_.write(offset_, std::as_bytes(std::span(text)));
+    }
+    output_.collective_finish();
+  }
+
+ private:
+  /// That of a whole member, on rank 0.
+  Checksum collective_combine(const std::string& array, const Checksum& own) {
+    Checksum all;
+    all.add(std::as_bytes(std::span(array)));
+    const std::string text = std::to_string(own.crc) + " " + std::to_string(own.bytes);
+    for (const std::string& part : communicator_.gather(text)) {
+      Checksum next;
+      std::istringstream(part) >> next.crc >> next.bytes;
+      all.add(next);
+    }
+    return all;
+  }
+
+  std::string header_of(const std::string& name, const Checksum& checksum, std::int64_t size,
+                        bool is_central) const {
+    constexpr std::uint64_t in_zip64 = 0xffffffff;
+    constexpr std::uint64_t version = 45;
+    constexpr std::uint64_t first_of_1980 = 0x21;
+    std::string text;
+    append(text, is_central ? 0x02014b50 : 0x04034b50, 4);
+    if (is_central) append(text, version, 2);
+    append(text, version, 2);
+    append(text, 0, 4);  // no flags, stored
+    append(text, 0, 2);  // time
+    append(text, first_of_1980, 2);
+    append(text, checksum.crc, 4);
+    append(text, in_zip64, 4);
+    append(text, in_zip64, 4);
+    append(text, name.size(), 2);
+    append(text, is_central ? zip64_bytes + 8 : zip64_bytes, 2);
+    if (is_central) {
+      append(text, 0, 2 + 2 + 2 + 4);
+      append(text, in_zip64, 4);
+    }
+    text += name;
+    append(text, 1, 2);
+    append(text, is_central ? 24 : 16, 2);
+    append(text, static_cast<std::uint64_t>(size), 8);
+    append(text, static_cast<std::uint64_t>(size), 8);
+    if (is_central) append(text, static_cast<std::uint64_t>(offset_), 8);
+    return text;
+  }
+
+  std::string end_of_directory() const {
+    const auto size = static_cast<std::uint64_t>(directory_.size());
+    const auto begin = static_cast<std::uint64_t>(offset_);
+    std::string text;
+    append(text, 0x06064b50, 4);
+    append(text, 44, 8);
+    append(text, 45, 2);
+    append(text, 45, 2);
+    append(text, 0, 8);
+    append(text, members_, 8);
+    append(text, members_, 8);
+    append(text, size, 8);
+    append(text, begin, 8);
+    append(text, 0x07064b50, 4);
+    append(text, 0, 4);
+    append(text, begin + size, 8);
+    append(text, 1, 4);
+    append(text, 0x06054b50, 4);
+    append(text, 0, 4);
+    append(text, members_, 2);
+    append(text, members_, 2);
+    append(text, size, 4);
+    append(text, 0xffffffff, 4);
+    append(text, 0, 2);
+    return text;
+  }
+
+  const Communicator& communicator_;
+  SharedOutput output_;
+  std::int64_t offset_ = 0;
+  std::uint64_t members_ = 0;
+  std::string directory_;
+};
+
+}  // namespace
+
+CsrSource open_scipy_matrix(const std::string& path) {
+  const ZipDirectory archive(std::make_shared<FileBytes>(path));
+  const std::string format = read_numpy_text(*archive.open("format.npy"));
+  if (format != "csr")
+    throw InputError(path + ": found the format '" + format +
+                     "'; expected csr: save_npz(FILE, A.tocsr())");
+  const NumberArray shape = open_numpy_array(archive.open("shape.npy"));
+  std::array<std::int64_t, 2> sizes{};
+  if (shape.count != 2) throw InputError(path + ": found no shape; expected two sizes");
+  shape.read(0, sizes, "shape");
+  if (sizes[0] != sizes[1] || sizes[0] < 0)
+    throw InputError(path + ": found " + std::to_string(sizes[0]) + " rows and " +
+                     std::to_string(sizes[1]) + " columns; expected a square matrix");
+  CsrSource source{.row_count = sizes[0], .has_offsets = true};
+  source.rows = open_numpy_array(archive.open("indptr.npy"));
+  source.columns = open_numpy_array(archive.open("indices.npy"));
+  source.values = open_numpy_array(archive.open("data.npy"));
+  source.nonzero_count = source.values.count;
+  if (source.rows.count != sizes[0] + 1 || source.columns.count != source.nonzero_count)
+    throw InputError(path + ": found " + std::to_string(source.rows.count) + " row offsets, " +
+                     std::to_string(source.columns.count) + " columns and " +
+                     std::to_string(source.nonzero_count) + " values for " +
+                     std::to_string(sizes[0]) +
+                     " rows; expected one offset more than rows, and "
+                     "as many columns as values");
+  return source;
+}
+
+void collective_write_scipy_matrix(const Communicator& communicator,
+                                   const DistributedMatrix& matrix, const std::string& path) {
+  const CsrPart part = CsrPart::collective_of(communicator, matrix);
+  const std::int64_t rows = matrix.partition.row_count();
+  const std::int64_t nonzeros = matrix.global_nonzero_count;
+  const int bytes = std::max(rows, nonzeros) > std::numeric_limits<std::int32_t>::max() ? 8 : 4;
+  const std::string index = bytes == 4 ? "<i4" : "<i8";
+  const auto append_index = [&](std::int64_t number, std::vector<std::byte>& to) {
+    if (bytes == 4)
+      append_bytes(to, static_cast<std::int32_t>(number), false);
+    else
+      append_bytes(to, number, false);
+  };
+  const std::int64_t of_root = communicator.is_root() ? 1 : 0;
+  const bool is_last = communicator.rank() == communicator.size() - 1;
+  const auto vector_shape = [](std::int64_t count) { return "(" + std::to_string(count) + ",)"; };
+  ArchiveWriter archive(communicator, path);
+  archive.collective_add("indices.npy", index, vector_shape(nonzeros), nonzeros, bytes,
+                         part.first_nonzero, part.nonzero_count(),
+                         [&](std::int64_t k, auto& to) { append_index(part.column(k), to); });
+  archive.collective_add(
+      "indptr.npy", index, vector_shape(rows + 1), rows + 1, bytes, matrix.first_row(),
+      part.row_count() + (is_last ? 1 : 0),
+      [&](std::int64_t row, auto& to) { append_index(part.row_offset(row), to); });
+  archive.collective_add("format.npy", "|S3", "()", 1, 3, 0, of_root, [](std::int64_t, auto& to) {
+    for (const char c : {'c', 's', 'r'}) to.push_back(static_cast<std::byte>(c));
+  });
+  archive.collective_add("shape.npy", "<i8", "(2,)", 2, 8, 0, 2 * of_root,
+                         [&](std::int64_t, auto& to) { append_bytes(to, rows, false); });
+  archive.collective_add("data.npy", "<f8", vector_shape(nonzeros), nonzeros, 8, part.first_nonzero,
+                         part.nonzero_count(),
+                         [&](std::int64_t k, auto& to) { append_bytes(to, part.value(k), false); });
+  archive.collective_finish();
+}
+
+}  // namespace weft::spmv

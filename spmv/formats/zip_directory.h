@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spmv/formats/byte_source.h"
+
+namespace weft::spmv {
+
+/// The members of a zip archive, with sizes above 4 GB too (Zip64); stored or deflated.
+/// Source: APPNOTE.TXT of PKWARE, 6.3.10.
+class ZipDirectory {
+ public:
+  /// Throws comm_thread::InputError where `file` is no such archive.
+  explicit ZipDirectory(std::shared_ptr<ByteSource> file);
+
+  bool has(const std::string& member) const;
+  /// The bytes of a member. Throws comm_thread::InputError where there is none of that name.
+  std::shared_ptr<ByteSource> open(const std::string& member) const;
+
+ private:
+  struct Member {
+    std::string name;
+    bool is_deflated = false;
+    std::int64_t packed_size = 0;
+    std::int64_t size = 0;
+    std::int64_t header_begin = 0;
+  };
+
+  const Member* find(const std::string& name) const;
+
+  std::shared_ptr<ByteSource> file_;
+  std::vector<Member> members_;
+};
+
+}  // namespace weft::spmv

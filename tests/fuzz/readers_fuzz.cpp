@@ -1,0 +1,120 @@
+// Wrong input is an InputError or a TextFault, nothing else: no crash, and no allocation that the
+// size of the input does not justify (-malloc_limit_mb).
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_entries.h"
+#include "spmv/files/matrix_market_header.h"
+#include "spmv/files/text_fault.h"
+#include "spmv/formats/numpy_file.h"
+#include "spmv/formats/petsc_file.h"
+#include "spmv/formats/scipy_file.h"
+#include "spmv/problems/problem.h"
+#include "spmv/problems/right_hand_side.h"
+
+namespace {
+
+using weft::spmv::CsrSource;
+using weft::spmv::NumberArray;
+
+/// A file in memory.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes) : file_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    static_cast<void>(!write(file_, bytes.data(), bytes.size()));
+  }
+  ~MemoryFile() { close(file_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+ private:
+  int file_;
+};
+
+constexpr std::int64_t most_numbers = 1 << 12;
+
+void read_integers(const NumberArray& array) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(std::min(array.count, most_numbers)));
+  array.read(array.count - std::ssize(numbers), numbers, "numbers");
+}
+
+void read_reals(const NumberArray& array) {
+  std::vector<double> numbers(static_cast<std::size_t>(std::min(array.count, most_numbers)));
+  array.read(array.count - std::ssize(numbers), numbers, "numbers");
+}
+
+void read_matrix(const CsrSource& source) {
+  for (const NumberArray* const array : {&source.rows, &source.columns, &source.values})
+    array->check_size("numbers");
+  read_integers(source.rows);
+  read_integers(source.columns);
+  read_reals(source.values);
+}
+
+void read_matrix_market(std::string text) {
+  text += '\n';
+  std::string_view left = text;
+  weft::spmv::MatrixMarketHeaderParser parser;
+  for (bool is_complete = false; !is_complete;) {
+    if (left.empty()) parser.fail_at_end();
+    const std::size_t end = left.find('\n') + 1;
+    is_complete = parser.take(left.substr(0, end));
+    left.remove_prefix(end);
+  }
+  check_is_square_matrix(parser.header());
+  check_fits_file(parser.header(), static_cast<std::int64_t>(text.size()), false);
+  const weft::spmv::MatrixMarketEntries entries(parser.header());
+  using Values = weft::spmv::MatrixMarketEntries::Values;
+  static_cast<void>(entries.parse(left, Values::parse, [](const auto&) {}));
+}
+
+void read(unsigned char reader, const std::string& bytes) {
+  switch (reader) {
+    case 'p':
+      weft::spmv::Problem::parse(bytes);
+      return;
+    case 'r':
+      weft::spmv::RightHandSide::parse(bytes);
+      return;
+    case 'm':
+      return read_matrix_market(bytes);
+    case 'n':
+      return read_reals(weft::spmv::open_numpy_array(
+          std::make_shared<weft::spmv::FileBytes>(MemoryFile(bytes).path())));
+    case 's': {
+      const MemoryFile file(bytes);
+      return read_matrix(weft::spmv::open_scipy_matrix(file.path()));
+    }
+    default: {
+      const MemoryFile file(bytes);
+      if (weft::spmv::holds_petsc_matrix(file.path()))
+        read_matrix(weft::spmv::open_petsc_matrix(file.path()));
+      else
+        weft::spmv::petsc_vector_length(file.path());
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  try {
+    read(data[0], std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+  } catch (const weft::comm_thread::InputError&) {
+  } catch (const weft::spmv::TextFault&) {
+  }
+  return 0;
+}

@@ -1,0 +1,129 @@
+// Files that other programs wrote are read, and what weft writes is read by them.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/json_report.h"
+#include "tests/system/program_run.h"
+
+namespace {
+
+using weft::tests::read_file;
+using weft::tests::report_of;
+using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
+
+/// False where SciPy is missing.
+bool run_script(const std::string& what, const ScratchFolder& folder) {
+  constexpr int exit_code_skipped = 77;
+  const int status =
+      std::system(("tests/system/foreign_files " + what + " " + folder.path(".")).c_str());
+  if (WEXITSTATUS(status) == exit_code_skipped) {
+    WARN("skipped: SciPy is missing; tools/setup installs it");
+    return false;
+  }
+  CHECK(status == 0);
+  return true;
+}
+
+void convert(int ranks, const std::string& from, const std::string& to) {
+  INFO(ranks << " ranks: " << from << " to " << to);
+  const auto result = run_weft(ranks, {"convert", from, to, "--threads", "2"});
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+}
+
+void check_refused(const std::vector<std::string>& arguments, const std::string& fault) {
+  for (const int ranks : {1, 3}) {
+    const auto result = run_weft(ranks, arguments);
+    INFO(result.errors);
+    CHECK(result.exit_code == 2);
+    CHECK(result.output == "");
+    CHECK_THAT(result.errors, Catch::Contains(fault) && Catch::Contains("expected"));
+    CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("matrices of SciPy and in PETSc's format are the same as Matrix Market") {
+  const ScratchFolder folder;
+  if (!run_script("write", folder)) return;
+  convert(1, folder.path("stored.npz"), folder.path("reference.mtx"));
+  const std::string reference = read_file(folder.path("reference.mtx"));
+  CHECK(reference.size() > 1000);
+  const std::string values = reference.substr(reference.find("\n97 "));
+  for (const std::string name : {"deflated.npz", "wide.npz", "short.petsc", "long.bin"})
+    for (const int ranks : {1, 3}) {
+      convert(ranks, folder.path(name), folder.path("read.mtx"));
+      const std::string read = read_file(folder.path("read.mtx"));
+      INFO(name);
+      CHECK(read.substr(read.find("\n97 ")) == values);
+    }
+}
+
+TEST_CASE("SciPy and NumPy read what weft writes, the same bytes on any ranks") {
+  const ScratchFolder folder;
+  if (!run_script("write", folder)) return;
+  for (const int ranks : {1, 3}) {
+    convert(ranks, folder.path("short.petsc"), folder.path("out.npz"));
+    convert(ranks, folder.path("deflated.npz"), folder.path("out.petsc"));
+    convert(ranks, folder.path("b.petsc"), folder.path("out.npy"));
+    CHECK(run_script("check", folder));
+    CHECK(read_file(folder.path("out.petsc")) == read_file(folder.path("short.petsc")));
+  }
+  convert(2, folder.path("b_big.npy"), folder.path("out.petsc"));
+  CHECK(read_file(folder.path("out.petsc")) == read_file(folder.path("b.petsc")));
+  convert(2, folder.path("b_column.npy"), folder.path("b.mtx"));
+  convert(2, folder.path("b.mtx"), folder.path("out.npy"));
+  CHECK(read_file(folder.path("out.npy")) == read_file(folder.path("b.npy")));
+}
+
+TEST_CASE("a solve from binary files has the bits of one from text") {
+  const ScratchFolder folder;
+  if (!run_script("write", folder)) return;
+  convert(1, folder.path("wide.npz"), folder.path("a.mtx"));
+  convert(1, folder.path("b.npy"), folder.path("b.mtx"));
+  const auto solve = [&](const std::string& matrix, const std::string& b) {
+    const auto result = run_weft(2, {"solve", folder.path(matrix), "--rhs", folder.path(b),
+                                     "--threads", "1", "--solution", folder.path("x.npy")});
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    return read_file(folder.path("x.npy"));
+  };
+  const std::string x = solve("a.mtx", "b.mtx");
+  CHECK(x.size() == 128 + 97 * 8);
+  CHECK(solve("wide.npz", "b.npy") == x);
+  CHECK(solve("short.petsc", "b.petsc") == x);
+}
+
+TEST_CASE("files in a wrong or damaged format are refused in one line") {
+  const ScratchFolder folder;
+  check_refused({"convert", folder.path("a.xyz"), folder.path("b.npz")}, "found another ending");
+  check_refused({"solve", "poisson3d:5", "--solution", folder.path("x.npz")},
+                "found another ending");
+  const std::string junk = folder.write("junk.npz", std::string(100, 'x'));
+  check_refused({"solve", junk}, "zip archive");
+  check_refused({"solve", folder.write("junk.petsc", std::string(100, 'x'))}, "PETSc");
+  check_refused({"solve", folder.write("empty.petsc", "")}, "PETSc");
+  if (!run_script("write", folder)) return;
+  check_refused({"solve", folder.path("csc.npz")}, "found the format 'csc'");
+  check_refused({"convert", folder.path("b.npy"), folder.path("b.npz")}, "found another ending");
+  const std::string whole = read_file(folder.path("short.petsc"));
+  const std::string cut = folder.write("cut.petsc", whole.substr(0, whole.size() - 9));
+  check_refused({"solve", cut}, "values: found ");
+  std::string wild = whole;
+  wild[16 + 4 * 97] = '\x7f';  // the first column
+  check_refused({"solve", folder.write("wild.petsc", wild)}, "found column ");
+  std::string lengths = whole;
+  lengths[16] = '\x7f';
+  check_refused({"solve", folder.write("lengths.petsc", lengths)}, "found a row of length ");
+  std::string huge = whole;
+  huge[4] = huge[8] = '\x11';
+  check_refused({"solve", folder.write("huge.petsc", huge)}, "in a file of ");
+}

@@ -1,0 +1,77 @@
+#include "tools/commands/convert_command.h"
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "spmv/files/matrix_market_output.h"
+#include "spmv/formats/matrix_file.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/partition.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+#include "tools/system/linear_system.h"
+
+namespace weft::tools {
+namespace {
+
+struct ConvertOptions : SystemOptions {
+  std::string from;
+  std::string to;
+};
+
+int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  const auto contents = spmv::collective_look_into(job.world(), options.from);
+  if (contents.is_matrix)
+    spmv::check_matrix_file(options.to);
+  else
+    spmv::check_vector_file(options.to);
+  spmv::collective_check_writable(job.world(), options.to);
+  Json report = collective_start_report(job, "convert");
+  report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
+  if (contents.is_matrix) {
+    const auto matrix = collective_load_matrix(job, spmv::Problem::of_file(options.from), options);
+    spmv::collective_write_matrix_file(job.world(), matrix, options.to, options.from);
+    report["problem"]["nonzeros"] = matrix.global_nonzero_count;
+  } else {
+    const auto rows = spmv::RowPartition::by_rows(contents.row_count, job.world().size());
+    const auto own = spmv::collective_read_vector_file(job.world(), rows, options.from);
+    spmv::collective_write_vector_file(job.world(), rows, own, options.to);
+  }
+  report["file"] = options.to;
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output())
+    fmt::print("wrote {}: a {} of {} rows\n", options.to, contents.is_matrix ? "matrix" : "vector",
+               contents.row_count);
+  return 0;
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& program, const comm_thread::MpiSession& session,
+                         int& exit_code) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App& command =
+      *program.add_subcommand("convert", "write a matrix or a vector in another file format");
+  const std::string matrices =
+      "a matrix as .mtx, .mtx.gz, .petsc, .bin or .npz,\n"
+      "a vector as .mtx, .mtx.gz, .petsc, .bin or .npy";
+  command.add_option("in", options->from, matrices)->required()->type_name("IN");
+  command.add_option("out", options->to, "the same endings")->required()->type_name("OUT");
+  add_job_options(command, *options);
+  command.footer(
+      "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"
+      "SciPy's sparse matrices (.npz), NumPy's arrays (.npy).\n"
+      "Examples:\n"
+      "  weft convert matrix.mtx.gz matrix.npz\n"
+      "  mpiexec.mpich -n 4 weft convert matrix.petsc matrix.mtx\n"
+      "  weft convert x.mtx x.npy\n"
+      "Exit code: 0 done, 2 bad input.");
+  command.callback([options, &session, &exit_code] { exit_code = convert(session, *options); });
+}
+
+}  // namespace weft::tools
