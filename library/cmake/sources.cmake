@@ -274,12 +274,23 @@ set(WEFT_PROGRAM_SOURCES
     solver/tiles/tensor_box_solver.cpp
     solver/tiles/tile_sweeper.cpp
     spmv/files/matrix_market_writer.cpp
+    spmv/formats/byte_source.cpp
+    spmv/formats/csr_output.cpp
+    spmv/formats/csr_reader.cpp
+    spmv/formats/matrix_file.cpp
+    spmv/formats/number_array.cpp
+    spmv/formats/numpy_file.cpp
+    spmv/formats/petsc_file.cpp
+    spmv/formats/scipy_file.cpp
+    spmv/formats/shared_output.cpp
+    spmv/formats/zip_directory.cpp
     spmv/grid/average_sweep.cpp
     spmv/grid/diffusion_problem.cpp
     spmv/grid/rows_in_order.cpp
     spmv/grid/time_blocking.cpp
     spmv/matrix/absolute_product.cpp
     tools/commands/compare_command.cpp
+    tools/commands/convert_command.cpp
     tools/commands/generate_command.cpp
     tools/commands/jacobi_command.cpp
     tools/commands/matrix_check.cpp

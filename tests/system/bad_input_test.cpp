@@ -169,11 +169,12 @@ TEST_CASE("unknown commands and options are refused") {
   const auto matrix = folder.write("matrix.mtx", good);
   check_refused(folder, {},
                 {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, "
-                 "study, generate, "
+                 "study, simulate, generate, convert, "
                  "convert, topology, progress"});
   check_refused(folder, {"frob"},
                 {"'frob'",
-                 "expected solve, jacobi, schwarz, spmv, roofline, compare, study, generate, "
+                 "expected solve, jacobi, schwarz, spmv, roofline, compare, study, simulate, "
+                 "generate, convert, "
                  "convert, topology, progress"});
   check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});

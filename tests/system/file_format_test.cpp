@@ -22,7 +22,7 @@ using weft::tests::ScratchFolder;
 bool run_script(const std::string& what, const ScratchFolder& folder) {
   constexpr int exit_code_skipped = 77;
   const int status =
-      std::system(("tests/system/foreign_files " + what + " " + folder.path(".")).c_str());
+      std::system(("tests/support/foreign_files " + what + " " + folder.path(".")).c_str());
   if (WEXITSTATUS(status) == exit_code_skipped) {
     WARN("skipped: SciPy is missing; tools/setup installs it");
     return false;

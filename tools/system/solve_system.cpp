@@ -45,8 +45,9 @@ void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv
 }
 
 std::vector<double> SolveSystem::collective_read(const Job& job, const std::string& path) const {
-  if (!order_) return spmv::collective_read_vector(job.world(), *row_partition_, path);
-  return order_->collective_apply(spmv::collective_read_vector(job.world(), order_->given(), path));
+  if (!order_) return spmv::collective_read_vector_file(job.world(), *row_partition_, path);
+  return order_->collective_apply(
+      spmv::collective_read_vector_file(job.world(), order_->given(), path));
 }
 
 spmv::GlobalIndex SolveSystem::collective_given_row(const Job& job, spmv::GlobalIndex row) const {
