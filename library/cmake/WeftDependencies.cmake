@@ -60,7 +60,7 @@ set(WEFT_DEPENDENCIES
 set(WEFT_HAS_CHOLMOD FALSE)
 if(WEFT_WITH_CHOLMOD)
     weft_library(cholmod cholmod.h WEFT_HAS_CHOLMOD
-        LIBRARIES cholmod suitesparseconfig SUFFIXES suitesparse)
+        LIBRARIES cholmod klu suitesparseconfig SUFFIXES suitesparse)
     if(NOT WEFT_HAS_CHOLMOD)
         message(FATAL_ERROR "CHOLMOD not found; on Debian: apt install libsuitesparse-dev, or "
             "-DWEFT_WITH_CHOLMOD=OFF to factor with Eigen")

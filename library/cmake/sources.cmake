@@ -77,7 +77,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/spectral_bound.cpp
     solver/amg/strong_rows.cpp
     solver/direct/incomplete_factor.cpp
-    solver/direct/klu_factor.cpp
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/krylov/bicgstab.cpp
@@ -370,9 +369,11 @@ set(WEFT_OPENSHMEM_MISSING_SOURCES
 )
 set(WEFT_CHOLMOD_SOURCES
     solver/direct/cholmod_factor.cpp
+    solver/direct/klu_factor.cpp
 )
 set(WEFT_CHOLMOD_MISSING_SOURCES
     solver/direct/cholmod_missing.cpp
+    solver/direct/klu_missing.cpp
 )
 set(WEFT_METIS_SOURCES
     spmv/order/graph_partition.cpp

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <klu.h>
-
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "solver/direct/factor.h"
 #include "solver/direct/local_matrix.h"
@@ -15,6 +13,9 @@ namespace weft::solver {
 ///
 /// KLU calls no BLAS, so that the bits depend neither on which BLAS is installed nor on its
 /// threads. Bytes a solve: 12 per nonzero of L and U. One thread at a time.
+///
+/// Builds without SuiteSparse, whose licences are not permissive, factor with Eigen instead
+/// (klu_missing.cpp): the same interface, other bits.
 class KluFactor final : public Factor {
  public:
   /// Throws comm_thread::InputError with the text `fault` where the matrix is singular to working
@@ -26,10 +27,8 @@ class KluFactor final : public Factor {
   bool is_definite() const override { return false; }
 
  private:
-  klu_common common_{};
-  klu_symbolic* symbolic_ = nullptr;
-  klu_numeric* numeric_ = nullptr;
-  std::vector<double> solution_;
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace weft::solver
