@@ -47,15 +47,22 @@ constexpr std::array table{
     Row{[](const MatrixTraits& t) { return is_small(t); },
         "not symmetric, with at most 5000 rows: one LU factorization is the quickest",
         {{{"gmres", "block-lu:subdomains=1"}, {"gmres", "none"}}}},
+    // Levels of algebraic multigrid fill up where couplings are irregular, and gain little here.
+    Row{[](const MatrixTraits& t) {
+          return may_be_definite(t) && t.is_dominant() && t.zero_sum_row_count == 0;
+        },
+        "symmetric, and every diagonal entry is larger than all others of its row: the diagonal is "
+        "the cheapest preconditioner",
+        {{{"cg", "jacobi"}, {"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
     Row{[](const MatrixTraits& t) {
           return may_be_definite(t) && (t.is_dominant() || t.has_signs_of_m_matrix());
         },
-        "symmetric with a positive diagonal that dominates, or an M-matrix: the diagonal is the "
-        "cheapest preconditioner",
+        "symmetric with a positive diagonal that dominates, or an M-matrix: algebraic multigrid, "
+        "else the diagonal",
         {{{"cg", "amg"}, {"cg", "jacobi"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
     Row{may_be_definite,
-        "symmetric with a positive diagonal that does not dominate: a sparse approximate inverse "
-        "halves the iterations",
+        "symmetric with a positive diagonal that does not dominate: algebraic multigrid, "
+        "else a sparse approximate inverse, which halves the iterations",
         {{{"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}, {"gmres", "schwarz"}}}},
     Row{[](const MatrixTraits& t) { return t.is_symmetric(); },
         "symmetric and not definite, as its diagonal shows",

@@ -170,12 +170,12 @@ TEST_CASE("unknown commands and options are refused") {
   check_refused(folder, {},
                 {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, "
                  "study, simulate, generate, convert, "
-                 "convert, topology, progress"});
+                 "topology, progress"});
   check_refused(folder, {"frob"},
                 {"'frob'",
                  "expected solve, jacobi, schwarz, spmv, roofline, compare, study, simulate, "
                  "generate, convert, "
-                 "convert, topology, progress"});
+                 "topology, progress"});
   check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
   check_refused(folder, {"solve", matrix, "more"}, {"more"});

@@ -44,7 +44,7 @@ TEST_CASE("the forecast is also right for a matrix from a file and for the facto
   const ScratchFolder folder;
   const std::string file = folder.path("matrix.mtx");
   CHECK(run_weft(2, {"generate", "irregular:200000", file}).exit_code == 0);
-  check_forecast(file);
+  check_forecast(file + " --method cg");
   check_forecast("poisson3d:50 --preconditioner schwarz");
 }
 

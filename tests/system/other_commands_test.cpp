@@ -38,8 +38,9 @@ void check_spmv(int ranks, const std::string& modes, const std::set<std::string>
 /// The iterations and the solution file of one solve.
 std::string outcome(const std::string& problem, const std::string& right_hand_side, int ranks) {
   const ScratchFolder folder;
-  const auto result = run_weft(ranks, {"solve", problem, "--rhs", right_hand_side, "--threads", "1",
-                                       "--solution", folder.path("x.mtx"), "--json", "-"});
+  const auto result =
+      run_weft(ranks, {"solve", problem, "--method", "cg", "--rhs", right_hand_side, "--threads",
+                       "1", "--solution", folder.path("x.mtx"), "--json", "-"});
   CHECK(result.exit_code == 0);
   return report_of(result)["iterations"].dump() + " iterations, " +
          fingerprint(read_file(folder.path("x.mtx")));
