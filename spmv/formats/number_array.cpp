@@ -18,7 +18,7 @@ using Kind = NumberType::Kind;
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t piece_bytes = 64 << 10;
+constexpr std::int64_t piece_bytes = 64 << 10;
 
 template <std::unsigned_integral Bits>
 Bits bits_at(const std::byte* place, bool is_big_endian) {
@@ -65,8 +65,8 @@ double real_at(const std::byte* place, const NumberType& type) {
 template <class Take>
 void for_each(const NumberArray& array, std::int64_t begin, std::int64_t count, const Take& take) {
   const auto bytes = static_cast<std::int64_t>(array.type.bytes);
+  const std::int64_t most = piece_bytes / bytes;
   std::array<std::byte, piece_bytes> piece;
-  const std::int64_t most = std::ssize(piece) / bytes;
   for (std::int64_t done = 0; done < count;) {
     const std::int64_t now = std::min(most, count - done);
     array.source->read(array.offset + (begin + done) * bytes,

@@ -30,8 +30,9 @@ using Append = std::function<void(std::int64_t, std::vector<std::byte>&)>;
 constexpr std::int64_t zip64_bytes = 20;
 constexpr std::int64_t local_bytes = 30;
 
+/// The number's lowest bytes, the lowest first; beyond its eight bytes zeros.
 void append(std::string& text, std::uint64_t number, int bytes) {
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i) & 0xff);
+  for (int i = 0; i < bytes; ++i, number >>= 8) text += static_cast<char>(number & 0xff);
 }
 
 /// A checksum of consecutive bytes.
