@@ -9,6 +9,8 @@ install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/library/include/weft"
 install(EXPORT weft_targets FILE weftTargets.cmake NAMESPACE weft::
     DESTINATION "${weft_cmake_folder}" COMPONENT development)
 
+# weftConfig.cmake names the MPI compiler, also one that was given without its folder.
+find_program(weft_mpi_compiler NAMES "${MPI_C_COMPILER}" NO_CACHE)
 configure_package_config_file(
     "${CMAKE_CURRENT_SOURCE_DIR}/library/cmake/weftConfig.cmake.in"
     "${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake"
