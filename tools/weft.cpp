@@ -234,12 +234,8 @@ int main(int argument_count, char** arguments) {
   // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
   setenv("OMPI_MCA_osc", "^rdma", 0);
   const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));
-  int rank = 0;
+  const int rank = MpiSession::rank();
   try {
-    {
-      const auto world = Communicator::collective_world();
-      rank = world.rank();
-    }
     introduce(rank);
     const int exit_code = run(argument_count, arguments, session, rank == 0);
     std::fflush(stdout);

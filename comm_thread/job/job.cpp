@@ -50,6 +50,7 @@ Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers,
       session_(own_session_ ? *own_session_ : *callers),
       world_(world ? std::move(*world) : Communicator::collective_world()),
       comm_thread_world_(world_.collective_duplicate()),
+      node_(world_.collective_split_node()),
       topology_(Topology::from_this_machine()) {
   try {
     plan(options);
@@ -70,13 +71,10 @@ Job::~Job() {
 }
 
 void Job::plan(JobOptions& options) {
-  const auto node = world_.collective_split_node();
-  rank_on_node_ = node.rank();
-  ranks_on_node_ = node.size();
   PlacementRequest request;
-  request.node.allowed_per_rank = gather_on_node(node, permitted_pus_of_this_process(topology_));
-  request.node.bound_per_rank = gather_on_node(node, binding_of_this_thread(topology_));
-  request.node.this_rank_on_node = rank_on_node_;
+  request.node.allowed_per_rank = gather_on_node(node_, permitted_pus_of_this_process(topology_));
+  request.node.bound_per_rank = gather_on_node(node_, binding_of_this_thread(topology_));
+  request.node.this_rank_on_node = node_.rank();
   request.threads_wanted = options.threads;
   request.strict = options.strict_placement;
   placement_ = plan_placement(topology_, request);
@@ -132,7 +130,7 @@ std::vector<ThreadAudit> Job::audit_compute_threads() const {
   team_->run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     audits[index] =
-        audit_this_thread(topology_, rank_on_node_, thread.index, placement_.compute_pus[index]);
+        audit_this_thread(topology_, node_.rank(), thread.index, placement_.compute_pus[index]);
   });
   return audits;
 }
@@ -142,9 +140,8 @@ std::optional<ThreadAudit> Job::audit_communication_thread() {
   // A schedule without messages: its local operation runs in the communication thread.
   ThreadAudit audit;
   Schedule::Builder builder(comm_thread_world_, "placement audit");
-  builder.end_round([&] {
-    audit = audit_this_thread(topology_, rank_on_node_, -1, placement_.communication_pu);
-  });
+  builder.end_round(
+      [&] { audit = audit_this_thread(topology_, node_.rank(), -1, placement_.communication_pu); });
   const auto schedule = builder.build();
   comm_thread_->post(*schedule).wait();
   return audit;

@@ -55,6 +55,8 @@ class Job {
 
   const MpiSession& session() const { return session_; }
   const Communicator& world() const { return world_; }
+  /// The ranks of this node.
+  const Communicator& node() const { return node_; }
   /// The message space of everything that the communication thread does.
   const Communicator& comm_thread_world() const { return comm_thread_world_; }
   const Topology& topology() const { return topology_; }
@@ -63,8 +65,8 @@ class Job {
   CommThread& comm_thread() { return *comm_thread_; }
 
   bool is_root() const { return world_.is_root(); }
-  int rank_on_node() const { return rank_on_node_; }
-  int ranks_on_node() const { return ranks_on_node_; }
+  int rank_on_node() const { return node_.rank(); }
+  int ranks_on_node() const { return node_.size(); }
 
   /// Reads back where the compute threads really are. Thread: the main thread.
   std::vector<ThreadAudit> audit_compute_threads() const;
@@ -82,10 +84,9 @@ class Job {
   const MpiSession& session_;
   Communicator world_;
   Communicator comm_thread_world_;
+  Communicator node_;
   Topology topology_;
   Placement placement_;
-  int rank_on_node_ = 0;
-  int ranks_on_node_ = 1;
   bool pins_ = false;
   std::vector<std::vector<unsigned>> bindings_before_;  // of each compute thread
   std::unique_ptr<ComputeTeam> team_;

@@ -36,13 +36,13 @@ Communicator::Communicator(MPI_Comm handle) : handle_(handle) {
 
 Communicator Communicator::collective_world() {
   MPI_Comm handle = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &handle), "duplicate the world communicator");
+  run(MPI_Comm_idup, "duplicate the world communicator", MPI_COMM_WORLD, &handle);
   return Communicator(handle);
 }
 
 Communicator Communicator::collective_duplicate_of(MPI_Comm callers) {
   MPI_Comm handle = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(callers, &handle), "duplicate the caller's communicator");
+  run(MPI_Comm_idup, "duplicate the caller's communicator", callers, &handle);
   return Communicator(handle);
 }
 
@@ -87,6 +87,8 @@ std::unique_ptr<PreparedReduction> Communicator::prepare_reduction(
 }
 
 Communicator Communicator::collective_split_node() const {
+  // The library spins until the last rank is there, and has no form of this that does not wait.
+  barrier();
   MPI_Comm handle = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &handle),
             "find the ranks of this node");

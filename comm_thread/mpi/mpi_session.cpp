@@ -75,6 +75,12 @@ MpiSession::~MpiSession() {
 
 void MpiSession::at_end(std::function<void()> work) { work_at_end.push_back(std::move(work)); }
 
+int MpiSession::rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
 std::string MpiSession::library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;

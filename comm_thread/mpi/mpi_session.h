@@ -38,6 +38,9 @@ class MpiSession {
   /// Does not run if an exception ends the job. Thread: one at a time.
   static void at_end(std::function<void()> work);
 
+  /// Rank of this process among all, once a session has begun.
+  static int rank();
+
   /// First line of the library's own description ("MPICH Version: 4.0.2").
   static std::string library_version();
 

@@ -147,8 +147,7 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
 
 void collective_check_memory(const Job& job, const std::string& name,
                              const MemoryForecast& forecast) {
-  const auto node = job.world().collective_split_node();
-  const double wanted = node.sum(forecast.bytes() - resident_bytes());
+  const double wanted = job.node().sum(forecast.bytes() - resident_bytes());
   const NodeMemory memory = node_memory();
   comm_thread::collective_attempt(job.world(), [&] {
     if (wanted <= memory.available_bytes) return;
@@ -168,11 +167,10 @@ void collective_check_memory(const Job& job, const std::string& name,
 }
 
 Json collective_memory_report(const Job& job, const MemoryForecast& forecast) {
-  const auto node = job.world().collective_split_node();
   const NodeMemory memory = node_memory();
   Json report;
   report["rank_bytes"] = std::round(job.world().max(forecast.bytes()));
-  report["node_bytes"] = std::round(job.world().max(node.sum(forecast.bytes())));
+  report["node_bytes"] = std::round(job.world().max(job.node().sum(forecast.bytes())));
   report["available_bytes"] = std::round(memory.available_bytes);
   report["limited_by"] = memory.limited_by;
   report["parts"] = Json::object();
