@@ -6,9 +6,11 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/channels/link_ends.cpp
     comm_thread/channels/link_layout.cpp
     comm_thread/channels/transport_choice.cpp
+    comm_thread/engine/all_reduce.cpp
     comm_thread/engine/comm_thread.cpp
     comm_thread/engine/exact_accumulator.cpp
     comm_thread/engine/halo_exchange.cpp
+    comm_thread/engine/helper_thread.cpp
     comm_thread/engine/neighbour_exchange.cpp
     comm_thread/engine/recursive_doubling.cpp
     comm_thread/engine/reproducible_sum.cpp
@@ -76,6 +78,9 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/prolongator.cpp
     solver/amg/spectral_bound.cpp
     solver/amg/strong_rows.cpp
+    solver/checkpoint/checkpoint_file.cpp
+    solver/checkpoint/checkpoints.cpp
+    solver/checkpoint/packed_rows.cpp
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
@@ -193,7 +198,6 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/channels/one_sided_transport.cpp
     comm_thread/channels/shared_landings.cpp
     comm_thread/channels/two_sided_transport.cpp
-    comm_thread/engine/all_reduce.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "perfmodel/phase_times.h"
@@ -24,6 +25,8 @@ struct SolveReport {
   double comm_thread_cpu_seconds = 0;
   double halved_residual = 0;  // the last that was half of the one before, and its iteration
   std::int64_t halved_iteration = 0;
+  /// ‖b − A·x‖ where the recurrence last began again because that was too large.
+  double verified_norm = std::numeric_limits<double>::infinity();
   perfmodel::PhaseTimes phases;  // of the iterations, as the primary compute thread saw them
 };
 
