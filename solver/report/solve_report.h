@@ -9,8 +9,8 @@
 namespace weft::solver {
 
 /// End of a solve. All of them are results, not errors. stopped: by KrylovMethod::Options::stops;
-/// diverged: the residual exceeded StopCriterion::divergence.
-enum class SolveStatus { converged, not_converged, breakdown, stopped, diverged };
+/// diverged: the residual exceeded StopCriterion::divergence; out_of_time: stopped by a limit.
+enum class SolveStatus { converged, not_converged, breakdown, stopped, diverged, out_of_time };
 const char* name(SolveStatus status);
 
 /// Outcome of a solve on this rank; the same numbers on every rank except the times.

@@ -61,8 +61,9 @@ ROOMS = {
     "library": {
         "library/include/weft": [],
         "library/settings": [],
+        "library/solve": ["settings"],
         "library/state": ["include/weft"],
-        "library/api": ["include/weft", "settings", "state"],
+        "library/api": ["include/weft", "settings", "solve", "state"],
         "library/python": [],
     },
     "tools": {
