@@ -135,6 +135,11 @@ class CommThread {
 
   const Clock& clock() const { return *options_.clock; }
 
+  /// Binds the calling thread where the communication thread runs (Options::on_start).
+  void settle_calling_thread() const {
+    if (options_.on_start) options_.on_start();
+  }
+
   /// Processor time used by the thread so far; 0 without a thread. Unit: seconds.
   double cpu_seconds() const;
 

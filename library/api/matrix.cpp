@@ -11,8 +11,6 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/state/caller_operator.h"
 #include "perfmodel/phase_times.h"
-#include "spmv/files/matrix_market_reader.h"
-#include "spmv/files/matrix_market_vector.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/order/reordering.h"
 #include "spmv/problems/generator.h"
@@ -49,16 +47,15 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
   const spmv::RowPartition loaded = matrix.partition;
   state.given = given;
   state.nonzero_count = matrix.global_nonzero_count;
-  if (choice.has_cuthill_mckee || choice.has_graph_partition) {
-    if (state.caller_rows)
-      throw InputError(
-          "options order, partition: found them for rows of the caller; expected neither");
-    state.order.emplace(spmv::collective_order_rows(state.space, matrix, choice));
-    matrix = spmv::collective_reorder(state.space, threads.team(), matrix, *state.order);
-  }
-  auto op =
-      std::make_unique<spmv::SparseOperator>(state.space, threads.comm_thread(), threads.team(),
-                                             std::move(matrix), state.settings.parsed_format());
+  if (state.caller_rows && (choice.has_cuthill_mckee || choice.has_graph_partition))
+    throw InputError(
+        "options order, partition: found them for rows of the caller; expected neither");
+  auto ordered =
+      library::collective_order_matrix(state.space, threads.team(), std::move(matrix), choice);
+  state.order = std::move(ordered.order);
+  auto op = std::make_unique<spmv::SparseOperator>(state.space, threads.comm_thread(),
+                                                   threads.team(), std::move(ordered.matrix),
+                                                   state.settings.parsed_format());
   state.sparse = op.get();
   state.format = op->matrix().format_name();
   if (state.order)
@@ -126,8 +123,9 @@ Matrix Matrix::from_file(const Job& job, const std::string& path, const Options&
   return guarded([&] {
     auto state = make_state(job, options);
     state->problem.path = path;
-    auto matrix = spmv::collective_read_matrix_market(state->space, state->threads().team(), path,
-                                                      partition_by(state->settings));
+    state->name = path;
+    auto matrix = spmv::collective_read_matrix_file(state->space, state->threads().team(), path,
+                                                    partition_by(state->settings));
     const spmv::RowPartition given = matrix.partition;
     collective_use(*state, std::move(matrix), given);
     return Matrix(std::move(state));
@@ -140,6 +138,7 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
     if (parsed.is_file()) return from_file(job, problem, options);
     auto state = make_state(job, options);
     state->problem = parsed;
+    state->name = parsed.name();
     if (state->settings.is_matrix_free()) {
       collective_use_stencil(*state, spmv::GridStencil::of(parsed));
       return Matrix(std::move(state));
@@ -237,7 +236,7 @@ std::vector<double> Matrix::right_hand_side(const std::string& word) const {
       if (!state.given)
         throw InputError("right-hand side: found the file " + wanted.path +
                          " for a grid without a matrix; expected a generated one");
-      return spmv::collective_read_vector(state.space, *state.given, wanted.path);
+      return spmv::collective_read_vector_file(state.space, *state.given, wanted.path);
     }
     if (state.given) {
       spmv::fill(wanted, state.problem, *state.given, state.space.rank(), state.threads().team(),

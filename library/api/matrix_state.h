@@ -9,8 +9,10 @@
 #include "library/api/job_state.h"
 #include "library/include/weft/weft.hpp"
 #include "library/settings/solve_settings.h"
+#include "library/solve/ordered_matrix.h"
 #include "library/state/caller_rows.h"
 #include "library/state/vector_map.h"
+#include "spmv/formats/matrix_file.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/order/row_order.h"
@@ -30,6 +32,7 @@ struct Matrix::State {
   comm_thread::Communicator space;  // messages of this matrix alone
   library::SolveSettings settings;  // operator, format, order and partition of it
   spmv::Problem problem;  // a file where nothing is known
+  std::string name;  // of the problem, for messages; empty for what the caller brings
   std::unique_ptr<library::CallerRows> caller_rows;
   std::optional<spmv::RowOrder> order;
   std::optional<spmv::RowPartition> given;  // the rows of vectors; none: a box of a grid

@@ -15,6 +15,8 @@ const char* name(Status status) {
       return "breakdown";
     case Status::stopped:
       return "stopped";
+    case Status::out_of_time:
+      return "out-of-time";
     case Status::diverged:
       break;
   }
@@ -34,6 +36,8 @@ std::string Report::json() const {
                                 {"seconds", {{"setup", setup_seconds}, {"solve", solve_seconds}}}};
   if (!explanation.empty()) report["explanation"] = explanation;
   if (!method_choice.empty()) report["method_choice"] = method_choice;
+  if (!decisions.empty()) report["decisions"] = decisions;
+  if (!null_space.empty()) report["null_space"] = null_space;
   for (const auto& [phase, seconds] : phase_seconds) report["phases"][phase] = seconds;
   if (!history.empty()) report["history"] = history;
   return report.dump();

@@ -7,16 +7,13 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
-#include "library/settings/method_choice.h"
-#include "library/settings/preconditioner_choice.h"
+#include "library/solve/chosen_solver.h"
 #include "library/state/caller_preconditioner.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/krylov/method.h"
 #include "solver/methods/method_table.h"
 #include "spmv/grid/stencil_operator.h"
-#include "spmv/modes/mode.h"
 
 namespace weft {
 inline namespace v0 {
@@ -24,8 +21,8 @@ namespace {
 
 using comm_thread::InputError;
 using comm_thread::TeamThread;
+using library::ChosenSolver;
 using library::guarded;
-using solver::KrylovMethod;
 
 /// A history longer than this grows while the solve runs.
 constexpr std::int64_t reserved_history = 100000;
@@ -40,6 +37,8 @@ Status status_of(solver::SolveStatus status) {
       return Status::stopped;
     case solver::SolveStatus::diverged:
       return Status::diverged;
+    case solver::SolveStatus::out_of_time:
+      return Status::out_of_time;
     case solver::SolveStatus::breakdown:
       break;
   }
@@ -60,22 +59,17 @@ struct Solver::State {
   library::SolveSettings settings;
   std::optional<UserPreconditioner> user;
   Monitor monitor;
-  std::unique_ptr<solver::Preconditioner> preconditioner;
-  std::unique_ptr<KrylovMethod> method;
-  const solver::KrylovEntry* entry = nullptr;
-  std::string method_choice;
-  std::uint64_t values_version = 0;  // that the preconditioner was made of
+  std::uint64_t values_version = 0;  // that the solver was set up for
   bool is_to_renew = false;
   double setup_seconds = 0;
   std::vector<double> history;
+  std::unique_ptr<ChosenSolver> solver;
 
  private:
   void check() const;
-  void collective_set_up();
-  void collective_renew();
+  library::SystemContext context();
+  library::SolveHooks hooks();
   void collective_renew_if_stale();
-  void make_method();
-  KrylovMethod::Options method_options();
   void expect_lengths(std::size_t b, std::size_t x) const;
   Report report_of(const solver::SolveReport& solved) const;
 
@@ -94,7 +88,12 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
   settings.partition = matrix->settings.partition;
   check();
   const perfmodel::Stopwatch watch;
-  collective_set_up();
+  if (!matrix->map->is_identity()) {
+    b_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
+    guess_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
+  }
+  values_version = matrix->values_version;
+  solver = std::make_unique<ChosenSolver>(*matrix->op, settings, context(), hooks());
   setup_seconds = watch.seconds();
 }
 
@@ -117,61 +116,37 @@ void Solver::State::check() const {
         settings.method + "; expected --method gmres or fcg");
 }
 
-void Solver::State::collective_set_up() {
-  if (!matrix->map->is_identity()) {
-    b_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
-    guess_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
-  }
-  collective_renew();
+library::SystemContext Solver::State::context() {
+  library::SystemContext context{.name = matrix->name, .problem = matrix->problem};
+  if (matrix->given)
+    context.collective_read = [this](const std::string& path) {
+      const auto given = spmv::collective_read_vector_file(matrix->space, *matrix->given, path);
+      std::vector<double> vector(matrix->op->element_count());
+      matrix->map->collective_to_operator(given, vector);
+      return vector;
+    };
+  if (matrix->order)
+    context.collective_given_row = [this](spmv::GlobalIndex row) {
+      return library::collective_given_row(matrix->space, *matrix->order, row);
+    };
+  if (user)
+    context.collective_make_preconditioner = [this] {
+      return std::make_unique<library::CallerPreconditioner>(*matrix->op, *matrix->map, *user);
+    };
+  return context;
 }
 
-void Solver::State::collective_renew() {
-  method.reset();  // it refers to the preconditioner
-  if (user) {
-    preconditioner =
-        std::make_unique<library::CallerPreconditioner>(*matrix->op, *matrix->map, *user);
-  } else {
-    preconditioner =
-        library::collective_make_preconditioner(*matrix->op, settings, matrix->problem).object;
-  }
-  values_version = matrix->values_version;
-  is_to_renew = false;
-  make_method();
-}
-
-KrylovMethod::Options Solver::State::method_options() {
-  KrylovMethod::Options options{
-      .mode = *spmv::parse_mode(settings.mode),
-      .preconditioner = preconditioner.get(),
-      .stop = settings.stop,
-      .on_iteration =
-          [this](std::int64_t /*iteration*/, double residual) {
-            if (settings.has_history) history.push_back(residual);
-          },
-      .stops = [this](std::int64_t iteration,
-                      double residual) { return monitor && monitor(iteration, residual); },
+library::SolveHooks Solver::State::hooks() {
+  library::SolveHooks hooks;
+  hooks.on_start = [this] { history.clear(); };
+  if (settings.has_history)
+    hooks.on_iteration = [this](std::int64_t /*iteration*/, double residual) {
+      history.push_back(residual);
+    };
+  hooks.stops = [this](std::int64_t iteration, double residual) {
+    return monitor && monitor(iteration, residual);
   };
-  options.multigrid = settings.parsed_multigrid();
-  if (settings.restart > 0) options.restart = settings.restart;
-  return options;
-}
-
-void Solver::State::make_method() {
-  const KrylovMethod::Options options = method_options();
-  if (!entry && settings.method == "auto") {
-    perfmodel::HugePageBuffer<double> ones(matrix->op->element_count());
-    matrix->threads().team().run([&](const TeamThread& thread) {
-      for (const spmv::Segment& segment : matrix->op->segments(thread.index))
-        std::fill_n(ones.data() + segment.begin, segment.count, 1.0);
-    });
-    const auto choice = library::collective_choose_method(*matrix->op, options, ones.span());
-    entry = choice.method;
-    method_choice = choice.why;
-  } else if (!entry) {
-    const char* const name = settings.method == "pcg-jacobi" ? "cg" : settings.method.c_str();
-    entry = solver::find_krylov_method(name);
-  }
-  method = entry->collective_make(*matrix->op, options);
+  return hooks;
 }
 
 void Solver::State::expect_lengths(std::size_t b, std::size_t x) const {
@@ -185,15 +160,18 @@ void Solver::State::expect_lengths(std::size_t b, std::size_t x) const {
 
 void Solver::State::collective_renew_if_stale() {
   const bool is_stale = values_version != matrix->values_version && !settings.reuses_preconditioner;
-  if (!is_to_renew && !(is_stale && preconditioner)) return;
+  if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
-  collective_renew();
+  values_version = matrix->values_version;
+  is_to_renew = false;
+  solver->collective_renew();
   setup_seconds = watch.seconds();
 }
 
 void Solver::State::precondition(std::span<const double> r, std::span<double> z) {
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
+  solver::Preconditioner* const preconditioner = solver->preconditioner();
   if (!preconditioner) {
     std::ranges::copy(r, z.begin());
     return;
@@ -209,11 +187,7 @@ void Solver::State::precondition(std::span<const double> r, std::span<double> z)
 Report Solver::State::solve(std::span<const double> b, std::span<double> x, Start start) {
   expect_lengths(b.size(), x.size());
   const bool has_guess = start == Start::from_guess;
-  if (has_guess && entry->needs_grid)
-    throw InputError(std::string("Start::from_guess: found --method ") + entry->name +
-                     "; expected another method, which may have --preconditioner multigrid");
   collective_renew_if_stale();
-  history.clear();
   if (settings.has_history)
     history.reserve(
         static_cast<std::size_t>(std::min(settings.stop.max_iterations, reserved_history)));
@@ -229,8 +203,8 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
   } else if (has_guess) {
     guess = x;
   }
-  const solver::SolveReport solved = method->solve(right_hand_side, guess);
-  matrix->map->collective_from_operator(method->solution(), x);
+  const solver::SolveReport solved = solver->collective_solve(right_hand_side, guess);
+  matrix->map->collective_from_operator(solver->solution(), x);
   Report report = report_of(solved);
   report.solve_seconds = solve_watch.seconds();
   setup_seconds = 0;
@@ -238,15 +212,18 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
 }
 
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
+  const library::SolveSettings& used = solver->settings();
   Report report;
   report.status = status_of(solved.status);
   report.explanation = solved.explanation;
-  report.method = entry->name;
-  report.preconditioner = user                    ? "of the caller"
-                          : settings.has_jacobi() ? "jacobi"
-                                                  : settings.preconditioner;
+  report.method = solver->entry().name;
+  report.preconditioner = user                ? "of the caller"
+                          : used.has_jacobi() ? "jacobi"
+                                              : used.preconditioner;
   report.mode = settings.mode;
-  report.method_choice = method_choice;
+  report.method_choice = solver->method_choice();
+  report.decisions = solver->decisions();
+  report.null_space = solver->null_space();
   report.iterations = solved.iterations;
   report.restarts = solved.restarts;
   report.relative_residual = solved.relative_residual;

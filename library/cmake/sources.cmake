@@ -6,9 +6,11 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/channels/link_ends.cpp
     comm_thread/channels/link_layout.cpp
     comm_thread/channels/transport_choice.cpp
+    comm_thread/engine/all_reduce.cpp
     comm_thread/engine/comm_thread.cpp
     comm_thread/engine/exact_accumulator.cpp
     comm_thread/engine/halo_exchange.cpp
+    comm_thread/engine/helper_thread.cpp
     comm_thread/engine/neighbour_exchange.cpp
     comm_thread/engine/recursive_doubling.cpp
     comm_thread/engine/reproducible_sum.cpp
@@ -55,6 +57,10 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/right_hand_side_choice.cpp
     library/settings/schwarz_word.cpp
     library/settings/solve_settings.cpp
+    library/solve/chosen_solver.cpp
+    library/solve/ordered_matrix.cpp
+    library/solve/symmetry_check.cpp
+    library/solve/time_limit.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp
     library/state/caller_rows.cpp
@@ -76,6 +82,11 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/prolongator.cpp
     solver/amg/spectral_bound.cpp
     solver/amg/strong_rows.cpp
+    solver/checkpoint/checkpoint_file.cpp
+    solver/checkpoint/checkpoints.cpp
+    solver/checkpoint/packed_rows.cpp
+    solver/choice/decision_table.cpp
+    solver/choice/matrix_traits.cpp
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
@@ -96,6 +107,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/krylov/reduced_cg.cpp
     solver/krylov/reduced_cg_kernels.cpp
     solver/krylov/textbook_cg.cpp
+    solver/methods/deflated_solve.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
     solver/multigrid/coarsest_grid.cpp
@@ -122,6 +134,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/interface_shift.cpp
     solver/precondition/inverse_diagonal.cpp
     solver/precondition/isai_preconditioner.cpp
+    solver/precondition/null_space.cpp
     solver/precondition/overlapping_pieces.cpp
     solver/precondition/schwarz_preconditioner.cpp
     solver/report/solve_report.cpp
@@ -133,11 +146,22 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/matrix_market_rounds.cpp
     spmv/files/matrix_market_router.cpp
     spmv/files/matrix_market_vector.cpp
+    spmv/files/matrix_market_writer.cpp
     spmv/files/temporary_file.cpp
     spmv/files/text_inflater.cpp
     spmv/files/text_lines.cpp
     spmv/files/text_sink.cpp
     spmv/files/text_source.cpp
+    spmv/formats/byte_source.cpp
+    spmv/formats/csr_output.cpp
+    spmv/formats/csr_reader.cpp
+    spmv/formats/matrix_file.cpp
+    spmv/formats/number_array.cpp
+    spmv/formats/numpy_file.cpp
+    spmv/formats/petsc_file.cpp
+    spmv/formats/scipy_file.cpp
+    spmv/formats/shared_output.cpp
+    spmv/formats/zip_directory.cpp
     spmv/grid/layout.cpp
     spmv/grid/partition.cpp
     spmv/grid/shares.cpp
@@ -193,7 +217,6 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/channels/one_sided_transport.cpp
     comm_thread/channels/shared_landings.cpp
     comm_thread/channels/two_sided_transport.cpp
-    comm_thread/engine/all_reduce.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
@@ -216,9 +239,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
-    solver/choice/decision_table.cpp
-    solver/choice/matrix_traits.cpp
-    solver/methods/deflated_solve.cpp
     solver/multigrid/additive_cycle.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
@@ -226,7 +246,6 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/grid_values.cpp
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp
-    solver/precondition/null_space.cpp
     solver/report/residual_history.cpp
     solver/report/threaded_report.cpp
     solver/simulation/jacobi_simulation.cpp
@@ -272,17 +291,6 @@ set(WEFT_PROGRAM_SOURCES
     solver/tiles/sync_two_level.cpp
     solver/tiles/tensor_box_solver.cpp
     solver/tiles/tile_sweeper.cpp
-    spmv/files/matrix_market_writer.cpp
-    spmv/formats/byte_source.cpp
-    spmv/formats/csr_output.cpp
-    spmv/formats/csr_reader.cpp
-    spmv/formats/matrix_file.cpp
-    spmv/formats/number_array.cpp
-    spmv/formats/numpy_file.cpp
-    spmv/formats/petsc_file.cpp
-    spmv/formats/scipy_file.cpp
-    spmv/formats/shared_output.cpp
-    spmv/formats/zip_directory.cpp
     spmv/grid/average_sweep.cpp
     spmv/grid/diffusion_problem.cpp
     spmv/grid/rows_in_order.cpp
@@ -292,7 +300,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/convert_command.cpp
     tools/commands/generate_command.cpp
     tools/commands/jacobi_command.cpp
-    tools/commands/matrix_check.cpp
     tools/commands/progress_command.cpp
     tools/commands/roofline_command.cpp
     tools/commands/schwarz_command.cpp

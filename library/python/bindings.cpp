@@ -355,6 +355,8 @@ PYBIND11_MODULE(_weft, module) {
       .def_readonly("preconditioner", &weft::Report::preconditioner)
       .def_readonly("mode", &weft::Report::mode)
       .def_readonly("method_choice", &weft::Report::method_choice)
+      .def_readonly("decisions", &weft::Report::decisions)
+      .def_readonly("null_space", &weft::Report::null_space)
       .def_readonly("iterations", &weft::Report::iterations)
       .def_readonly("restarts", &weft::Report::restarts)
       .def_readonly("relative_residual", &weft::Report::relative_residual)

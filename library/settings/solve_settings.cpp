@@ -102,7 +102,10 @@ const std::vector<Setting>& table() {
          const std::string fault = fault_of_preconditioner(text);
          if (!fault.empty()) throw InputError(fault);
          settings.preconditioner = text;
+         settings.has_preconditioner = true;
        }},
+      {"null-space",
+       [](SolveSettings& settings, const std::string& text) { settings.null_space = text; }},
       {"tolerance",
        [](SolveSettings& settings, const std::string& text) {
          settings.stop.tolerance = number(text, 0, true, "a number, 0 or more");
@@ -119,6 +122,10 @@ const std::vector<Setting>& table() {
        [](SolveSettings& settings, const std::string& text) {
          settings.stop.max_iterations =
              whole_number(text, 0, std::numeric_limits<std::int64_t>::max());
+       }},
+      {"max-seconds",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.max_seconds = number(text, 0, false, "a number of seconds above 0");
        }},
       {"restart",
        [](SolveSettings& settings, const std::string& text) {
@@ -285,6 +292,8 @@ void SolveSettings::check() const {
                        ":kind=" + std::string(solver::name(found->kind)) + " with --method " +
                        method + "; expected --method gmres or fcg, because it is not symmetric");
   check_multigrid(*this);
+  if (is_matrix_free() && !null_space.empty() && null_space != "none")
+    throw InputError("--null-space: found with --operator stencil; expected a matrix");
   const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);
   if (restart > 0 && !(chosen && chosen->has_restart))
     throw InputError("--restart: found with --method " + method +

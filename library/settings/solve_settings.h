@@ -27,11 +27,14 @@ struct SolveSettings {
   std::string mode = "task";
   std::string method = "cg";
   std::string preconditioner = "none";
+  bool has_preconditioner = false;  // it was given, if only as "none"
+  std::string null_space;  // constant, none or a file; empty: found where it is easy
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   std::string grid;  // of the rows of a matrix; empty where not given
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   solver::StopCriterion stop;
+  double max_seconds = 0;  // of a solve; 0: no limit
   bool has_history = false;
   bool reuses_preconditioner = false;
 

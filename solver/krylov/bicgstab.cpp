@@ -172,20 +172,39 @@ bool Bicgstab::collective_step(const TeamThread& thread, State& state) {
 
 void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
                                   double& first_norm, SolveReport& report) {
-  State state = collective_start(thread, bound);
+  State state;
+  double before = 0;
+  double start_iteration = 0;
+  const auto carry = [&](Carry direction) {
+    collective_carry(thread, direction, first_norm, report,
+                     {&bound, &before, &start_iteration, &state.r, &state.shadow, &state.rho,
+                      &state.p, &state.v, &state.beta, &state.omega},
+                     {x_.data(), p(), r(), v_.data(), shadow_.data()});
+  };
+  bool is_restored = is_continued();
+  if (is_restored)
+    carry(Carry::restore);
+  else
+    state = collective_start(thread, bound);
   if (first_norm < 0) {
     first_norm = state.r;
     report = start_report(state.r * state.r, bound);
   }
-  std::int64_t last_start = report.iterations;
+  std::int64_t last_start =
+      is_restored ? static_cast<std::int64_t>(start_iteration) : report.iterations;
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
-    const double before = state.r;
-    const bool is_done = collective_step(thread, state);
-    if (is_done) {
-      ++report.iterations;
-      note(thread, state.r, first_norm, report);
-      if (report.status != SolveStatus::not_converged) return;
+    bool is_done = true;
+    if (!std::exchange(is_restored, false)) {
+      before = state.r;
+      is_done = collective_step(thread, state);
+      if (is_done) {
+        ++report.iterations;
+        note(thread, state.r, first_norm, report);
+        start_iteration = static_cast<double>(last_start);
+        if (is_checkpoint_due(report)) carry(Carry::keep);
+        if (report.status != SolveStatus::not_converged) return;
+      }
     }
     if (!std::isfinite(state.r))
       return break_down(report, "the residual left the range of double; gmres cannot diverge");

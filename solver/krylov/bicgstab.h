@@ -43,6 +43,7 @@ class Bicgstab final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
+  Recurrence recurrence() const override { return {"bicgstab", 5}; }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   bool collective_step(const comm_thread::TeamThread& thread, State& state);
   double collective_first_half(const comm_thread::TeamThread& thread, State& state);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <span>
 
@@ -30,6 +31,15 @@ class ConjugateGradient : public TextbookCg {
   Spare spare() override { return {p_.get(), q_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
+  Recurrence recurrence() const override {
+    return {needs_z_dot_q() && general() ? "fcg" : "cg", general() ? 4U : 3U};
+  }
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report,
+                            std::initializer_list<double*> scalars) override {
+    collective_carry(thread, direction, first_norm, report, scalars,
+                     {x_.data(), p_->values(), r_.data(), z_.data()});
+  }
   Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
   double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
                             const Norms& norms) override;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "solver/krylov/gmres.h"
@@ -27,6 +28,7 @@ class FlexibleGmres final : public Gmres {
   double vector_bytes() const override { return Gmres::vector_bytes() + 24; }
 
  private:
+  std::string name() const override { return "fgmres"; }
   void collective_precondition(const comm_thread::TeamThread& thread, std::size_t k) override {
     Gmres::collective_precondition(thread, k);
     copy(thread, z(), directions_[k].data());

@@ -163,9 +163,12 @@ bool Gmres::collective_orthogonalise(const TeamThread& thread, std::size_t k) {
 
 /// Iterates from the residual in basis_[0], whose norm is `norm`, until the space is full, or the
 /// residual small, or nothing new is found. Leaves y in the state.
-void Gmres::collective_cycle(const TeamThread& thread, double norm, double first_norm,
+void Gmres::collective_cycle(const TeamThread& thread, double norm, double& first_norm,
                              SolveReport& report) {
   ThreadState& own = state(thread);
+  SolveReport start;  // of what a checkpoint takes
+  if (options().checkpoints) start = report;
+  report.restarts += report.iterations > 0;
   own.projected.start(norm);
   for_each_element(thread, [&](std::size_t i) { basis_[0][i] /= norm; });
   for (std::size_t k = 1; k < basis_.size() && report.status == SolveStatus::not_converged &&
@@ -178,6 +181,8 @@ void Gmres::collective_cycle(const TeamThread& thread, double norm, double first
     ++report.iterations;
     const bool is_taken = own.projected.append(std::span(own.column).first(k + 1));
     note(thread, own.projected.residual_norm(), first_norm, report);
+    if (is_checkpoint_due(report))
+      collective_carry(thread, Carry::keep, first_norm, start, {&norm}, {x_.data()});
     if (!is_new || !is_taken) break;
   }
 }
@@ -199,6 +204,19 @@ double Gmres::collective_correct(const TeamThread& thread, std::span<const doubl
   return std::sqrt(collective_square_of(thread, basis_[0], norm * norm));
 }
 
+/// x and basis_[0] as they were at the start of a cycle; returns the norm of the second.
+double Gmres::collective_restore(const TeamThread& thread, std::span<const double> b,
+                                 double& first_norm, SolveReport& report) {
+  double norm = 0;
+  collective_carry(thread, Carry::restore, first_norm, report, {&norm}, {x_.data()});
+  copy(thread, x_.data(), z());
+  op().apply(thread, options().mode, *z_, basis_[0].data(), timer_, {});
+  thread.barrier();
+  subtract(thread, b, basis_[0].data(), basis_[0].data());
+  thread.barrier();
+  return norm;
+}
+
 void Gmres::collective_begin(const TeamThread& thread, std::span<const double> b,
                              const double* product) {
   subtract(thread, b, product, basis_[0].data());
@@ -207,14 +225,14 @@ void Gmres::collective_begin(const TeamThread& thread, std::span<const double> b
 
 void Gmres::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
                                double& first_norm, SolveReport& report) {
-  double norm = std::sqrt(collective_square_of(thread, basis_[0], bound));
+  double norm = is_continued() ? collective_restore(thread, b, first_norm, report)
+                               : std::sqrt(collective_square_of(thread, basis_[0], bound));
   if (first_norm < 0) {
     first_norm = norm;
     report = start_report(norm * norm, bound);
   }
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
-    report.restarts += report.iterations > 0;
     collective_cycle(thread, norm, first_norm, report);
     const bool is_cut = report.status == SolveStatus::not_converged &&
                         report.iterations == options().stop.max_iterations;

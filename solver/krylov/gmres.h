@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
@@ -71,7 +72,15 @@ class Gmres : public KrylovMethod {
   template <class Work>
   void for_each_block(const comm_thread::TeamThread& thread, const Work& work) const;
   bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
-  void collective_cycle(const comm_thread::TeamThread& thread, double norm, double first_norm,
+  /// A checkpoint holds x at the start of a cycle, from which all else follows: the iterations of
+  /// a cycle that is cut are repeated.
+  Recurrence recurrence() const override {
+    return {name() + "(" + std::to_string(options().restart) + ")", 1};
+  }
+  virtual std::string name() const { return "gmres"; }
+  double collective_restore(const comm_thread::TeamThread& thread, std::span<const double> b,
+                            double& first_norm, SolveReport& report);
+  void collective_cycle(const comm_thread::TeamThread& thread, double norm, double& first_norm,
                         SolveReport& report);
   double collective_correct(const comm_thread::TeamThread& thread, std::span<const double> b,
                             double norm);

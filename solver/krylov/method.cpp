@@ -20,6 +20,19 @@ namespace {
 /// A restart that leaves more than this share of the true residual has stalled.
 constexpr double least_gain = 0.9;
 
+/// Numbers from 1 to 2 that depend on the row alone.
+void fill_with_probe(const TeamThread& thread, const spmv::LinearOperator& op, double* vector) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  constexpr unsigned unused_bits = 11;
+  for (const spmv::Segment& segment : op.segments(thread.index)) {
+    if (segment.count == 0) continue;
+    const auto row = static_cast<std::uint64_t>(op.global_row(segment.begin));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+      vector[segment.begin + i] =
+          1 + std::ldexp(static_cast<double>((row + i + 1) * odd >> unused_bits), -53);
+  }
+}
+
 }  // namespace
 
 KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
@@ -135,14 +148,65 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
     report.status = SolveStatus::converged;
   else if (norm > options_.stop.divergence * first_norm)
     report.status = SolveStatus::diverged;
-  else if (options_.stops && k > 0 && stop_asked_[(k - 1) & 1].load(std::memory_order_relaxed))
+  else if (asked_before(k) == Asked::stop)
     report.status = SolveStatus::stopped;
   watch_progress(report);
   if (!thread.is_primary() || k == 0) return;
   if (options_.on_iteration) options_.on_iteration(k, report.recurrence_residual);
-  if (options_.stops)
-    stop_asked_[k & 1].store(options_.stops(k, report.recurrence_residual),
-                             std::memory_order_relaxed);
+  if (options_.stops || options_.checkpoints)
+    asked_[k & 1].store(ask(k, report.recurrence_residual), std::memory_order_relaxed);
+}
+
+KrylovMethod::Asked KrylovMethod::asked_before(std::int64_t iteration) const {
+  if (iteration < 1) return Asked::nothing;
+  return asked_[(iteration - 1) & 1].load(std::memory_order_relaxed);
+}
+
+KrylovMethod::Asked KrylovMethod::ask(std::int64_t iteration, double residual) const {
+  using Wish = Checkpoints::Wish;
+  const Wish wish =
+      options_.checkpoints ? options_.checkpoints->after_iteration(iteration) : Wish::none;
+  if ((options_.stops && options_.stops(iteration, residual)) || wish == Wish::keep_and_stop)
+    return Asked::stop;
+  return wish == Wish::keep ? Asked::checkpoint : Asked::nothing;
+}
+
+bool KrylovMethod::is_checkpoint_due(const SolveReport& report) const {
+  if (!options_.checkpoints || report.iterations < 1) return false;
+  if (report.status == SolveStatus::stopped) return true;
+  return report.status == SolveStatus::not_converged &&
+         (report.iterations >= options_.stop.max_iterations ||
+          asked_before(report.iterations) == Asked::checkpoint);
+}
+
+void KrylovMethod::collective_carry(const TeamThread& thread, Carry direction, double& first_norm,
+                                    SolveReport& report, std::initializer_list<double*> scalars,
+                                    std::initializer_list<double*> vectors) {
+  auto iterations = static_cast<double>(report.iterations);
+  auto restarts = static_cast<double>(report.restarts);
+  auto halved_iteration = static_cast<double>(report.halved_iteration);
+  std::array<double*, CheckpointHeader::most_scalars> all_scalars{&iterations,
+                                                                  &restarts,
+                                                                  &halved_iteration,
+                                                                  &report.halved_residual,
+                                                                  &report.recurrence_residual,
+                                                                  &report.verified_norm,
+                                                                  &first_norm};
+  constexpr std::size_t common_count = 7;
+  std::ranges::copy(scalars, all_scalars.begin() + common_count);
+  std::array<double*, 16> all_vectors{};
+  const auto end = std::ranges::copy_if(vectors, all_vectors.begin(), [](const double* vector) {
+                     return vector != nullptr;
+                   }).out;
+  const std::span scalar_list(all_scalars.data(), common_count + scalars.size());
+  const std::span vector_list(all_vectors.begin(), end);
+  if (direction == Carry::keep)
+    return options_.checkpoints->collective_keep(thread, report.iterations, scalar_list,
+                                                 vector_list);
+  options_.checkpoints->collective_restore(thread, scalar_list, vector_list);
+  report.iterations = static_cast<std::int64_t>(iterations);
+  report.restarts = static_cast<std::int64_t>(restarts);
+  report.halved_iteration = static_cast<std::int64_t>(halved_iteration);
 }
 
 void KrylovMethod::watch_progress(SolveReport& report) const {
@@ -194,6 +258,46 @@ SolveReport KrylovMethod::collective_solve_from(const TeamThread& thread, std::s
   return report;
 }
 
+SolveReport KrylovMethod::collective_continue(const TeamThread& thread, std::span<const double> b,
+                                              double& first_norm) {
+  fill_zero(thread, {x_.data()});
+  collective_begin(thread, b, nullptr);
+  timer_.start(thread.index);
+  SolveReport report;
+  collective_iterate(thread, b, 0, first_norm, report);
+  return report;
+}
+
+/// The matrix and the preconditioner are told by what they make of a vector, whose bits are the
+/// same on any ranks and threads, and in any format.
+void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
+  SolveIdentity identity;
+  const Recurrence state = recurrence();
+  std::copy_n(state.name.begin(), std::min(state.name.size(), identity.recurrence.size() - 1),
+              identity.recurrence.begin());
+  identity.row_count = operator_.global_row_count();
+  identity.right_hand_side = collective_checksum(operator_, b.data());
+  const auto operand = collective_make_operand();
+  Array product = make_array();
+  Array probe = make_array();
+  operator_.team().run([&](const TeamThread& thread) {
+    fill_with_probe(thread, operator_, probe.data());
+    copy(thread, probe.data(), operand->values());
+    perfmodel::PhaseTimer not_reported;
+    operator_.apply(thread, options_.mode, *operand, product.data(), not_reported, {});
+    thread.barrier();
+  });
+  identity.matrix = collective_checksum(operator_, product.data());
+  if (diagonal_) {
+    identity.preconditioner = collective_checksum(operator_, diagonal_->inverse());
+  } else if (general()) {
+    operator_.team().run(
+        [&](const TeamThread& thread) { general()->apply(thread, probe.data(), product.data()); });
+    identity.preconditioner = collective_checksum(operator_, product.data());
+  }
+  options_.checkpoints->collective_open(operator_, identity, state.vector_count);
+}
+
 SolveReport KrylovMethod::solve_in_team(const TeamThread& thread, std::span<const double> b) {
   double first_norm = -1;
   return collective_solve(thread, b, first_norm);
@@ -209,7 +313,6 @@ double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<co
 void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const double> b,
                                      double first_norm, SolveReport& report) {
   const double allowed = allowed_drift * options_.stop.wanted_norm(first_norm);
-  double before = std::numeric_limits<double>::infinity();
   while (true) {
     const double norm = collective_true_norm(thread, b);
     report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
@@ -219,7 +322,7 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
           report.relative_residual);
     if (report.status != SolveStatus::converged || norm <= allowed) return;
     report.status = SolveStatus::not_converged;
-    if (!(norm < least_gain * before)) {
+    if (!(norm < least_gain * report.verified_norm)) {
       report.explanation = fmt::format(
           "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
           "the matrix may be singular, or so ill-conditioned that rounding allows no more",
@@ -227,7 +330,7 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
       return;
     }
     if (report.iterations >= options_.stop.max_iterations) return;
-    before = norm;
+    report.verified_norm = norm;
     ++report.restarts;
     collective_begin(thread, b, spare().product);
     collective_iterate(thread, b, norm * norm, first_norm, report);
@@ -236,14 +339,16 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
 
 SolveReport KrylovMethod::solve(std::span<const double> b, std::span<const double> guess) {
   timer_ = {};
-  for (auto& asked : stop_asked_) asked.store(false, std::memory_order_relaxed);
+  for (auto& asked : asked_) asked.store(Asked::nothing, std::memory_order_relaxed);
+  if (options_.checkpoints) collective_open_checkpoints(b);
   SolveReport report;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const perfmodel::Stopwatch watch;
   operator_.team().run([&](const TeamThread& thread) {
     double first_norm = -1;
-    SolveReport state = guess.empty() ? collective_solve(thread, b, first_norm)
-                                      : collective_solve_from(thread, b, guess, first_norm);
+    SolveReport state = is_continued()  ? collective_continue(thread, b, first_norm)
+                        : guess.empty() ? collective_solve(thread, b, first_norm)
+                                        : collective_solve_from(thread, b, guess, first_norm);
     collective_verify(thread, b, first_norm, state);
     if (thread.is_primary()) report = std::move(state);
   });

@@ -13,6 +13,7 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
@@ -43,6 +44,10 @@ class KrylovMethod {
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
     /// Called likewise; true ends the solve after one more iteration. The same on all ranks.
     std::function<bool(std::int64_t iteration, double residual)> stops{};
+    /// Where the state is kept, and from which `solve` continues; null: nowhere. Outlives the
+    /// method. A solve that ends unconverged, by `stops`, a signal or the limit of iterations,
+    /// keeps its last state.
+    Checkpoints* checkpoints = nullptr;
   };
 
   /// Factor by which the true residual may exceed the tolerance in a converged solve: recurrence
@@ -58,7 +63,8 @@ class KrylovMethod {
   /// Solves A·x = b from x = 0. Where the recurrence has converged and the true residual has not,
   /// iterates again from the true residual; where that gains less than a tenth, ends as not
   /// converged. Collective. Thread: the main thread, outside the team. Shape: b: [element_count].
-  /// Throws comm_thread::MpiError.
+  /// Throws comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from
+  /// is of another system or method.
   SolveReport solve(std::span<const double> b) { return solve(b, {}); }
 
   /// The same from x = `guess`; from 0 where it is empty. Iterations end where ‖b − A·x‖ is small
@@ -103,6 +109,28 @@ class KrylovMethod {
   /// negative before it is known. Every thread computes the same.
   virtual void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                                   double bound, double& first_norm, SolveReport& report) = 0;
+
+  /// What the recurrence carries from one iteration to the next, besides scalars.
+  struct Recurrence {
+    std::string name;  // of this state; with everything that decides what the scalars mean
+    std::size_t vector_count;
+  };
+  virtual Recurrence recurrence() const = 0;
+
+  /// True if a checkpoint waits for `collective_carry` to take it: `collective_iterate` then does
+  /// so instead of starting from the residual.
+  bool is_continued() const { return options_.checkpoints && options_.checkpoints->has_state(); }
+
+  enum class Carry { keep, restore };
+  /// Keeps what the recurrence carries if a checkpoint is due, after `note` and before anything of
+  /// the next iteration; or takes it from the checkpoint. The iterations so far, the residuals and
+  /// `first_norm` are carried as well. Shape: vectors: [element_count]; null ones are left out.
+  /// Every thread.
+  void collective_carry(const comm_thread::TeamThread& thread, Carry direction, double& first_norm,
+                        SolveReport& report, std::initializer_list<double*> scalars,
+                        std::initializer_list<double*> vectors);
+  /// True if a checkpoint of the iteration that has ended is due.
+  bool is_checkpoint_due(const SolveReport& report) const;
 
   spmv::LinearOperator& op() const { return operator_; }
   const Options& options() const { return options_; }
@@ -191,6 +219,10 @@ class KrylovMethod {
                            const double* product);
   SolveReport collective_solve(const comm_thread::TeamThread& thread, std::span<const double> b,
                                double& first_norm);
+  /// Continues from the checkpoint.
+  SolveReport collective_continue(const comm_thread::TeamThread& thread, std::span<const double> b,
+                                  double& first_norm);
+  void collective_open_checkpoints(std::span<const double> b);
   SolveReport collective_solve_from(const comm_thread::TeamThread& thread,
                                     std::span<const double> b, std::span<const double> guess,
                                     double& first_norm);
@@ -203,10 +235,14 @@ class KrylovMethod {
   comm_thread::ReproducibleSum squares_;  // of what is not iterated
   std::vector<double> largest_;  // magnitude that every thread found
   double bound_ = 0;
-  /// What `stops` answered after the last iteration with an even and an odd number.
+  /// What `stops` and the checkpoints asked for after the last iteration with an even and an odd
+  /// number.
   /// Memory ordering: the primary thread writes one after an iteration, all read it after the next
   /// one; there are barriers of the team between.
-  mutable std::array<std::atomic<bool>, 2> stop_asked_{};
+  enum class Asked : std::uint8_t { nothing, checkpoint, stop };
+  mutable std::array<std::atomic<Asked>, 2> asked_{};
+  Asked asked_before(std::int64_t iteration) const;
+  Asked ask(std::int64_t iteration, double residual) const;
 };
 
 }  // namespace weft::solver

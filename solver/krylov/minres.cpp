@@ -69,18 +69,24 @@ void Minres::collective_measure(const TeamThread& thread, const double* v, doubl
   length_.collective_reduce(thread);
 }
 
+Minres::State Minres::start_state() {
+  State state;
+  state.v = v_[0].data();
+  state.v_before = v_[1].data();
+  state.w = w_[0].data();
+  state.w_before = w_[1].data();
+  return state;
+}
+
 /// v_1 and z_1 of the residual. `bound`: of r·r.
 Minres::State Minres::collective_start(const TeamThread& thread, double bound) {
   collective_measure(thread, v_[0].data(), std::sqrt(bound), std::sqrt(bound));
   const double square = length_.result(1);
   const double length = std::sqrt(is_identity() ? square : length_.result(0));
-  State state{.v = v_[0].data(),
-              .v_before = v_[1].data(),
-              .w = w_[0].data(),
-              .w_before = w_[1].data(),
-              .eta = length,
-              .v_norm = std::sqrt(square) / length,
-              .r = std::sqrt(square)};
+  State state = start_state();
+  state.eta = length;
+  state.v_norm = std::sqrt(square) / length;
+  state.r = std::sqrt(square);
   if (!(length > 0)) return state;
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   const double* const from = m(state.v);
@@ -167,7 +173,18 @@ void Minres::collective_step(const TeamThread& thread, State& state, SolveReport
 
 void Minres::collective_iterate(const TeamThread& thread, std::span<const double> /*b*/,
                                 double bound, double& first_norm, SolveReport& report) {
-  State state = collective_start(thread, bound);
+  State state = start_state();
+  const auto carry = [&](Carry direction) {
+    collective_carry(
+        thread, direction, first_norm, report,
+        {&state.gamma, &state.eta, &state.cosine, &state.cosine_before, &state.sine,
+         &state.sine_before, &state.v_norm, &state.v_norm_before, &state.r, &state.t_norm},
+        {x_.data(), r_.data(), z_->values(), state.v, state.v_before, state.w, state.w_before});
+  };
+  if (is_continued())
+    carry(Carry::restore);
+  else
+    state = collective_start(thread, bound);
   if (first_norm < 0) {
     first_norm = state.r;
     report = start_report(state.r * state.r, bound);
@@ -180,6 +197,7 @@ void Minres::collective_iterate(const TeamThread& thread, std::span<const double
     if (report.status != SolveStatus::not_converged) return;
     ++report.iterations;
     note(thread, state.r, first_norm, report);
+    if (is_checkpoint_due(report)) carry(Carry::keep);
   }
 }
 

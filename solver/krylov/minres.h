@@ -53,6 +53,8 @@ class Minres final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
+  Recurrence recurrence() const override { return {"minres", 7}; }
+  State start_state();
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_step(const comm_thread::TeamThread& thread, State& state, SolveReport& report);
   void collective_measure(const comm_thread::TeamThread& thread, const double* v, double v_bound,

@@ -52,6 +52,17 @@ void OneReductionCg::add_sums(const TeamThread& thread, double r_square) {
   flush(sums_, thread, {&r_dot_r, &r_dot_u});
 }
 
+void OneReductionCg::collective_carry_all(const TeamThread& thread, Carry direction,
+                                          double& first_norm, SolveReport& report,
+                                          std::initializer_list<double*> scalars) {
+  collective_carry(thread, direction, first_norm, report, scalars,
+                   {x_.data(), u_->values(), p_.data(), s_.data(), r_.data()});
+  if (direction == Carry::restore) {
+    op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
+    thread.barrier();
+  }
+}
+
 ReducedCg::Step OneReductionCg::collective_next_step(const TeamThread& thread, const State& state) {
   const double inverse = preconditioner_norm();
   if (general() || !state.has_direction) add_sums(thread, state.r_square);

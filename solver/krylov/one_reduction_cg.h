@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <span>
 
@@ -24,6 +25,10 @@ class OneReductionCg final : public ReducedCg {
   Spare spare() override { return {u_.get(), w_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
+  Recurrence recurrence() const override { return {"cg-one-reduction", general() ? 5U : 4U}; }
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report,
+                            std::initializer_list<double*> scalars) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;

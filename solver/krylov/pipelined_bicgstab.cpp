@@ -214,12 +214,29 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread, State& 
 
 void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<const double> b,
                                            double bound, double& first_norm, SolveReport& report) {
-  State state = collective_start(thread, bound);
+  State state;
+  double start_iteration = 0;
+  const auto carry = [&](Carry direction) {
+    collective_carry(thread, direction, first_norm, report,
+                     {&bound, &start_iteration, &state.r, &state.w, &state.s, &state.z,
+                      &state.shadow, &state.rho, &state.alpha, &state.beta, &state.omega,
+                      &state.shadow_dot_s, &state.shadow_dot_z},
+                     {x_.data(), r_.data(), p_hat_.data(), s_.data(), w(), z(), shadow_.data(),
+                      r_hat_.data(), s_hat_.data()});
+  };
+  if (is_continued()) {
+    carry(Carry::restore);
+    collective_multiply(thread, w(), *w_hat_, t_.data());
+    collective_multiply(thread, z(), *z_hat_, v_.data());
+  } else {
+    state = collective_start(thread, bound);
+    start_iteration = static_cast<double>(report.iterations);
+  }
   if (first_norm < 0) {
     first_norm = state.r;
     report = start_report(state.r * state.r, bound);
   }
-  std::int64_t last_start = report.iterations;
+  auto last_start = static_cast<std::int64_t>(start_iteration);
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     const bool is_usable = std::isfinite(state.alpha) &&
@@ -242,6 +259,8 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
     note(thread, state.r, first_norm, report);
     if (!std::isfinite(state.r))
       return break_down(report, "the residual left the range of double; gmres cannot diverge");
+    start_iteration = static_cast<double>(last_start);
+    if (is_checkpoint_due(report)) carry(Carry::keep);
   }
 }
 

@@ -46,6 +46,7 @@ class PipelinedBicgstab final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
+  Recurrence recurrence() const override { return {"bicgstab-pipelined", is_identity() ? 7U : 9U}; }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_first_half(const comm_thread::TeamThread& thread, State& state);
   void collective_second_half(const comm_thread::TeamThread& thread, State& state);

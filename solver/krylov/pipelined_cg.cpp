@@ -71,6 +71,18 @@ void PipelinedCg::add_sums(const TeamThread& thread, double r_square) {
   flush(sums_, thread, {&r_dot_r, &r_dot_u, &w_dot_u});
 }
 
+void PipelinedCg::collective_carry_all(const TeamThread& thread, Carry direction,
+                                       double& first_norm, SolveReport& report,
+                                       std::initializer_list<double*> scalars) {
+  collective_carry(thread, direction, first_norm, report, scalars,
+                   {x_.data(), u_.data(), m_->values(), w_.data(), p_.data(), s_.data(), z_.data(),
+                    r_.data(), q_.data()});
+  if (direction == Carry::restore) {
+    op().apply(thread, options().mode, *m_, n_.data(), timer_, {});
+    thread.barrier();
+  }
+}
+
 ReducedCg::Step PipelinedCg::collective_next_step(const TeamThread& thread, const State& state) {
   if (general() || !state.has_direction) add_sums(thread, state.r_square);
   sums_.collective_start(thread);

@@ -79,6 +79,18 @@ void PredictRecomputeCg::collective_pass(const TeamThread& thread, double alpha,
 }
 
 /// Source: Chen and Carson 2020, algorithm 6: ν' = ν − 2αδ + α²γ.
+void PredictRecomputeCg::collective_carry_all(const TeamThread& thread, Carry direction,
+                                              double& first_norm, SolveReport& report,
+                                              std::initializer_list<double*> scalars) {
+  collective_carry(thread, direction, first_norm, report, scalars,
+                   {x_.data(), u_->values(), t_->values(), p_.data(), r_.data(), s_.data()});
+  if (direction == Carry::restore) {
+    op().apply(thread, options().mode, *t_, a_.data(), timer_, {});
+    op().apply(thread, options().mode, *u_, w_.data(), timer_, {});
+    thread.barrier();
+  }
+}
+
 ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& thread,
                                                          const State& state) {
   if (!state.has_direction) {

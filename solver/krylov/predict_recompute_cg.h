@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <span>
 
@@ -26,6 +27,10 @@ class PredictRecomputeCg final : public ReducedCg {
   Spare spare() override { return {t_.get(), a_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
+  Recurrence recurrence() const override { return {"cg-pipelined-pr", general() ? 6U : 4U}; }
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report,
+                            std::initializer_list<double*> scalars) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;

@@ -27,15 +27,32 @@ ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double
 void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const double> b,
                                    double bound, double& first_norm, SolveReport& report) {
   State state{.r_square = bound};
+  Step step;
+  double has_direction = 0;
+  const auto carry = [&](Carry direction) {
+    collective_carry_all(
+        thread, direction, first_norm, report,
+        {&bound, &has_direction, &state.r_square, &state.r_dot_u, &state.alpha, &state.p_norm,
+         &step.r_square, &step.r_dot_u, &step.alpha, &step.beta, &step.denominator});
+  };
+  bool is_step_known = is_continued();
+  if (is_step_known) {
+    carry(Carry::restore);
+    state.has_direction = has_direction != 0;
+  }
   while (true) {
-    const Step step = collective_next_step(thread, state);
+    if (!is_step_known) step = collective_next_step(thread, state);
     const double norm = std::sqrt(step.r_square);
     if (first_norm < 0) {
       first_norm = norm;
       report = start_report(step.r_square, bound);
       if (report.status != SolveStatus::not_converged) return;
     }
-    note(thread, norm, first_norm, report);
+    if (!std::exchange(is_step_known, false)) {
+      note(thread, norm, first_norm, report);
+      has_direction = state.has_direction ? 1 : 0;
+      if (is_checkpoint_due(report)) carry(Carry::keep);
+    }
     if (report.status != SolveStatus::not_converged ||
         report.iterations >= options().stop.max_iterations)
       return;

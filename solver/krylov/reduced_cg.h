@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 
 #include "comm_thread/engine/reproducible_sum.h"
@@ -38,6 +39,10 @@ class ReducedCg : public KrylovMethod {
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) final;
 
+  /// `collective_carry` with the vectors of the derived class; restores what follows from them.
+  virtual void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                                    double& first_norm, SolveReport& report,
+                                    std::initializer_list<double*> scalars) = 0;
   /// Products of u and the reduction; the next step follows from them.
   virtual Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) = 0;
   virtual void collective_advance(const comm_thread::TeamThread& thread, const State& state,

@@ -9,12 +9,21 @@ namespace weft::solver {
 void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
                                     std::span<const double> /*b*/, double bound, double& first_norm,
                                     SolveReport& report) {
-  Norms norms = collective_start(thread, bound);
+  Norms norms;
+  Step last;
+  const auto carry = [&](Carry direction) {
+    collective_carry_all(
+        thread, direction, first_norm, report,
+        {&norms.r, &norms.r_dot_z, &norms.p, &norms.z_dot_q, &last.alpha, &last.beta});
+  };
+  if (is_continued())
+    carry(Carry::restore);
+  else
+    norms = collective_start(thread, bound);
   if (first_norm < 0) {
     first_norm = norms.r;
     report = start_report(first_norm * first_norm, bound);
   }
-  Step last;
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     norms.p = preconditioner_norm() * norms.r + std::abs(last.beta) * norms.p;
@@ -34,6 +43,7 @@ void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
     norms = next;
     ++report.iterations;
     note(thread, norms.r, first_norm, report);
+    if (is_checkpoint_due(report)) carry(Carry::keep);
   }
   finish(thread, last.alpha);
 }

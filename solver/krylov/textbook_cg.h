@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 
 #include "solver/krylov/method.h"
@@ -32,6 +33,10 @@ class TextbookCg : public KrylovMethod {
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) final;
 
+  /// `collective_carry` with the vectors of the derived class.
+  virtual void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                                    double& first_norm, SolveReport& report,
+                                    std::initializer_list<double*> scalars) = 0;
   /// The norms of the first residual. `bound`: of r·r.
   virtual Norms collective_start(const comm_thread::TeamThread& thread, double bound) = 0;
   /// x += α·p, p = z + β·p and then p·A·p; `norms.p` is of the new p.

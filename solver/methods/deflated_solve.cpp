@@ -11,8 +11,8 @@ namespace weft::solver {
 
 SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_space,
                                       bool is_symmetric, double tolerance,
-                                      std::span<const double> b) {
-  if (!is_symmetric) return method.solve(b);
+                                      std::span<const double> b, std::span<const double> guess) {
+  if (!is_symmetric) return method.solve(b, guess);
   const spmv::SparseOperator& op = null_space.op();
   perfmodel::HugePageBuffer<double> reachable(b.size());
   double taken = 0;
@@ -27,7 +27,7 @@ SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_spac
   // What is left of a b in the null space is rounding, which no method can solve for.
   constexpr double least_share = 1e-14;
   if (rest <= least_share * whole) std::ranges::fill(reachable.span(), 0.0);
-  SolveReport report = method.solve(reachable.span());
+  SolveReport report = method.solve(reachable.span(), guess);
   if (!(whole > 0)) return report;
   const double share = taken / whole;
   report.relative_residual = std::hypot(report.relative_residual * rest / whole, share);

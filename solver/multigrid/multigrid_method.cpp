@@ -59,6 +59,7 @@ MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
       layout_(op.communicator().size() > 1 ? spmv::GridLayout(op.layout().own(), cycle_.depth() + 1)
                                            : op.layout()) {
   if (this->options().multigrid.has_full_start) full_start_.emplace(cycle_);
+  if (this->options().checkpoints) direction_copy_ = make_array();
   if (op.communicator().size() == 1) return;
   b_deep_ = Array(layout_.element_count());
   x_deep_ = Array(layout_.element_count());
@@ -101,6 +102,44 @@ void MultigridMethod::collective_begin(const TeamThread& thread, std::span<const
     thread.barrier();
     b_halo_->unpack(thread);
   }
+  thread.barrier();
+}
+
+KrylovMethod::Recurrence MultigridMethod::recurrence() const {
+  const MultigridSettings& settings = options().multigrid;
+  return {"multigrid(" + std::to_string(settings.steps) + "," +
+              std::to_string(settings.least_points) + ")",
+          2};
+}
+
+void MultigridMethod::collective_carry_all(const TeamThread& thread, Carry direction,
+                                           double& first_norm, SolveReport& report,
+                                           Carried& carried) {
+  const bool is_kept = direction == Carry::keep;
+  const auto copy_direction = [&] {
+    for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
+      for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+        for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
+          double* const copy = direction_copy_.data() + grid_.layout().index(box.begin[0], y, z);
+          float* const row = direction_.row(y, z) + box.begin[0];
+          for (spmv::GlobalIndex x = 0; x < box.size(0); ++x) {
+            if (is_kept)
+              copy[x] = static_cast<double>(row[x]);
+            else
+              row[x] = static_cast<float>(copy[x]);
+          }
+        }
+  };
+  if (is_kept) {
+    copy_direction();
+    if (x_halo_) copy_rows(thread, layout_, x_deep_.data(), grid_.layout(), x_.data());
+  }
+  collective_carry(thread, direction, first_norm, report,
+                   {&carried.norm, &carried.factor, &carried.rho},
+                   {x_.data(), direction_copy_.data()});
+  if (is_kept) return;
+  copy_direction();
+  if (x_halo_) copy_rows(thread, grid_.layout(), x_.data(), layout_, x_deep_.data());
   thread.barrier();
 }
 
@@ -151,6 +190,13 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
   const FinestResidual finest = residual();
   double norm = std::sqrt(bound);
   double factor = 1;  // by which the last iteration has reduced the residual
+  if (is_continued()) {
+    Carried carried;
+    collective_carry_all(thread, Carry::restore, first_norm, report, carried);
+    norm = carried.norm;
+    factor = carried.factor;
+    outer.carried() = carried.rho;
+  }
   bool is_start = full_start_ && first_norm < 0;  // the finest grid's cycle of it is to come
   if (is_start) {
     norm = collective_measure(thread, bound);
@@ -166,6 +212,9 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
     const double wanted = options().stop.wanted_norm(first_norm);
     const double before = norm;
     spmv::Halo* halo = x_halo_ ? &*x_halo_ : nullptr;
+    Carried carried{.norm = norm, .factor = factor, .rho = outer.carried()};
+    SolveReport begun;  // what a checkpoint takes: it repeats the cycle down
+    if (options().checkpoints) begun = report;
     const auto note_norm = [&] {
       if (is_first) {
         first_norm = norm;
@@ -173,6 +222,8 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
         factor = 1;
       } else {
         note(thread, norm, first_norm, report);
+        if (is_checkpoint_due(report))
+          collective_carry_all(thread, Carry::keep, first_norm, begun, carried);
         factor = norm / before;
       }
       return report.status != SolveStatus::not_converged ||

@@ -45,6 +45,15 @@ class MultigridMethod final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
+  Recurrence recurrence() const override;
+  /// What the iteration carries between two cycles, besides x and the direction.
+  struct Carried {
+    double norm = 0;
+    double factor = 1;  // by which the last iteration has reduced the residual
+    double rho = 0;  // of the semi-iteration
+  };
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report, Carried& carried);
   FinestResidual residual() const;
   double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
   /// ‖b − A·x‖ in a pass of its own.
@@ -57,6 +66,7 @@ class MultigridMethod final : public KrylovMethod {
   std::optional<FullStart> full_start_;
   comm_thread::ReproducibleSum squares_;
   GridArray direction_;
+  Array direction_copy_;  // in the shape of the operator, for checkpoints
   double norm_ = 0;  // ‖b − A·x‖, last
 
   // With other ranks, whose values the passes read several points deep.

@@ -12,6 +12,8 @@ const char* name(SolveStatus status) {
       return "stopped";
     case SolveStatus::diverged:
       return "diverged";
+    case SolveStatus::out_of_time:
+      return "out-of-time";
     case SolveStatus::breakdown:
       break;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "perfmodel/phase_times.h"
@@ -8,8 +9,8 @@
 namespace weft::solver {
 
 /// End of a solve. All of them are results, not errors. stopped: by KrylovMethod::Options::stops;
-/// diverged: the residual exceeded StopCriterion::divergence.
-enum class SolveStatus { converged, not_converged, breakdown, stopped, diverged };
+/// diverged: the residual exceeded StopCriterion::divergence; out_of_time: stopped by a limit.
+enum class SolveStatus { converged, not_converged, breakdown, stopped, diverged, out_of_time };
 const char* name(SolveStatus status);
 
 /// Outcome of a solve on this rank; the same numbers on every rank except the times.
@@ -24,6 +25,8 @@ struct SolveReport {
   double comm_thread_cpu_seconds = 0;
   double halved_residual = 0;  // the last that was half of the one before, and its iteration
   std::int64_t halved_iteration = 0;
+  /// ‖b − A·x‖ where the recurrence last began again because that was too large.
+  double verified_norm = std::numeric_limits<double>::infinity();
   perfmodel::PhaseTimes phases;  // of the iterations, as the primary compute thread saw them
 };
 

@@ -142,17 +142,19 @@ TEST_CASE("a matrix that is not symmetric is refused by methods that need it, un
   const ScratchFolder folder;
   const auto file = folder.write(
       "matrix.mtx", general + "4 4 7\n1 1 4\n2 2 4\n3 3 4\n4 4 4\n3 1 -1\n1 3 -1\n4 2 -2.5\n");
-  for (const std::string method : {"cg", "pcg-jacobi", "cg-one-reduction", "cg-pipelined",
-                                   "cg-pipelined-pr", "fcg", "minres", "auto"})
+  for (const std::string method :
+       {"cg", "pcg-jacobi", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "fcg", "minres"})
     check_refused(
         folder, {"solve", file, "--method", method, "--threads", "1"},
         {file + ": --method " + method, "found 0 at row 2, column 4 and -2.5 at row 4, column 2",
          "--method gmres or bicgstab"});
   check_refused(folder, {"solve", file, "--method", "cg", "--order", "rcm", "--threads", "1"},
                 {"found 0 at row 2, column 4 and -2.5 at row 4, column 2"});
-  for (const std::string method : {"gmres", "fgmres", "bicgstab", "bicgstab-pipelined"})
+  for (const std::string method : {"gmres", "fgmres", "bicgstab", "bicgstab-pipelined", "auto"})
     CHECK(run_weft(2, {"solve", file, "--method", method, "--threads", "1"}).exit_code == 0);
   CHECK(run_weft(2, {"solve", file, "--method", "cg", "--force", "--threads", "1"}).exit_code != 2);
+  check_refused(folder, {"study", "cg", file, "--operator", "matrix", "--threads", "1"},
+                {"found 0 at row 2, column 4 and -2.5 at row 4, column 2"});
 }
 
 TEST_CASE("a null space that is none is refused") {

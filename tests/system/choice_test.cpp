@@ -1,6 +1,7 @@
 // weft solve FILE without options: what is chosen, and how it ends.
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -106,4 +107,30 @@ TEST_CASE("a singular matrix ends with the least residual, and what is refused i
   const auto summary = run_weft(2, {"solve", folder.path("hidden.mtx"), "--threads", "1"});
   CHECK_THAT(summary.output, Catch::Contains("turned to gmres with preconditioner block-lu"));
   CHECK_THAT(summary.output, Catch::Contains("same as      weft solve "));
+}
+
+TEST_CASE("a solve begins where it is told to, and ends when its time is over") {
+  const ScratchFolder folder;
+  const auto laplacian = [](int i, int j) { return i == j ? 4.0 : -1.0; };
+  const std::string file = folder.write("matrix.mtx", grid_matrix(40, laplacian));
+  const std::string x = folder.path("x.mtx");
+  const auto run = [&](int ranks, std::vector<std::string> more) {
+    more.insert(more.begin(), {"solve", file, "--method", "cg", "--threads", "1", "--json", "-"});
+    return run_weft(ranks, more);
+  };
+  CHECK(run(1, {"--solution", x}).exit_code == 0);
+  const auto again = run(3, {"--initial", x, "--order", "rcm"});
+  CHECK(again.exit_code == 0);
+  CHECK(report_of(again).value("iterations", -1) == 0);
+  CHECK(run(1, {"--initial", folder.path("none.mtx")}).exit_code == 2);
+  const auto absolute = run(2, {"--tolerance", "1e-300", "--absolute-tolerance", "1e-3"});
+  CHECK(absolute.exit_code == 0);
+  CHECK(report_of(absolute).value("relative_residual", 1.0) < 1.1e-3 / 40);
+
+  const auto late =
+      run_weft(2, {"solve", "poisson3d:60", "--method", "gmres", "--tolerance", "1e-300",
+                   "--max-iterations", "100000000", "--max-seconds", "0.05", "--threads", "1"});
+  CHECK(late.exit_code == 6);
+  CHECK_THAT(late.output, Catch::Contains("out-of-time after"));
+  CHECK_THAT(late.output, Catch::Contains("max-seconds: 0.05 s are over"));
 }

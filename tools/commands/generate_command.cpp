@@ -39,11 +39,12 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
-  if (!loaded.report.is_null()) report["ordering"] = loaded.report;
+  const Json ordering = ordering_report(loaded, options);
+  if (!ordering.is_null()) report["ordering"] = ordering;
   report["file"] = options.path;
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
-    print_ordering(loaded.report);
+    print_ordering(ordering);
     fmt::print("wrote {}: {} rows, {} nonzeros\n", options.path, matrix.partition.row_count(),
                matrix.global_nonzero_count);
   }

@@ -10,19 +10,14 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "library/settings/method_choice.h"
-#include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "library/solve/chosen_solver.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/preconditioner.h"
-#include "solver/choice/decision_table.h"
-#include "solver/methods/deflated_solve.h"
 #include "solver/methods/method_table.h"
-#include "solver/precondition/null_space.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/modes/mode.h"
-#include "tools/commands/matrix_check.h"
 #include "tools/commands/solve_forecast.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -35,7 +30,6 @@
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
-#include "tools/system/linear_system.h"
 #include "tools/system/memory_forecast.h"
 #include "tools/system/solve_options.h"
 #include "tools/system/solve_system.h"
@@ -43,174 +37,92 @@
 namespace weft::tools {
 namespace {
 
-using solver::KrylovEntry;
-using solver::KrylovMethod;
+using library::ChosenSolver;
 using solver::SolveReport;
 using solver::SolveStatus;
 
-/// Iterations without progress after which another way is tried.
-constexpr std::int64_t patience_with_a_choice = 300;
+/// What a run of the command tells of a solve while it goes on.
+class Watcher {
+ public:
+  /// Lifetime: all outlive it.
+  Watcher(Job& job, double tolerance, const perfmodel::Stopwatch& watch,
+          const MemoryForecast& forecast, Timeline& timeline, SolveFacts& facts)
+      : job_(job),
+        watch_(watch),
+        without_factors_(forecast),
+        forecast_(forecast),
+        timeline_(timeline),
+        facts_(facts),
+        progress_(job.is_root() && somebody_watches(), tolerance) {}
 
-/// The preconditioner that `options` ask for; null: none. Names the problem in its errors.
-std::unique_ptr<solver::Preconditioner> collective_make_preconditioner(
-    const Job& job, SolveSystem& system, const SolveOptions& options, const spmv::Problem& problem,
-    MemoryForecast& forecast, SolveFacts& facts) {
-  const perfmodel::Stopwatch watch;
-  try {
-    auto made = library::collective_make_preconditioner(
-        system.op(), options.settings(), problem, [&](double bytes) {
-          // Everything else is there already, and the matrices of the subdomains.
-          forecast.parts.push_back(
-              {"subdomains", std::max(0.0, resident_bytes() - forecast.bytes())});
-          forecast.parts.push_back({"factors", bytes});
-          collective_check_memory(job, "--preconditioner " + options.preconditioner_name(),
-                                  forecast);
-        });
-    facts.schwarz = made.schwarz;
-    facts.preconditioner_setup_seconds = watch.seconds();
-    return std::move(made.object);
-  } catch (const comm_thread::InputError& error) {
-    throw comm_thread::InputError(problem.name() + ": " + error.what());
+  /// Of a solver, which is to call `begin_with` before it solves.
+  library::SolveHooks hooks() {
+    return {.on_set_up =
+                [this](const library::SolveSettings& settings) {
+                  forecast_ = without_factors_;
+                  preconditioner_name_ = settings.preconditioner_name();
+                },
+            .on_forecast = [this](double bytes) { collective_note_factors(bytes); },
+            .on_start = [this] { collective_start(); },
+            .on_iteration =
+                [this](std::int64_t iteration, double residual) {
+                  progress_.update(iteration, residual);
+                  if (history_) history_->add(iteration, residual);
+                },
+            .stops = {}};
   }
-}
+  void begin_with(ChosenSolver& solver) { solver_ = &solver; }
+  void end() { progress_.clear(); }
 
-const KrylovEntry& default_method() { return solver::krylov_methods().front(); }
+  const MemoryForecast& forecast() const { return forecast_; }
+  MultigridGrids& grids() { return *grids_; }
+  const std::optional<ResidualHistory>& history() const { return history_; }  // of rank 0
+  double schwarz_seconds_before() const { return schwarz_seconds_before_; }
 
-/// The method that `auto` stands for.
-library::MethodChoice collective_choose_method(SolveSystem& system,
-                                               const KrylovMethod::Options& options,
-                                               const CommunicationCost& cost) {
-  auto choice = library::collective_choose_method(system.op(), options, system.b());
-  choice.why += fmt::format("; a reduction alone {:.3f} ms", 1e3 * cost.reduction_seconds);
-  return choice;
-}
+ private:
+  /// Everything else is there already, and the matrices of the subdomains.
+  void collective_note_factors(double bytes) {
+    forecast_.parts.push_back({"subdomains", std::max(0.0, resident_bytes() - forecast_.bytes())});
+    forecast_.parts.push_back({"factors", bytes});
+    collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
+  }
 
-/// A method with its preconditioner, and what came of it.
-struct Attempt {
-  std::unique_ptr<solver::Preconditioner> preconditioner;
-  std::unique_ptr<solver::DeflatedPreconditioner> deflated;  // where the null space is known
-  std::unique_ptr<KrylovMethod> method;
-  std::unique_ptr<MultigridGrids> grids;
-  library::MethodChoice choice;
-  KrylovMethod::Options settings;
-  MemoryForecast forecast;
-  std::optional<ResidualHistory> history;  // of rank 0
-  SolveReport result;
+  /// Counts from where a method begins to iterate.
+  void collective_start() {
+    progress_.clear();
+    facts_.setup_seconds = watch_.seconds();
+    grids_ = std::make_unique<MultigridGrids>(solver_->method(), solver_->preconditioner());
+    grids_->forget_times();
+    if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver_->preconditioner()))
+      amg->forget_times();
+    timeline_.collective_start();
+    if (job_.is_root()) history_.emplace();
+    schwarz_seconds_before_ = solver_->schwarz() ? solver_->schwarz()->seconds() : 0;
+  }
+
+  Job& job_;
+  const perfmodel::Stopwatch& watch_;
+  const MemoryForecast& without_factors_;
+  MemoryForecast forecast_;
+  std::string preconditioner_name_;
+  Timeline& timeline_;
+  SolveFacts& facts_;
+  ProgressLine progress_;
+  ChosenSolver* solver_ = nullptr;
+  std::unique_ptr<MultigridGrids> grids_;
+  std::optional<ResidualHistory> history_;
+  double schwarz_seconds_before_ = 0;
 };
 
-/// What all attempts share.
-struct Setting {
-  Job& job;
-  SolveSystem& system;
-  const spmv::Problem& problem;
-  const perfmodel::Stopwatch& watch;
-  ProgressLine& progress;
-  Timeline& timeline;
-  const MemoryForecast& forecast;  // without the factors of Schwarz
-  solver::NullSpace* null_space;  // null: none
-  bool is_symmetric;
-};
-
-/// Makes the preconditioner and the method that `options` name, and solves. `patience`: as of
-/// KrylovMethod. Collective. Throws comm_thread::InputError.
-Attempt collective_solve(const Setting& setting, const SolveOptions& options, SolveFacts& facts,
-                         std::int64_t patience) {
-  Job& job = setting.job;
-  SolveSystem& system = setting.system;
-  Attempt attempt;
-  facts.schwarz = nullptr;
-  attempt.forecast = setting.forecast;
-  attempt.preconditioner = collective_make_preconditioner(job, system, options, setting.problem,
-                                                          attempt.forecast, facts);
-  if (setting.null_space)
-    attempt.deflated = std::make_unique<solver::DeflatedPreconditioner>(
-        *setting.null_space, attempt.preconditioner.get());
-  std::optional<ResidualHistory> history;
-  attempt.settings = {
-      .mode = *spmv::parse_mode(options.mode),
-      .preconditioner = setting.null_space ? attempt.deflated.get() : attempt.preconditioner.get(),
-      .stop = options.stop,
-      .patience = patience,
-      .on_iteration = [&](std::int64_t iteration, double residual) {
-        setting.progress.update(iteration, residual);
-        if (history) history->add(iteration, residual);
-      }};
-  attempt.settings.multigrid = options.settings().parsed_multigrid();
-  if (options.restart > 0) attempt.settings.restart = options.restart;
-  facts.communication = collective_measure_communication(job, system.op());
-  attempt.choice = options.method == "auto"
-                       ? collective_choose_method(system, attempt.settings, facts.communication)
-                       : library::MethodChoice{solver::find_krylov_method(options.method), ""};
-  if (!attempt.choice.method) attempt.choice.method = &default_method();
-  attempt.method = attempt.choice.method->collective_make(system.op(), attempt.settings);
-  facts.setup_seconds = setting.watch.seconds();
-  attempt.grids = std::make_unique<MultigridGrids>(*attempt.method, attempt.preconditioner.get());
-  attempt.grids->forget_times();
-  auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(attempt.preconditioner.get());
-  if (amg) amg->forget_times();
-  setting.timeline.collective_start();
-  if (job.is_root()) history.emplace();
-  const double schwarz_seconds_before = facts.schwarz ? facts.schwarz->seconds() : 0;
-  attempt.result = setting.null_space
-                       ? solver::collective_solve_deflated(*attempt.method, *setting.null_space,
-                                                           setting.is_symmetric,
-                                                           options.stop.tolerance, system.b())
-                       : attempt.method->solve(system.b());
-  if (facts.schwarz) facts.schwarz_seconds = facts.schwarz->seconds() - schwarz_seconds_before;
-  setting.progress.clear();
-  attempt.history = std::move(history);
-  return attempt;
-}
-
-/// The null space that --null-space names, or that the traits show; null: none. Collective. Throws
-/// comm_thread::InputError.
-std::unique_ptr<solver::NullSpace> collective_find_null_space(const Job& job, SolveSystem& system,
-                                                              const SolveOptions& options,
-                                                              const solver::MatrixTraits& traits,
-                                                              SolveFacts& facts) {
-  const std::string& word = options.null_space;
-  if (word == "none" || (word.empty() && !traits.has_constant_null_space())) return nullptr;
-  facts.null_space =
-      word.empty() ? "constant, because the matrix is an M-matrix whose rows all add up to zero"
-                   : word;
-  const bool is_file = !word.empty() && word != "constant";
-  const std::vector<double> vector =
-      is_file ? system.collective_read(job, word) : std::vector<double>{};
-  try {
-    return std::make_unique<solver::NullSpace>(dynamic_cast<spmv::SparseOperator&>(system.op()),
-                                               vector);
-  } catch (const comm_thread::InputError& error) {
-    throw comm_thread::InputError("--null-space " + word + ": " + error.what());
-  }
-}
-
-/// Tries `ways` until one converges; the last one, whatever comes of it. `options` get what was
-/// tried last. Collective. Throws comm_thread::InputError where the last one refuses the matrix.
-Attempt collective_try(const Setting& setting, const std::vector<solver::Candidate>& ways,
-                       SolveOptions& options, SolveFacts& facts) {
-  for (std::size_t i = 0;; ++i) {
-    options.method = ways[i].method;
-    options.preconditioner = ways[i].preconditioner;
-    const std::string name =
-        fmt::format("{} with preconditioner {}", options.method, options.preconditioner);
-    facts.decisions.push_back(i == 0 ? name + ": " + ways[i].reason : "turned to " + name);
-    const bool is_last = i + 1 == ways.size();
-    try {
-      Attempt attempt =
-          collective_solve(setting, options, facts, is_last ? 0 : patience_with_a_choice);
-      const SolveReport& result = attempt.result;
-      const bool is_least =  // no other method leaves less
-          setting.null_space && result.status == SolveStatus::not_converged &&
-          options.stop.is_met(result.recurrence_residual, 1);
-      if (is_last || is_least || result.status == SolveStatus::converged) return attempt;
-      facts.decisions.push_back(fmt::format(
-          "after {} iterations the residual was {:.1e}{}", result.iterations,
-          result.relative_residual, result.explanation.empty() ? "" : ": " + result.explanation));
-    } catch (const comm_thread::InputError& error) {
-      if (is_last) throw;
-      facts.decisions.emplace_back(error.what());
-    }
-  }
+library::SystemContext context_of(const Job& job, const SolveSystem& system,
+                                  const spmv::Problem& problem) {
+  return {
+      .name = problem.name(),
+      .problem = problem,
+      .collective_read = [&](const std::string& path) { return system.collective_read(job, path); },
+      .collective_given_row =
+          [&](spmv::GlobalIndex row) { return system.collective_given_row(job, row); },
+      .collective_make_preconditioner = {}};
 }
 
 /// --dry-run: the report of a solve that only says what memory it would take. Collective.
@@ -227,14 +139,59 @@ int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Pro
   return 0;
 }
 
+/// What `facts` say of the system and of the solver. Collective.
+void collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
+                         ChosenSolver& solver, Watcher& watcher, SolveFacts& facts) {
+  const solver::KrylovEntry& entry = solver.entry();
+  facts.rows = static_cast<double>(system.op().global_row_count());
+  facts.nonzeros = static_cast<double>(system.nonzero_count());
+  facts.matrix_bytes = system.matrix_bytes();
+  facts.matrix_format = system.format_name();
+  facts.boundary_rows = system.boundary_row_count();
+  facts.ordering = system.ordering();
+  facts.method = options.method == "auto" ? entry.name : options.method;
+  facts.choice = solver.method_choice();
+  if (!facts.choice.empty())
+    facts.choice +=
+        fmt::format("; a reduction alone {:.3f} ms", 1e3 * facts.communication.reduction_seconds);
+  facts.decisions = solver.decisions();
+  facts.null_space = solver.null_space();
+  if (solver.has_chosen())
+    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}", options.problem,
+                                options.method, options.preconditioner);
+  facts.has_jacobi = options.has_jacobi();
+  facts.vector_bytes = solver.method().vector_bytes();
+  facts.vector_flops = entry.vector_flops;
+  facts.products = entry.products;
+  facts.reductions = entry.reductions;
+  facts.smoothing_steps = solver.method_options().multigrid.steps;
+  facts.preconditioner_setup_seconds = solver.preconditioner_seconds();
+  facts.schwarz = solver.schwarz();
+  if (facts.schwarz)
+    facts.schwarz_seconds = facts.schwarz->seconds() - watcher.schwarz_seconds_before();
+  facts.multigrid = watcher.grids().collective_report(job, system.op().comm_thread());
+  if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver.preconditioner()))
+    facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
+                                      facts.preconditioner_setup_seconds);
+  if (entry.has_restart) facts.restart = solver.method_options().restart;
+}
+
+int exit_code_of(SolveStatus status) {
+  if (status == SolveStatus::converged) return 0;
+  return status == SolveStatus::out_of_time ? exit_code_out_of_time : exit_code_not_converged;
+}
+
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
-  const bool is_free = options.set_defaults();
-  options.settings().check();
-  if (options.is_matrix_free() && !options.null_space.empty())
-    throw comm_thread::InputError("--null-space: found with --operator stencil; expected a matrix");
-  if (!options.solution_path.empty()) spmv::check_vector_file(options.solution_path);
   const auto problem = spmv::Problem::parse(options.problem);
+  options.set_defaults(problem.is_file());
+  options.settings().check();
+  if (!options.solution_path.empty()) spmv::check_vector_file(options.solution_path);
+  if (!options.initial_path.empty()) {
+    spmv::check_vector_file(options.initial_path);
+    if (options.is_matrix_free())
+      throw comm_thread::InputError("--initial: found with --operator stencil; expected a matrix");
+  }
   const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
@@ -248,60 +205,32 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
   collective_check_memory(job, problem.name(), forecast);
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
+  std::vector<double> initial;
+  if (!options.initial_path.empty()) initial = system.collective_read(job, options.initial_path);
   SolveFacts facts;
-  std::vector<solver::Candidate> ways;
-  std::unique_ptr<solver::NullSpace> null_space;
-  bool is_symmetric = true;
-  if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
-    const solver::MatrixTraits traits = collective_find_given_traits(job, system, *matrix);
-    if (is_free && problem.is_file())
-      ways = solver::candidates(traits, {.has_amg = true});
-    else
-      check_symmetry(options, traits, problem.name());
-    is_symmetric = traits.is_symmetric();
-    null_space = collective_find_null_space(job, system, options, traits, facts);
-  }
+  facts.problem = problem.name();
   if (options.mode == "auto") {
     const ModeChoice choice = collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }
-  ProgressLine progress(job.is_root() && somebody_watches(), options.stop.tolerance);
-  const Setting setting{job,      system,   problem,          watch,       progress,
-                        timeline, forecast, null_space.get(), is_symmetric};
-  const Attempt attempt = ways.empty() ? collective_solve(setting, options, facts, 0)
-                                       : collective_try(setting, ways, options, facts);
+  facts.communication = collective_measure_communication(job, system.op());
+  Watcher watcher(job, options.stop.tolerance, watch, forecast, timeline, facts);
+  ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem),
+                      watcher.hooks());
+  watcher.begin_with(solver);
+  const SolveReport result = solver.collective_solve(system.b(), initial);
+  watcher.end();
+  options.method = solver.settings().method;
+  options.preconditioner = solver.settings().preconditioner;
   if (!options.solution_path.empty())
-    system.collective_write(job, attempt.method->solution(), options.solution_path);
+    system.collective_write(job, solver.solution(), options.solution_path);
 
-  const KrylovEntry& entry = *attempt.choice.method;
-  facts.problem = problem.name();
-  facts.rows = static_cast<double>(system.op().global_row_count());
-  facts.nonzeros = static_cast<double>(system.nonzero_count());
-  facts.matrix_bytes = system.matrix_bytes();
-  facts.matrix_format = system.format_name();
-  facts.boundary_rows = system.boundary_row_count();
-  facts.ordering = system.ordering();
-  facts.method = options.method == "auto" ? entry.name : options.method;
-  facts.choice = attempt.choice.why;
-  if (!ways.empty())
-    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}", options.problem,
-                                options.method, options.preconditioner);
-  facts.has_jacobi = options.has_jacobi();
-  facts.vector_bytes = attempt.method->vector_bytes();
-  facts.vector_flops = entry.vector_flops;
-  facts.products = entry.products;
-  facts.reductions = entry.reductions;
-  facts.smoothing_steps = attempt.settings.multigrid.steps;
-  facts.multigrid = attempt.grids->collective_report(job, system.op().comm_thread());
-  if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(attempt.preconditioner.get()))
-    facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
-                                      facts.preconditioner_setup_seconds);
-  if (entry.has_restart) facts.restart = attempt.settings.restart;
+  collective_describe(job, system, options, solver, watcher, facts);
   facts.total_seconds = watch.seconds();
-  Json report = collective_solve_report(job, options, facts, attempt.result);
-  report["memory"]["forecast"] = collective_memory_report(job, attempt.forecast);
-  if (attempt.history) report["history"] = attempt.history->report();
+  Json report = collective_solve_report(job, options, facts, result);
+  report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
+  if (watcher.history()) report["history"] = watcher.history()->report();
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
@@ -309,7 +238,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     print_solve_summary(report);
     print_trace(report);
   }
-  return attempt.result.status == SolveStatus::converged ? 0 : exit_code_not_converged;
+  return exit_code_of(result.status);
 }
 
 }  // namespace
@@ -332,10 +261,11 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
       "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
       "  weft solve matrix.mtx.gz --preconditioner amg\n"
+      "  weft solve matrix.mtx --initial x.mtx --max-seconds 60 --solution x.mtx\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
-      "Exit code: 0 converged, 3 not converged, 2 bad input.");
+      "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = solve(session, *options); });
 }
 

@@ -18,10 +18,15 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
                                          const spmv::Problem& problem) {
   const SystemSize size = collective_system_size(job, problem);
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());
-  const bool is_general = options.preconditioner != "none" && !options.has_jacobi();
-  const double of_method =
-      arrays_of_method(options.method, options.restart > 0 ? options.restart : restart_of_gmres,
-                       is_general, options.is_matrix_free(), job.world().size());
+  const bool has_preconditioner =
+      !options.preconditioner.empty() && options.preconditioner != "none";
+  const bool is_general = has_preconditioner && !options.has_jacobi();
+  // What is chosen for a matrix is not known yet; at least the vectors of cg are needed.
+  const bool is_free =
+      options.method == "auto" && options.preconditioner.empty() && !options.is_matrix_free();
+  const double of_method = arrays_of_method(
+      is_free ? "cg" : options.method, options.restart > 0 ? options.restart : restart_of_gmres,
+      is_general, options.is_matrix_free(), job.world().size());
   const double right_hand_side = 1;
   const double with_halo = 2;
   add_vectors(job, size, right_hand_side + of_method + arrays_of_preconditioner(options), with_halo,

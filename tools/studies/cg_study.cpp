@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "library/settings/right_hand_side_choice.h"
+#include "library/settings/solve_settings.h"
+#include "library/solve/symmetry_check.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
@@ -35,6 +37,7 @@ struct StudyOptions : SystemOptions {
   std::string operator_kind = "stencil";
   std::int64_t iterations = 50;
   int repetitions = 5;
+  bool force = false;  // a matrix that is not symmetric
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
 };
@@ -94,6 +97,13 @@ class Entrant {
 Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
                      options.is_matrix_free());
+  if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
+    library::SolveSettings settings;
+    settings.method = options.methods.front();
+    settings.force = options.force;
+    library::check_symmetry(settings, library::collective_find_given_traits(*matrix, nullptr),
+                            problem.name());
+  }
   const CommunicationCost cost = collective_measure_communication(job, system.op());
   std::vector<double> textbook;
   UnfusedCg unfused(job, system.op());
@@ -185,6 +195,7 @@ void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& sessio
               {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
               "variants of conjugate gradients, separated by commas");
   add_operator_option(command, options->operator_kind);
+  command.add_flag("--force", options->force, "run on a matrix that is not symmetric, too");
   command.add_option("--iterations", options->iterations, "iterations of each run")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -16,11 +16,11 @@ std::string help_of_methods() {
   for (const solver::KrylovEntry& entry : solver::krylov_methods())
     text += fmt::format("{}: {};\n", entry.name, entry.summary);
   return text +
-         "auto: the variant of cg, or multigrid on a grid without a matrix, that a short trial\n"
-         "shows to be quickest;\n"
+         "auto: method and preconditioner that suit the matrix; the report says what was chosen,\n"
+         "why, and the command that names it; with --preconditioner, or without a matrix, the\n"
+         "variant of cg, or multigrid, that a short trial shows to be quickest;\n"
          "pcg-jacobi: cg with --preconditioner jacobi;\n"
-         "default: cg; of a matrix from a file without --preconditioner what suits the matrix:\n"
-         "the report says what was chosen, why, and the command that names it";
+         "default: auto for a matrix from a file without --preconditioner, else cg";
 }
 
 std::string fault_of_iterations(const std::string& text) {
@@ -40,21 +40,23 @@ library::SolveSettings SolveOptions::settings() const {
   settings.partition = partition;
   settings.mode = mode;
   settings.method = method;
-  settings.preconditioner = preconditioner;
+  settings.has_preconditioner = !preconditioner.empty();
+  if (settings.has_preconditioner) settings.preconditioner = preconditioner;
+  settings.null_space = null_space;
   settings.grid = grid;
   settings.restart = restart;
   settings.force = force;
   settings.multigrid = multigrid;
   settings.stop = stop;
+  settings.max_seconds = max_seconds;
   return settings;
 }
 
-bool SolveOptions::set_defaults() {
-  const bool is_free = method.empty() && preconditioner.empty() && grid.empty() &&
-                       multigrid.empty() && restart == 0 && !force;
-  if (method.empty()) method = "cg";
-  if (preconditioner.empty()) preconditioner = "none";
-  return is_free;
+void SolveOptions::set_defaults(bool is_file) {
+  if (!method.empty()) return;
+  const bool is_free =
+      preconditioner.empty() && grid.empty() && multigrid.empty() && restart == 0 && !force;
+  method = is_file && is_free ? "auto" : "cg";
 }
 
 void add_solve_options(CLI::App& command, SolveOptions& options) {
@@ -143,6 +145,20 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option("--max-iterations", options.stop.max_iterations, "end after this many iterations")
       ->check(fault_of_iterations)
       ->capture_default_str();
+  command
+      .add_option("--absolute-tolerance", options.stop.absolute_tolerance,
+                  "end, too, when the residual norm is below this number; default: 0")
+      ->check(fault_of_positive);
+  command
+      .add_option("--max-seconds", options.max_seconds,
+                  "end the solve after this time, set-up not counted, with exit code 6")
+      ->check(fault_of_positive)
+      ->type_name("SECONDS");
+  command
+      .add_option("--initial", options.initial_path,
+                  "x to begin with, a file as for --rhs; the solve still ends where the residual\n"
+                  "is small compared with b; default: 0")
+      ->type_name("FILE");
   add_format_option(command, options);
   command
       .add_option("--solution", options.solution_path,

@@ -16,19 +16,21 @@ struct SolveOptions : SystemOptions {
   std::string operator_kind = "matrix";
   std::string mode = "task";
   std::string method;  // empty where not given, until `set_defaults`
-  std::string preconditioner;  // the same
+  std::string preconditioner;  // empty where not given
   std::string grid;  // of the rows of a matrix; empty where not given
   std::string null_space;  // constant, none or a file; empty: found where it is easy
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   std::string solution_path;
+  std::string initial_path;  // x to begin with; empty: zero
+  double max_seconds = 0;  // of the solve; 0: no limit
   bool is_dry_run = false;  // only the forecast of memory
   solver::StopCriterion stop;
 
-  /// Names the method and the preconditioner that are not given. True if neither was, nor anything
-  /// that needs one of them.
-  bool set_defaults();
+  /// Names the method that is not given: `auto` for a file without anything that needs another
+  /// one, else `cg`.
+  void set_defaults(bool is_file);
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/solve/ordered_matrix.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/grid/rows_in_order.h"
 #include "spmv/grid/stencil.h"
@@ -29,8 +30,8 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
 void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
                               const spmv::RightHandSide& right_hand_side) {
   auto loaded = collective_load_ordered_matrix(job, problem, options);
+  ordering_ = ordering_report(loaded, options);
   order_ = std::move(loaded.order);
-  ordering_ = std::move(loaded.report);
   auto op =
       std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(), job.team(),
                                              std::move(loaded.matrix), options.parsed_format());
@@ -51,16 +52,7 @@ std::vector<double> SolveSystem::collective_read(const Job& job, const std::stri
 }
 
 spmv::GlobalIndex SolveSystem::collective_given_row(const Job& job, spmv::GlobalIndex row) const {
-  if (!order_) return row;
-  const int rank = job.world().rank();
-  std::vector<double> numbers(static_cast<std::size_t>(order_->given().size(rank)));
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = static_cast<double>(order_->given().begin(rank)) + static_cast<double>(i);
-  numbers = order_->collective_apply(numbers);
-  const bool is_own = order_->ordered().owner(row) == rank;
-  const double own =
-      is_own ? numbers[static_cast<std::size_t>(row - order_->ordered().begin(rank))] : -1;
-  return static_cast<spmv::GlobalIndex>(job.world().max(own));
+  return order_ ? library::collective_given_row(job.world(), *order_, row) : row;
 }
 
 void SolveSystem::collective_write(const Job& job, std::span<const double> vector,

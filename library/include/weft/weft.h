@@ -94,7 +94,7 @@ WEFT_C_EXPORT int weft_matrix_from_borrowed_rows(const weft_job* job, int64_t fi
                                                  int64_t row_count, const int64_t* offsets,
                                                  const int64_t* columns, const double* values,
                                                  const char* options, weft_matrix** matrix);
-/* From a Matrix Market file. Collective. */
+/* From a file: Matrix Market, PETSc or SciPy, by its ending. Collective. */
 WEFT_C_EXPORT int weft_matrix_from_file(const weft_job* job, const char* path, const char* options,
                                         weft_matrix** matrix);
 /* A generated problem such as "poisson3d:128". Collective. */
@@ -142,7 +142,8 @@ enum weft_status {
   WEFT_NOT_CONVERGED = 1,
   WEFT_BREAKDOWN = 2,
   WEFT_STOPPED = 3,
-  WEFT_DIVERGED = 4
+  WEFT_DIVERGED = 4,
+  WEFT_OUT_OF_TIME = 5
 };
 
 /* Outcome of a solve (weft::Report); the same on every rank except the times. */

@@ -236,7 +236,8 @@ class WEFT_EXPORT Matrix {
   /// Memory: 12 bytes an entry, 4 with borrowed values. Collective. Throws Error.
   static Matrix from_rows(const Job& job, const Rows& rows, const Options& options = {},
                           Values values = Values::copied);
-  /// From a Matrix Market file. `options`: format, order, partition. Collective. Throws Error.
+  /// From a file, Matrix Market, PETSc or SciPy, by its ending. `options`: format, order,
+  /// partition. Collective. Throws Error.
   static Matrix from_file(const Job& job, const std::string& path, const Options& options = {});
   /// A generated problem, "poisson3d:128"; with {"operator", "stencil"} the stencil of a grid
   /// without a matrix. `weft solve --help` lists the problems. Collective. Throws Error.
@@ -298,6 +299,7 @@ enum class Status {
   breakdown,  ///< the method cannot go on: `explanation` says what was found
   stopped,  ///< by the monitor
   diverged,  ///< the residual exceeded `divergence`
+  out_of_time,  ///< `max-seconds` are over
 };
 WEFT_EXPORT const char* name(Status status);
 
@@ -308,7 +310,11 @@ struct WEFT_EXPORT Report {
   std::string method;
   std::string preconditioner;
   std::string mode;
-  std::string method_choice;  ///< why this method, where `auto` chose it
+  std::string method_choice;  ///< why this method, where trials chose it for `auto`
+  /// What was chosen and why, what stalled and what was turned to, where `auto` chose from the
+  /// properties of the matrix. Of all solves of the solver so far.
+  std::vector<std::string> decisions;
+  std::string null_space;  ///< what is projected out of a singular system; empty: nothing
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;
   double relative_residual = 0;  ///< ‖b − A·x‖/‖b‖, computed from x
@@ -332,8 +338,11 @@ using Monitor = std::function<bool(std::int64_t iteration, double residual)>;
 
 /// A method with its preconditioner, set up once for any number of solves with one matrix.
 ///
-/// `options`: method, preconditioner, multigrid, grid, restart, mode, tolerance,
-/// absolute-tolerance, divergence, max-iterations, reuse-preconditioner, history.
+/// `options`: method, preconditioner, multigrid, grid, restart, mode, null-space, force, tolerance,
+/// absolute-tolerance, divergence, max-iterations, max-seconds, reuse-preconditioner, history.
+/// `method=auto` looks at the matrix, chooses method and preconditioner, and turns to others where
+/// they stall; the report says why. A method that needs a symmetric matrix refuses one that is not,
+/// unless `force`. New values of the matrix are looked at again with the next solve.
 class WEFT_EXPORT Solver {
  public:
   /// Collective. Throws Error.

@@ -181,7 +181,7 @@ class Matrix:
 
     @classmethod
     def from_file(cls, path: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
-        """From a Matrix Market file, of which each rank gets its rows."""
+        """From a file, Matrix Market, PETSc or SciPy, of which each rank gets its rows."""
         used = job if job is not None else globals()["job"]()
         return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
 
@@ -261,7 +261,9 @@ class Matrix:
 class Report:
     """Outcome of a solve; the same on every rank but for the times.
 
-    status: "converged", "not-converged", "breakdown", "stopped" or "diverged".
+    status: "converged", "not-converged", "breakdown", "stopped", "diverged" or "out-of-time".
+    decisions: what method="auto" chose and why, what stalled, and what it turned to.
+    null_space: what is projected out of a singular system; empty: nothing.
     relative_residual: ‖b − A·x‖/‖b‖, computed from x.
     history: ‖r‖/‖b‖ after each iteration, with history=True.
     """
@@ -272,6 +274,8 @@ class Report:
     preconditioner: str
     mode: str
     method_choice: str
+    decisions: list[str]
+    null_space: str
     iterations: int
     restarts: int
     relative_residual: float
@@ -325,7 +329,7 @@ class Solver:
 
     A: a weft.Matrix, or what makes one.
     preconditioner: a word of the command line; or M ≈ A⁻¹ as a function z = M(r) or a LinearOperator
-        on this rank's rows, which must be symmetric unless method is "fcg" or "gmres".
+        on this rank's rows, which must be symmetric unless method is "fcg", or a gmres or bicgstab.
     monitor: called after each iteration with its number and ‖r‖/‖b‖; a true result stops the solve,
         which on several ranks all must ask for.
     """
@@ -336,7 +340,8 @@ class Solver:
         self.matrix = A if isinstance(A, Matrix) else Matrix(A, job)
         values = _options(options)
         apply: Optional[Callable[[Array, Array], None]] = None
-        is_symmetric = values.get("method", "cg") not in ("fcg", "gmres")
+        is_symmetric = values.get("method", "cg") not in (
+            "fcg", "gmres", "fgmres", "bicgstab", "bicgstab-pipelined")
         if isinstance(preconditioner, str):
             values["preconditioner"] = preconditioner
         elif preconditioner is not None:

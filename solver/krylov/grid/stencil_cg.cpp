@@ -29,6 +29,12 @@ GridBox further_in(const GridBox& own, const GridBox& inner) {
   return deep;
 }
 
+/// Nothing to do while a halo travels.
+class NoWork final : public spmv::Work {
+ public:
+  void run(RowSet, const TeamThread&, const std::function<void()>&) const override {}
+};
+
 }  // namespace
 
 StencilCg::StencilCg(spmv::StencilOperator& op, Options options)
@@ -56,6 +62,33 @@ void StencilCg::forget_direction(const TeamThread& thread) {
     for (const GridBox& box : spmv::share_of_rows(neighbour.received, thread.index, thread.count))
       grid_.layout().fill(p_.data(), box, 0.0);
   thread.barrier();
+}
+
+/// The ghost points of r.
+void StencilCg::collective_exchange_r(const TeamThread& thread) {
+  spmv::run_in_mode(thread, options().mode, {NoWork(), *r_, op().comm_thread(), timer_});
+  thread.barrier();
+}
+
+/// The ghost points of p come as those of r, the only operand, so that p is there at first.
+void StencilCg::collective_carry_all(const TeamThread& thread, Carry direction, double& first_norm,
+                                     SolveReport& report, std::initializer_list<double*> scalars) {
+  double* const r = r_->values();
+  if (direction == Carry::keep)
+    return collective_carry(thread, direction, first_norm, report, scalars,
+                            {x_.data(), r, p_.data()});
+  collective_carry(thread, direction, first_norm, report, scalars, {x_.data(), p_.data(), r});
+  collective_exchange_r(thread);
+  for (const GridNeighbour& neighbour : grid_.halo_neighbours())
+    for (const GridBox& box : spmv::share_of_rows(neighbour.received, thread.index, thread.count))
+      for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+        for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
+          const std::size_t row = grid_.layout().index(box.begin[0], y, z);
+          std::copy_n(r + row, box.size(0), p_.data() + row);
+        }
+  for_each_element(thread, [&](std::size_t i) { std::swap(r[i], p_[i]); });
+  thread.barrier();
+  collective_exchange_r(thread);
 }
 
 ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const State& state) {

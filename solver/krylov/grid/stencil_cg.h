@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -56,6 +57,11 @@ class StencilCg final : public ReducedCg {
   Spare spare() override { return {r_.get(), p_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
+  Recurrence recurrence() const override { return {"cg-one-reduction-on-a-grid", 3}; }
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report,
+                            std::initializer_list<double*> scalars) override;
+  void collective_exchange_r(const comm_thread::TeamThread& thread);
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -47,6 +48,13 @@ class TwoPassCg final : public TextbookCg {
   Spare spare() override { return {p_.get(), r_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
+  Recurrence recurrence() const override { return {"cg", 3}; }
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report,
+                            std::initializer_list<double*> scalars) override {
+    collective_carry(thread, direction, first_norm, report, scalars,
+                     {x_.data(), p_->values(), r_.data()});
+  }
   Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
   double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
                             const Norms& norms) override;

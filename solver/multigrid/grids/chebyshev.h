@@ -38,6 +38,9 @@ class SemiIteration {
     return {rho_ * before, 2 * rho_ / half_width_};
   }
 
+  /// What `next` carries from one step to another.
+  double& carried() { return rho_; }
+
  private:
   double half_width_;
   double ratio_;

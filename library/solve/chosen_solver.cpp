@@ -1,0 +1,231 @@
+#include "library/solve/chosen_solver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "library/settings/preconditioner_choice.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/methods/deflated_solve.h"
+#include "solver/methods/method_table.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/mode.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::InputError;
+using comm_thread::TeamThread;
+using solver::Candidate;
+using solver::SolveReport;
+using solver::SolveStatus;
+
+/// Iterations without progress after which another way is tried.
+constexpr std::int64_t patience_with_a_choice = 300;
+
+/// Ones for a trial, each page touched by the thread that will use it.
+perfmodel::HugePageBuffer<double> make_ones(const spmv::LinearOperator& op) {
+  perfmodel::HugePageBuffer<double> ones(op.element_count());
+  op.team().run([&](const TeamThread& thread) {
+    for (const spmv::Segment& segment : op.segments(thread.index))
+      std::fill_n(ones.data() + segment.begin, segment.count, 1.0);
+  });
+  return ones;
+}
+
+std::string name_of(const Candidate& way) {
+  return fmt::format("{} with preconditioner {}", way.method, way.preconditioner);
+}
+
+}  // namespace
+
+ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, SystemContext context,
+                           SolveHooks hooks)
+    : op_(op), asked_(std::move(settings)), context_(std::move(context)), hooks_(std::move(hooks)) {
+  if (asked_.max_seconds > 0) limit_.emplace(op.communicator(), asked_.max_seconds);
+  collective_look();
+  collective_take_way();
+}
+
+void ChosenSolver::collective_look() {
+  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
+  const std::string& word = asked_.null_space;
+  if (!matrix && !word.empty() && word != "none")
+    throw InputError("--null-space: found an operator without a matrix; expected a matrix");
+  const solver::KrylovEntry* const entry = solver::find_krylov_method(asked_.method);
+  const bool takes_any = entry && !entry->needs_symmetric_matrix;
+  traits_.reset();
+  if (matrix && !(word == "none" && (asked_.force || takes_any)))
+    traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
+  is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner &&
+             !context_.collective_make_preconditioner;
+  ways_ = find_ways();
+  way_ = 0;
+  null_space_.reset();
+  null_space_text_.clear();
+  if (traits_) collective_find_null_space(*matrix);
+}
+
+std::vector<Candidate> ChosenSolver::find_ways() const {
+  if (is_free_) return solver::candidates(*traits_, {.has_amg = true});
+  if (asked_.method == "auto" && !is_symmetric() && !asked_.force)
+    return {{"gmres", asked_.preconditioner, "the matrix is not symmetric"}};
+  if (traits_) check_symmetry(asked_, *traits_, context_.name);
+  return {{asked_.method, asked_.preconditioner, ""}};
+}
+
+void ChosenSolver::collective_find_null_space(spmv::SparseOperator& matrix) {
+  const std::string& word = asked_.null_space;
+  if (word == "none" || (word.empty() && !traits_->has_constant_null_space())) return;
+  null_space_text_ =
+      word.empty() ? "constant, because the matrix is an M-matrix whose rows all add up to zero"
+                   : word;
+  std::vector<double> vector;
+  if (!word.empty() && word != "constant") {
+    if (!context_.collective_read)
+      throw InputError("--null-space: found the file " + word + "; expected constant or none");
+    vector = context_.collective_read(word);
+  }
+  try {
+    null_space_ = std::make_unique<solver::NullSpace>(matrix, vector);
+  } catch (const InputError& error) {
+    throw InputError("--null-space " + word + ": " + error.what());
+  }
+}
+
+void ChosenSolver::collective_renew() {
+  const std::vector<Candidate> before = std::exchange(ways_, {});
+  const std::size_t way_before = way_;
+  collective_look();
+  const auto is_same = [](const Candidate& a, const Candidate& b) {
+    return a.method == b.method && a.preconditioner == b.preconditioner;
+  };
+  const bool is_settled = method_ && std::ranges::equal(before, ways_, is_same);
+  if (!is_settled) {
+    decisions_.clear();
+    choice_ = {nullptr, ""};
+    collective_take_way();
+    return;
+  }
+  way_ = way_before;
+  collective_set_up(ways_[way_]);
+}
+
+void ChosenSolver::collective_take_way() {
+  for (;; ++way_) {
+    const Candidate& way = ways_[way_];
+    if (is_free_ || !way.reason.empty())
+      decisions_.push_back(way_ == 0 ? name_of(way) + ": " + way.reason
+                                     : "turned to " + name_of(way));
+    choice_ = {nullptr, ""};
+    try {
+      collective_set_up(way);
+      return;
+    } catch (const InputError& error) {
+      if (is_last_way()) throw;
+      decisions_.emplace_back(error.what());
+    }
+  }
+}
+
+void ChosenSolver::collective_set_up(const Candidate& way) {
+  method_.reset();  // it refers to the preconditioner
+  deflated_.reset();
+  preconditioner_.reset();
+  schwarz_ = nullptr;
+  settings_ = asked_;
+  settings_.method = way.method;
+  settings_.preconditioner = way.preconditioner;
+  if (hooks_.on_set_up) hooks_.on_set_up(settings_);
+  collective_make_preconditioner();
+  if (null_space_)
+    deflated_ =
+        std::make_unique<solver::DeflatedPreconditioner>(*null_space_, preconditioner_.get());
+  choose_options();
+  if (!choice_.method && settings_.method == "auto") {
+    choice_ = collective_choose_method(op_, method_options_, make_ones(op_).span());
+  } else if (!choice_.method) {
+    choice_.method =
+        solver::find_krylov_method(settings_.method == "pcg-jacobi" ? "cg" : settings_.method);
+  }
+  method_ = choice_.method->collective_make(op_, method_options_);
+}
+
+void ChosenSolver::collective_make_preconditioner() {
+  const perfmodel::Stopwatch watch;
+  try {
+    if (context_.collective_make_preconditioner) {
+      preconditioner_ = context_.collective_make_preconditioner();
+    } else {
+      auto made = library::collective_make_preconditioner(op_, settings_, context_.problem,
+                                                          hooks_.on_forecast);
+      preconditioner_ = std::move(made.object);
+      schwarz_ = made.schwarz;
+    }
+  } catch (const InputError& error) {
+    if (context_.name.empty()) throw;
+    throw InputError(context_.name + ": " + error.what());
+  }
+  preconditioner_seconds_ = watch.seconds();
+}
+
+void ChosenSolver::choose_options() {
+  method_options_ = {
+      .mode = *spmv::parse_mode(settings_.mode),
+      .preconditioner = null_space_ ? deflated_.get() : preconditioner_.get(),
+      .stop = settings_.stop,
+      .patience = is_last_way() ? 0 : patience_with_a_choice,
+      .on_iteration = hooks_.on_iteration,
+      .stops = hooks_.stops,
+  };
+  if (limit_)
+    method_options_.stops = [this](std::int64_t iteration, double residual) {
+      const bool is_asked = hooks_.stops && hooks_.stops(iteration, residual);
+      return limit_->collective_is_over() || is_asked;
+    };
+  method_options_.multigrid = settings_.parsed_multigrid();
+  if (settings_.restart > 0) method_options_.restart = settings_.restart;
+}
+
+bool ChosenSolver::is_final(const SolveReport& report) const {
+  if (is_last_way() || report.status == SolveStatus::converged ||
+      report.status == SolveStatus::stopped || report.status == SolveStatus::out_of_time)
+    return true;
+  // No other method leaves less of a b that has a part in the null space.
+  return null_space_ && report.status == SolveStatus::not_converged &&
+         asked_.stop.is_met(report.recurrence_residual, 1);
+}
+
+SolveReport ChosenSolver::collective_solve(std::span<const double> b,
+                                           std::span<const double> guess) {
+  if (limit_) limit_->start();
+  while (true) {
+    if (!method_) {  // an earlier solve has ended in an error
+      way_ = 0;
+      collective_take_way();
+    }
+    if (!guess.empty() && entry().needs_grid)
+      throw InputError(std::string("initial guess: found --method ") + entry().name +
+                       "; expected another method, which may have --preconditioner multigrid");
+    if (hooks_.on_start) hooks_.on_start();
+    SolveReport report =
+        null_space_ ? solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(),
+                                                        settings_.stop.tolerance, b, guess)
+                    : method_->solve(b, guess);
+    if (limit_ && limit_->was_over() && report.status == SolveStatus::stopped) {
+      report.status = SolveStatus::out_of_time;
+      report.explanation = fmt::format("max-seconds: {:g} s are over", limit_->limit_seconds());
+    }
+    if (is_final(report)) return report;
+    decisions_.push_back(fmt::format("after {} iterations the residual was {:.1e}{}",
+                                     report.iterations, report.relative_residual,
+                                     report.explanation.empty() ? "" : ": " + report.explanation));
+    ++way_;
+    collective_take_way();
+  }
+}
+
+}  // namespace weft::library

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "library/settings/method_choice.h"
+#include "library/settings/solve_settings.h"
+#include "library/solve/symmetry_check.h"
+#include "library/solve/time_limit.h"
+#include "solver/choice/decision_table.h"
+#include "solver/choice/matrix_traits.h"
+#include "solver/krylov/method.h"
+#include "solver/precondition/null_space.h"
+#include "solver/precondition/preconditioner.h"
+#include "solver/precondition/schwarz_preconditioner.h"
+#include "solver/report/solve_report.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/problems/problem.h"
+
+namespace weft::library {
+
+/// What a solver is told about a linear system besides its operator.
+struct SystemContext {
+  std::string name{};  // begins messages; empty: none
+  spmv::Problem problem{};  // the operator's, for its grid; a file where nothing is known
+  /// This rank's part of a vector from a file, in the layout of the operator; null: there are no
+  /// files. Collective. Throws comm_thread::InputError.
+  std::function<std::vector<double>(const std::string& path)> collective_read{};
+  CollectiveGivenRow collective_given_row{};  // null: rows are numbered as given
+  /// Makes the preconditioner of a caller, in the place of that of the settings. Collective.
+  std::function<std::unique_ptr<solver::Preconditioner>()> collective_make_preconditioner{};
+};
+
+/// Called at stages of a solve, by the main thread where nothing else is said. Each may be null.
+struct SolveHooks {
+  /// Before the preconditioner and the method of `settings` are made.
+  std::function<void(const SolveSettings& settings)> on_set_up{};
+  std::function<void(double bytes)> on_forecast{};  // as in SchwarzOptions; may throw InputError
+  std::function<void()> on_start{};  // before a method iterates
+  /// As in KrylovMethod::Options, by the primary thread.
+  std::function<void(std::int64_t iteration, double residual)> on_iteration{};
+  std::function<bool(std::int64_t iteration, double residual)> stops{};
+};
+
+/// A method with its preconditioner, chosen as the settings ask for and set up once for any number
+/// of solves; what is known to be the null space of the matrix is projected out.
+///
+/// `method=auto` without a preconditioner takes, for a matrix, the ways of the decision table in
+/// turn: where one refuses the matrix, breaks down or stalls, the next, which later solves keep.
+/// With a preconditioner, or without a matrix, a short trial finds the quickest variant of CG.
+/// Functions are collective. Thread: the main thread, outside the team. Lifetime: `op` and what the
+/// hooks refer to outlive it.
+class ChosenSolver {
+ public:
+  /// Looks at the matrix, chooses and sets up. `settings`: checked. Throws comm_thread::InputError
+  /// on every rank, where the matrix is refused.
+  ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, SystemContext context,
+               SolveHooks hooks = {});
+
+  /// Looks at new values of the matrix and sets up again. Throws comm_thread::InputError.
+  void collective_renew();
+
+  /// Solves A·x = b from `guess`; from 0 where it is empty. Shape: b, guess: [element_count].
+  /// Throws comm_thread::InputError where all ways refuse the matrix, or the method takes no guess.
+  solver::SolveReport collective_solve(std::span<const double> b,
+                                       std::span<const double> guess = {});
+
+  /// The last solution. Shape: [element_count].
+  std::span<const double> solution() const { return method_->solution(); }
+
+  /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
+  /// where a trial chose.
+  const SolveSettings& settings() const { return settings_; }
+  const solver::KrylovEntry& entry() const { return *choice_.method; }
+  solver::KrylovMethod& method() { return *method_; }
+  const solver::KrylovMethod::Options& method_options() const { return method_options_; }
+  solver::Preconditioner* preconditioner() { return preconditioner_.get(); }  // null: none
+  const solver::SchwarzPreconditioner* schwarz() const { return schwarz_; }  // null: another one
+  double preconditioner_seconds() const { return preconditioner_seconds_; }  // to make it
+
+  /// What was tried and why, in lines, where the decision table chose.
+  const std::vector<std::string>& decisions() const { return decisions_; }
+  bool has_chosen() const { return is_free_; }
+  /// Why this variant of CG, where a trial chose.
+  const std::string& method_choice() const { return choice_.why; }
+  /// What is projected out; empty: nothing.
+  const std::string& null_space() const { return null_space_text_; }
+
+ private:
+  void collective_look();
+  std::vector<solver::Candidate> find_ways() const;
+  void collective_find_null_space(spmv::SparseOperator& matrix);
+  void collective_take_way();
+  void collective_set_up(const solver::Candidate& way);
+  void collective_make_preconditioner();
+  void choose_options();
+  bool is_last_way() const { return way_ + 1 == ways_.size(); }
+  bool is_final(const solver::SolveReport& report) const;
+  bool is_symmetric() const { return !traits_ || traits_->is_symmetric(); }
+
+  spmv::LinearOperator& op_;
+  SolveSettings asked_;
+  SystemContext context_;
+  SolveHooks hooks_;
+  bool is_free_ = false;  // the decision table chooses
+  std::optional<TimeLimit> limit_;
+  std::optional<solver::MatrixTraits> traits_;  // where somebody needs them
+  std::unique_ptr<solver::NullSpace> null_space_;  // null: none is known
+  std::string null_space_text_;
+  std::vector<solver::Candidate> ways_;
+  std::size_t way_ = 0;
+  std::vector<std::string> decisions_;
+
+  SolveSettings settings_;
+  std::unique_ptr<solver::Preconditioner> preconditioner_;
+  const solver::SchwarzPreconditioner* schwarz_ = nullptr;
+  double preconditioner_seconds_ = 0;
+  std::unique_ptr<solver::DeflatedPreconditioner> deflated_;  // where the null space is known
+  solver::KrylovMethod::Options method_options_;
+  MethodChoice choice_{nullptr, ""};
+  std::unique_ptr<solver::KrylovMethod> method_;
+};
+
+}  // namespace weft::library

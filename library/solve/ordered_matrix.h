@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/order/reordering.h"
+#include "spmv/order/row_order.h"
+#include "spmv/rows/distributed_matrix.h"
+
+namespace weft::library {
+
+/// What an order of the rows gains.
+struct OrderingGains {
+  std::int64_t bandwidth_given = 0;  // the largest distance of an entry from the diagonal
+  std::int64_t bandwidth = 0;
+  std::int64_t halo_bytes_given = 0;  // that all ranks together receive for a product
+  std::int64_t halo_bytes = 0;
+  double seconds = 0;  // to find the order and to move the rows, of the slowest rank
+};
+
+/// A matrix in the order in which it is worked on.
+struct OrderedMatrix {
+  spmv::DistributedMatrix matrix;
+  std::optional<spmv::RowOrder> order;  // none: the rows as given
+  OrderingGains gains;  // of the order
+};
+
+/// Orders the rows as `choice` says; `given` as it is where that asks for nothing.
+/// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError on every
+/// rank. Lifetime: `communicator` outlives the order.
+OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communicator,
+                                      const comm_thread::ComputeTeam& team,
+                                      spmv::DistributedMatrix given,
+                                      const spmv::OrderingChoice& choice);
+
+/// The number of a row as given, from its number in the order. Collective; the same on all ranks.
+spmv::GlobalIndex collective_given_row(const comm_thread::Communicator& communicator,
+                                       const spmv::RowOrder& order, spmv::GlobalIndex row);
+
+}  // namespace weft::library

@@ -1,0 +1,229 @@
+#include "solver/checkpoint/checkpoints.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::InputError;
+using comm_thread::TeamThread;
+
+/// Time between two agreements of the ranks, so that they cost next to nothing.
+constexpr double agreement_seconds = 0.2;
+constexpr std::int64_t most_calls = 1 << 20;
+
+constexpr int agreement_tag = 1;
+/// What the ranks agree on; the largest value counts.
+enum Word : std::size_t { word_signal, word_due, word_busy, word_seconds, word_count };
+
+std::string name_of(const SolveIdentity& identity) {
+  return {identity.recurrence.data(),
+          strnlen(identity.recurrence.data(), identity.recurrence.size())};
+}
+
+/// The sentence about the first difference; empty where there is none.
+std::string difference(const SolveIdentity& found, const SolveIdentity& wanted) {
+  if (found.row_count != wanted.row_count)
+    return "is of a system with " + std::to_string(found.row_count) + " rows; expected one with " +
+           std::to_string(wanted.row_count);
+  if (name_of(found) != name_of(wanted))
+    return "is of the method " + name_of(found) + "; expected one of " + name_of(wanted);
+  if (found.matrix != wanted.matrix) return "is of another matrix; expected one of this matrix";
+  if (found.right_hand_side != wanted.right_hand_side)
+    return "is of another right-hand side; expected one of this system";
+  if (found.preconditioner != wanted.preconditioner)
+    return "is of another preconditioner; expected the one that it was written with";
+  return {};
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(const comm_thread::Communicator& communicator,
+                         comm_thread::CommThread& comm_thread, Options options)
+    : options_(std::move(options)),
+      communicator_(communicator),
+      comm_thread_(comm_thread),
+      writers_(communicator.collective_duplicate()),
+      agreeing_(communicator.collective_duplicate()),
+      agreement_(agreeing_, comm_thread::ReduceOperation::max, word_count, agreement_tag) {
+  if (!options_.path.empty()) collective_check_checkpoint_path(communicator_, options_.path);
+  if (options_.from.empty()) return;
+  source_ = options_.from;
+  try {
+    state_ = collective_read_checkpoint_header(communicator_, source_);
+  } catch (const InputError& error) {
+    const std::string older = previous_checkpoint(source_);
+    try {
+      state_ = collective_read_checkpoint_header(communicator_, older);
+    } catch (const InputError&) {
+      throw error;
+    }
+    report_.warning = std::string(error.what()) + "; continues from " + older;
+    source_ = older;
+  }
+  has_state_ = true;
+}
+
+Checkpoints::~Checkpoints() { close(); }
+
+void Checkpoints::close() {
+  if (pending_) {
+    pending_->wait();
+    pending_.reset();
+  }
+  if (helper_) helper_->wait();
+  report_.written = written_;
+  report_.failed = failed_;
+  report_.write_seconds = write_seconds_;
+  report_.last_iteration = last_written_;
+  if (failed_ > 0) report_.last_failure = failure_;
+}
+
+void Checkpoints::collective_open(const spmv::LinearOperator& op, const SolveIdentity& identity,
+                                  std::size_t vector_count) {
+  if (has_state_) {
+    std::string found = difference(state_.identity, identity);
+    if (found.empty() && state_.vector_count != vector_count)
+      found = "found " + std::to_string(state_.vector_count) + " vectors; expected " +
+              std::to_string(vector_count);
+    if (!found.empty()) throw InputError(source_ + ": " + found);
+  }
+  rows_.emplace(op);
+  copy_ = perfmodel::HugePageBuffer<double>(vector_count * rows_->count());
+  if (has_state_) collective_read_state(identity);
+  header_ = {};
+  header_.identity = identity;
+  header_.vector_count = vector_count;
+  report_.bytes = static_cast<double>(header_.offset(vector_count));
+  since_kept_ = {};
+  since_agreement_ = {};
+  if (!options_.path.empty() && comm_thread_.has_thread() && !helper_)
+    helper_ = std::make_unique<comm_thread::HelperThread>(
+        [this] { comm_thread_.settle_calling_thread(); }, [this] { write(); });
+}
+
+void Checkpoints::collective_read_state(const SolveIdentity& identity) {
+  const auto read = [&](const std::string& path, const CheckpointHeader& header) {
+    const std::string found = difference(header.identity, identity);
+    if (!found.empty() || header.vector_count != state_.vector_count)
+      throw InputError(path + ": " + found);
+    collective_read_checkpoint(communicator_, path, header, *rows_, copy_.span());
+  };
+  try {
+    return read(source_, state_);
+  } catch (const InputError& error) {
+    const std::string older = previous_checkpoint(source_);
+    try {
+      const CheckpointHeader header = collective_read_checkpoint_header(communicator_, older);
+      read(older, header);
+      state_ = header;
+    } catch (const InputError&) {
+      throw error;
+    }
+    report_.warning = std::string(error.what()) + "; continues from " + older;
+    source_ = older;
+  }
+}
+
+Checkpoints::Wish Checkpoints::after_iteration(std::int64_t iteration) {
+  const bool is_writing = helper_ && helper_->is_busy();
+  if (!is_writing && is_failure_new_) {
+    is_failure_new_ = false;
+    if (options_.on_failure && communicator_.is_root()) options_.on_failure(failure_);
+  }
+  Wish wish = Wish::none;
+  ++calls_since_;
+  if (pending_) wish = take_agreement();
+  if (options_.every_iterations > 0 && wish == Wish::none &&
+      (iteration + 1) % options_.every_iterations == 0)
+    wish = Wish::keep;
+  if (--calls_left_ > 0) return wish;
+  calls_left_ = most_calls;  // until it is agreed
+  const auto words = agreement_.values();
+  words[word_signal] = options_.stop_signal ? options_.stop_signal() : 0;
+  const bool is_due = communicator_.is_root() && options_.every_iterations == 0 &&
+                      !options_.path.empty() && since_kept_.seconds() >= options_.every_seconds;
+  words[word_due] = is_due ? 1 : 0;
+  words[word_busy] = is_writing ? 1 : 0;
+  words[word_seconds] =
+      since_agreement_.seconds() / static_cast<double>(std::max<std::int64_t>(calls_since_, 1));
+  since_agreement_ = {};
+  calls_since_ = 0;
+  pending_ = agreement_.post(comm_thread_);
+  return wish;
+}
+
+Checkpoints::Wish Checkpoints::take_agreement() {
+  pending_->wait();
+  pending_.reset();
+  const auto words = agreement_.values();
+  const double calls = agreement_seconds / std::max(words[word_seconds], 1e-9);
+  calls_left_ =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(calls, 1e9)), 1, most_calls);
+  agreed_signal_ = static_cast<int>(words[word_signal]);
+  if (agreed_signal_ != 0) return Wish::keep_and_stop;
+  return words[word_due] > 0 && words[word_busy] == 0 ? Wish::keep : Wish::none;
+}
+
+void Checkpoints::collective_keep(const TeamThread& thread, std::int64_t iteration,
+                                  std::span<double* const> scalars,
+                                  std::span<double* const> vectors) {
+  if (options_.path.empty()) return;
+  const perfmodel::Stopwatch watch;
+  if (thread.is_primary() && helper_) helper_->wait();
+  thread.barrier();
+  for (std::size_t vector = 0; vector < vectors.size(); ++vector)
+    rows_->pack(thread, vectors[vector], copy_.data() + vector * rows_->count());
+  if (thread.is_primary()) {
+    header_.iteration = iteration;
+    header_.scalar_count = scalars.size();
+    for (std::size_t i = 0; i < scalars.size(); ++i) header_.scalars[i] = *scalars[i];
+  }
+  thread.barrier();
+  if (!thread.is_primary()) return;
+  since_kept_ = {};
+  if (helper_)
+    helper_->start();
+  else
+    write();
+  report_.team_seconds += watch.seconds();
+}
+
+void Checkpoints::write() {
+  const perfmodel::Stopwatch watch;
+  try {
+    collective_write_checkpoint(writers_, options_.path, header_, *rows_, copy_.span());
+    ++written_;
+    last_written_ = header_.iteration;
+  } catch (const std::exception& error) {
+    ++failed_;
+    failure_ = error.what();
+    is_failure_new_ = true;
+  }
+  write_seconds_ += watch.seconds();
+}
+
+void Checkpoints::collective_restore(const TeamThread& thread, std::span<double* const> scalars,
+                                     std::span<double* const> vectors) {
+  for (std::size_t i = 0; i < std::min(scalars.size(), state_.scalars.size()); ++i)
+    *scalars[i] = state_.scalars[i];
+  for (std::size_t vector = 0; vector < vectors.size(); ++vector)
+    rows_->unpack(thread, copy_.data() + vector * rows_->count(), vectors[vector]);
+  thread.barrier();
+  if (thread.is_primary()) {
+    has_state_ = false;
+    report_.first_iteration = state_.iteration;
+  }
+  thread.barrier();
+}
+
+}  // namespace weft::solver

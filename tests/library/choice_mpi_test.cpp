@@ -1,0 +1,194 @@
+// What weft::Solver chooses, refuses and turns to: as `weft solve` does.
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "library/include/weft/weft.hpp"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::tests {
+namespace {
+
+/// This rank's rows of the 5-point stencil on n×n points; `entry(i, j)` of neighbours and of the
+/// point itself, stored where it is not zero.
+struct GridRows {
+  GridRows(const Job& job, std::int64_t n,
+           const std::function<double(std::int64_t i, std::int64_t j)>& entry) {
+    const std::int64_t count = n * n;
+    first_row = count * job.rank() / job.size();
+    const std::int64_t end = count * (job.rank() + 1) / job.size();
+    offsets.push_back(0);
+    for (std::int64_t i = first_row; i < end; ++i) {
+      const auto add = [&](bool exists, std::int64_t j) {
+        if (!exists || entry(i, j) == 0) return;
+        columns.push_back(j);
+        values.push_back(entry(i, j));
+      };
+      add(i >= n, i - n);
+      add(i % n > 0, i - 1);
+      add(true, i);
+      add(i % n < n - 1, i + 1);
+      add(i + n < count, i + n);
+      offsets.push_back(static_cast<std::int64_t>(columns.size()));
+    }
+  }
+  Rows rows() const { return {first_row, offsets, columns, values}; }
+
+  std::int64_t first_row = 0;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+};
+
+double laplacian(std::int64_t i, std::int64_t j) { return i == j ? 4 : -1; }
+double convection(std::int64_t i, std::int64_t j) { return i == j ? 5 : j < i ? -2 : -0.5; }
+/// Symmetric with a positive diagonal, and not definite.
+double hidden(std::int64_t i, std::int64_t j) { return i == j ? 1 : -1; }
+
+double neumann(std::int64_t i, std::int64_t j) {
+  constexpr std::int64_t n = 9;
+  if (i != j) return -1;
+  return 4.0 - static_cast<double>((i < n) + (i + n >= n * n) + (i % n == 0) + (i % n == n - 1));
+}
+
+Job make_job() { return Job(MPI_COMM_WORLD, {.threads = thread_count()}); }
+
+std::string fault_of(const Matrix& a, const Options& options) {
+  try {
+    const Solver solver(a, options);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::bad_input);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST_CASE("auto chooses what suits the matrix, and the report says why") {
+  const Job job = make_job();
+  const auto chosen = [&](std::int64_t n, double (*entry)(std::int64_t, std::int64_t)) {
+    const GridRows rows(job, n, entry);
+    const Matrix a = Matrix::from_rows(job, rows.rows());
+    Solver solver(a, {{"method", "auto"}});
+    const std::vector<double> b = a.right_hand_side("random:1");
+    std::vector<double> x(b.size());
+    const Report report = solver.solve(b, x);
+    CHECK(report.converged());
+    CHECK(report.decisions.size() == 1);
+    return report.method + " " + report.preconditioner;
+  };
+  CHECK(chosen(20, laplacian) == "cg schwarz:subdomains=1,partition=rows");
+  CHECK(chosen(80, laplacian) == "cg amg");
+  CHECK(chosen(20, convection) == "gmres block-lu:subdomains=1");
+  CHECK(chosen(80, convection) == "bicgstab ilu0");
+}
+
+TEST_CASE("auto turns to another method where one refuses the matrix, and stays with it") {
+  const Job job = make_job();
+  const GridRows rows(job, 10, hidden);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  Solver solver(a, {{"method", "auto"}});
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  const Report report = solver.solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.method == "gmres");
+  CHECK(report.decisions.size() == 3);
+  CHECK(report.decisions.back() == "turned to gmres with preconditioner block-lu:subdomains=1");
+  const Report again = solver.solve(b, x);
+  CHECK(again.decisions.size() == 3);
+  CHECK(again.iterations == report.iterations);
+  CHECK(report.json().find("turned to gmres") != std::string::npos);
+}
+
+TEST_CASE("a matrix that is not symmetric is refused by cg, unless forced, and taken by auto") {
+  const Job job = make_job();
+  const GridRows rows(job, 20, convection);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  CHECK(fault_of(a, {}) ==
+        "--method cg needs a symmetric matrix: found -0.5 at row 1, column 2 and -2 at row 2, "
+        "column 1; expected --method gmres or bicgstab, or --force to run nevertheless");
+  CHECK(fault_of(a, {{"force", "true"}}) == "nothing");
+  CHECK(fault_of(a, {{"method", "gmres"}}) == "nothing");
+  Solver solver(a, {{"method", "auto"}, {"preconditioner", "jacobi"}});
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  const Report report = solver.solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.method == "gmres");
+}
+
+TEST_CASE("new values are looked at again") {
+  const Job job = make_job();
+  const GridRows rows(job, 20, laplacian);
+  Matrix a = Matrix::from_rows(job, rows.rows());
+  Solver chooses(a, {{"method", "auto"}});
+  Solver insists(a, {{"preconditioner", "jacobi"}});
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  CHECK(chooses.solve(b, x).method == "cg");
+  CHECK(insists.solve(b, x).converged());
+  a.update_values(GridRows(job, 20, convection).values);
+  const Report report = chooses.solve(b, x);
+  CHECK(report.method == "gmres");
+  CHECK(report.converged());
+  CHECK_THROWS_WITH(insists.solve(b, x), Catch::Contains("needs a symmetric matrix"));
+  a.update_values(rows.values);
+  CHECK(insists.solve(b, x).converged());
+}
+
+TEST_CASE(
+    "a null space is projected out where it is found or given, and refused where it is none") {
+  const Job job = make_job();
+  const GridRows rows(job, 9, neumann);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  const std::vector<double> b = a.right_hand_side("x-random:3");
+  std::vector<double> x(b.size());
+  for (const Options& options : {Options{}, {{"null-space", "constant"}}, {{"method", "auto"}}}) {
+    Solver solver(a, options);
+    const Report report = solver.solve(b, x);
+    CHECK(report.converged());
+    CHECK(report.null_space.starts_with("constant"));
+    CHECK(solver.solve(b, x, Start::from_guess).iterations == 0);
+  }
+  const std::vector<double> ones = a.right_hand_side("ones");
+  Solver solver(a);
+  const Report least = solver.solve(ones, x);
+  CHECK(least.status == Status::not_converged);
+  CHECK(least.explanation.find("null space") != std::string::npos);
+  const Matrix regular = Matrix::generate(job, "poisson2d:10");
+  CHECK(fault_of(regular, {{"null-space", "constant"}}).find("A times this vector") !=
+        std::string::npos);
+  const Matrix stencil = Matrix::stencil(job, {10, 10, 1});
+  CHECK(fault_of(stencil, {{"null-space", "constant"}}).find("expected a matrix") !=
+        std::string::npos);
+}
+
+TEST_CASE("a solve ends when its time is over, after the same iteration on all ranks") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "poisson2d:60");
+  Solver solver(a, {{"max-seconds", "0.02"},
+                    {"tolerance", "0"},
+                    {"absolute-tolerance", "1e-300"},
+                    {"max-iterations", "1000000000"},
+                    {"force", "true"},
+                    {"method", "minres"}});
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  solver.set_monitor([](std::int64_t, double) { return false; });
+  const Report report = solver.solve(b, x);
+  // Rounding may end it before.
+  const bool is_known = report.status == Status::out_of_time || report.status == Status::breakdown;
+  CHECK(is_known);
+  std::int64_t least = 0;
+  MPI_Allreduce(&report.iterations, &least, 1, MPI_INT64_T, MPI_MIN, job.communicator());
+  CHECK(least == report.iterations);
+  CHECK(fault_of(a, {{"max-seconds", "0"}}).find("seconds above 0") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::tests
