@@ -53,6 +53,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/amg_word.cpp
     library/settings/method_choice.cpp
     library/settings/multigrid_word.cpp
+    library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
     library/settings/right_hand_side_choice.cpp
     library/settings/schwarz_word.cpp
@@ -71,17 +72,20 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
-    solver/amg/aggregates.cpp
+    solver/amg/coarsening/aggregates.cpp
+    solver/amg/coarsening/galerkin.cpp
+    solver/amg/coarsening/independent_set.cpp
+    solver/amg/coarsening/near_null_space.cpp
+    solver/amg/coarsening/node_matrix.cpp
+    solver/amg/coarsening/prolongator.cpp
+    solver/amg/coarsening/strong_rows.cpp
+    solver/amg/coarsening/tentative_prolongator.cpp
     solver/amg/coarsest_level.cpp
     solver/amg/cycle.cpp
-    solver/amg/galerkin.cpp
     solver/amg/hierarchy.cpp
-    solver/amg/independent_set.cpp
     solver/amg/level_operator.cpp
     solver/amg/preconditioner.cpp
-    solver/amg/prolongator.cpp
     solver/amg/spectral_bound.cpp
-    solver/amg/strong_rows.cpp
     solver/checkpoint/checkpoint_file.cpp
     solver/checkpoint/checkpoints.cpp
     solver/checkpoint/packed_rows.cpp
@@ -189,8 +193,10 @@ set(WEFT_LIBRARY_SOURCES
     spmv/order/row_order.cpp
     spmv/problems/anderson_generator.cpp
     spmv/problems/coefficient_file.cpp
+    spmv/problems/convection_generator.cpp
     spmv/problems/diffusion_generator.cpp
     spmv/problems/diffusion_settings.cpp
+    spmv/problems/elasticity_generator.cpp
     spmv/problems/generator.cpp
     spmv/problems/holstein_hubbard_generator.cpp
     spmv/problems/holstein_hubbard_settings.cpp

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/near_null_choice.h"
 #include "solver/amg/preconditioner.h"
 #include "solver/multigrid/matrix_multigrid.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
@@ -68,7 +69,8 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                 *matrix, solver::IsaiPreconditioner::Options{.form = *isai, .mode = mode})};
   if (amg) {
     amg->mode = mode;
-    return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg)};
+    return {.object = std::make_unique<solver::amg::AmgPreconditioner>(
+                *matrix, *amg, collective_choose_near_null(*matrix, settings, problem))};
   }
   schwarz->on_forecast = std::move(on_forecast);
   auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);

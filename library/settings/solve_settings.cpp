@@ -16,6 +16,7 @@
 #include "library/settings/amg_word.h"
 #include "library/settings/multigrid_word.h"
 #include "library/settings/schwarz_word.h"
+#include "solver/amg/coarsening/near_null_space.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 
@@ -50,6 +51,24 @@ void check_multigrid(const SolveSettings& options) {
       options.method != "auto")
     throw InputError("--multigrid: found start=full with --method " + options.method +
                      "; expected --method multigrid");
+}
+
+/// Near-null vectors are of amg, and of rows in the order of the files.
+void check_near_null(const SolveSettings& options) {
+  const auto check = [&](bool is_given, const char* name) {
+    if (!is_given) return;
+    if (!options.parsed_amg())
+      throw InputError(fmt::format("{}: found with --preconditioner {}; expected amg", name,
+                                   options.preconditioner));
+    if (!options.has_given_order())
+      throw InputError(
+          fmt::format("{}: found with --order rcm or --partition metis; expected neither", name));
+  };
+  check(!options.near_null.empty(), "--near-null");
+  check(!options.coordinates.empty(), "--coordinates");
+  check(options.block_size > 0, "--block-size");
+  if (!options.near_null.empty() && !options.coordinates.empty())
+    throw InputError("--near-null: found with --coordinates; expected one of them");
 }
 
 /// Sets one field from its text. Throws comm_thread::InputError.
@@ -141,6 +160,15 @@ const std::vector<Setting>& table() {
        [](SolveSettings& settings, const std::string& text) {
          parse_grid(text);
          settings.grid = text;
+       }},
+      {"near-null",
+       [](SolveSettings& settings, const std::string& text) { settings.near_null = text; }},
+      {"coordinates",
+       [](SolveSettings& settings, const std::string& text) { settings.coordinates = text; }},
+      {"block-size",
+       [](SolveSettings& settings, const std::string& text) {
+         settings.block_size =
+             static_cast<int>(whole_number(text, 1, solver::amg::most_near_null_vectors));
        }},
       {"history",
        [](SolveSettings& settings, const std::string& text) { settings.has_history = flag(text); }},
@@ -272,6 +300,7 @@ std::optional<solver::MatrixMultigrid::Grid> SolveSettings::parsed_grid() const 
 }
 
 void SolveSettings::check() const {
+  check_near_null(*this);
   const std::string name = preconditioner_name();
   if (parsed_schwarz() || parsed_isai() || parsed_amg()) {
     if (is_matrix_free())

@@ -31,6 +31,9 @@ struct SolveSettings {
   std::string null_space;  // constant, none or a file; empty: found where it is easy
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   std::string grid;  // of the rows of a matrix; empty where not given
+  std::string near_null;  // a file of vectors that amg keeps on coarse levels; empty: none
+  std::string coordinates;  // a file of the nodes' coordinates; empty: none
+  int block_size = 0;  // rows of a node; 0: not given
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given
   solver::StopCriterion stop;
@@ -67,6 +70,9 @@ struct SolveSettings {
   bool has_smoothing_steps() const;
   /// Nothing without a grid. Throws comm_thread::InputError where it is none.
   std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
+
+  /// True if rows are in the order of the problem or file, on consecutive ranks.
+  bool has_given_order() const { return order == "given" && partition != "metis"; }
 
   /// Throws comm_thread::InputError where settings contradict each other.
   void check() const;

@@ -8,7 +8,7 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/schedule.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/crew.h"
+#include "solver/amg/coarsening/crew.h"
 #include "solver/direct/cholmod_factor.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/distributed_matrix.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "perfmodel/stopwatch.h"
 
@@ -11,9 +12,10 @@ using comm_thread::TeamThread;
 using spmv::LocalIndex;
 
 template <class Value>
-Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings)
+Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings,
+                    NearNullSpace near_null_space)
     : settings_(settings),
-      hierarchy_(op, settings),
+      hierarchy_(op, settings, std::move(near_null_space)),
       largest_(static_cast<std::size_t>(op.team().thread_count())) {}
 
 template <class Value>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
+#include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/hierarchy.h"
 #include "solver/amg/hierarchy_report.h"
 #include "solver/amg/settings.h"
@@ -25,7 +26,8 @@ class Cycle {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError as
   /// Hierarchy. Lifetime: `op` outlives it.
-  Cycle(const spmv::SparseOperator& op, const Settings& settings);
+  Cycle(const spmv::SparseOperator& op, const Settings& settings,
+        NearNullSpace near_null_space = {});
 
   /// Shape: r, z: [own rows]; they differ. Thread: every thread of the team, after all wrote r and
   /// met in a barrier; ends with a barrier. Collective. Throws comm_thread::MpiError.

@@ -10,11 +10,14 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/amg/aggregates.h"
-#include "solver/amg/independent_set.h"
-#include "solver/amg/prolongator.h"
+#include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/independent_set.h"
+#include "solver/amg/coarsening/node_matrix.h"
+#include "solver/amg/coarsening/node_rows.h"
+#include "solver/amg/coarsening/prolongator.h"
+#include "solver/amg/coarsening/strong_rows.h"
+#include "solver/amg/coarsening/tentative_prolongator.h"
 #include "solver/amg/spectral_bound.h"
-#include "solver/amg/strong_rows.h"
 #include "spmv/rows/thread_rows.h"
 
 namespace weft::solver::amg {
@@ -78,8 +81,11 @@ std::vector<double> own_part(const RowValues<double>& values, LocalIndex count) 
 }  // namespace
 
 template <class Value>
-Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& settings)
-    : crew_(op.communicator(), op.comm_thread(), op.team()), settings_(settings) {
+Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& settings,
+                            NearNullSpace near_null_space)
+    : crew_(op.communicator(), op.comm_thread(), op.team()),
+      settings_(settings),
+      space_(std::move(near_null_space)) {
   collective_build(op);
   make_vectors();
   crew_.communicator().barrier();  // both ends of every pair exist
@@ -95,6 +101,7 @@ void Hierarchy<Value>::collective_build(const spmv::SparseOperator& op) {
                                                                    1, crew_.team().thread_count()));
   }
   transfer_.reset();
+  space_ = {};
   norm_ = coarsest_ ? coarsest_->inverse_norm() : smoother_norm;
   for (auto square = transfer_norms_.rbegin(); square != transfer_norms_.rend(); ++square)
     norm_ = smoother_norm + *square * norm_;
@@ -132,7 +139,9 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
     collective_make_direct(level, fine, own_scale);
   } else {
     collective_make_smoother(level, fine, scale);
-    if (levels_.size() < most_levels) product = collective_coarsen(level, fine, own_scale);
+    if (levels_.size() < most_levels)
+      product = space_.is_constant() ? collective_coarsen(level, fine, own_scale)
+                                     : collective_coarsen_nodes(level, fine, own_scale);
     if (!product && matrix.partition.row_count() <= most_direct_rows)
       collective_make_direct(level, fine, own_scale);
   }
@@ -212,6 +221,42 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
                              .columns = std::move(columns),
                              .restriction = {},
                              .scale = scale});
+  return product;
+}
+
+template <class Value>
+std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
+    const Level<Value>& level, const LevelMatrix& matrix, const std::vector<double>& scale) {
+  const NodeRows nodes(matrix.matrix.partition, matrix.matrix.rank, space_.block_size);
+  const spmv::DistributedMatrix condensed = collective_condense(crew_, matrix, nodes);
+  const LevelMatrix of_nodes{
+      .matrix = condensed,
+      .plan = spmv::collective_build_halo_plan(crew_.communicator(), condensed.partition,
+                                               condensed.rank, condensed.halo_columns),
+      .thread_rows = spmv::cut_rows_for_threads(condensed.rows.row_offsets.span(), 1,
+                                                crew_.team().thread_count())};
+  const StrongRows strong(crew_, of_nodes, settings_.strength);
+  const IndependentSet roots(crew_, of_nodes, strong);
+  const Aggregates aggregates(crew_, of_nodes, strong, roots,
+                              settings_.gather_rows / space_.vector_count);
+  const spmv::RowPartition coarse = coarse_rows_of(aggregates, space_.vector_count);
+  const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
+  const auto coarse_rows = static_cast<double>(coarse.row_count());
+  if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;
+  CoarseColumns columns(coarse, crew_.communicator().rank());
+  auto tentative = collective_build_tentative(crew_, matrix, nodes, aggregates, space_.values,
+                                              space_.vector_count, columns);
+  const double largest = level.report.largest_eigenvalue / eigenvalue_margin;
+  auto prolongator = collective_smooth_prolongator(crew_, matrix, std::move(tentative.rows),
+                                                   prolongator_factor / largest, columns);
+  GalerkinProduct product =
+      collective_multiply_galerkin(crew_, matrix, prolongator, coarse, columns);
+  transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
+                             .columns = std::move(columns),
+                             .restriction = {},
+                             .scale = scale});
+  space_.block_size = space_.vector_count;
+  space_.values = std::move(tentative.coarse_space);
   return product;
 }
 

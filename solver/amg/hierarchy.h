@@ -4,14 +4,15 @@
 #include <optional>
 #include <vector>
 
-#include "solver/amg/coarse_columns.h"
+#include "solver/amg/coarsening/coarse_columns.h"
+#include "solver/amg/coarsening/coupling.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/galerkin.h"
+#include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/near_null_space.h"
+#include "solver/amg/coarsening/row_values.h"
 #include "solver/amg/coarsest_level.h"
-#include "solver/amg/coupling.h"
-#include "solver/amg/crew.h"
-#include "solver/amg/galerkin.h"
 #include "solver/amg/level.h"
-#include "solver/amg/level_matrix.h"
-#include "solver/amg/row_values.h"
 #include "solver/amg/settings.h"
 #include "spmv/matrix/sparse_operator.h"
 
@@ -32,8 +33,9 @@ template <class Value>
 class Hierarchy {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
-  /// every rank, where a diagonal entry is not positive.
-  Hierarchy(const spmv::SparseOperator& op, const Settings& settings);
+  /// every rank, where a diagonal entry is not positive. `near_null_space`: of this rank's rows.
+  Hierarchy(const spmv::SparseOperator& op, const Settings& settings,
+            NearNullSpace near_null_space = {});
 
   Crew& crew() { return crew_; }
   std::vector<std::unique_ptr<Level<Value>>>& levels() { return levels_; }
@@ -67,6 +69,11 @@ class Hierarchy {
   std::optional<GalerkinProduct> collective_coarsen(const Level<Value>& level,
                                                     const LevelMatrix& matrix,
                                                     const std::vector<double>& scale);
+  /// The same by aggregates of nodes, whose coarse rows represent `space_`, which becomes that of
+  /// the coarse level.
+  std::optional<GalerkinProduct> collective_coarsen_nodes(const Level<Value>& level,
+                                                          const LevelMatrix& matrix,
+                                                          const std::vector<double>& scale);
   /// The coarse diagonal entries that rounding may leave of nothing. Needs `transfer_`.
   std::vector<double> collective_bound_rounding(const Level<Value>& fine);
   void collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
@@ -78,6 +85,7 @@ class Hierarchy {
 
   Crew crew_;
   Settings settings_;
+  NearNullSpace space_;  // of the last level so far
   std::vector<std::unique_ptr<Level<Value>>> levels_;
   std::optional<CoarsestLevel> coarsest_;
   std::optional<Transfer> transfer_;  // during set-up

@@ -7,9 +7,9 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/crew.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/hierarchy_report.h"
-#include "solver/amg/level_halo.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/polynomial.h"
 #include "spmv/rows/index.h"

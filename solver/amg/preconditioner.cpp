@@ -1,15 +1,19 @@
 #include "solver/amg/preconditioner.h"
 
+#include <utility>
+
 namespace weft::solver::amg {
 
-AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings)
-    : cycle_(collective_make(op, settings)) {}
+AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings,
+                                     NearNullSpace near_null_space)
+    : cycle_(collective_make(op, settings, std::move(near_null_space))) {}
 
 AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::SparseOperator& op,
-                                                               const Settings& settings) {
+                                                               const Settings& settings,
+                                                               NearNullSpace near_null_space) {
   if (settings.precision == Settings::Precision::single)
-    return std::make_unique<Cycle<float>>(op, settings);
-  return std::make_unique<Cycle<double>>(op, settings);
+    return std::make_unique<Cycle<float>>(op, settings, std::move(near_null_space));
+  return std::make_unique<Cycle<double>>(op, settings, std::move(near_null_space));
 }
 
 void AmgPreconditioner::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "comm_thread/placement/compute_team.h"
+#include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/cycle.h"
 #include "solver/amg/hierarchy_report.h"
 #include "solver/amg/settings.h"
@@ -20,7 +21,9 @@ class AmgPreconditioner final : public Preconditioner {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
   /// every rank, where a diagonal entry is not positive or the coarsest matrix is indefinite.
-  AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings);
+  /// `near_null_space`: of this rank's rows; by default the constant vector.
+  AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings,
+                    NearNullSpace near_null_space = {});
 
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override;
@@ -34,7 +37,8 @@ class AmgPreconditioner final : public Preconditioner {
  private:
   using AnyCycle = std::variant<std::unique_ptr<Cycle<float>>, std::unique_ptr<Cycle<double>>>;
 
-  static AnyCycle collective_make(const spmv::SparseOperator& op, const Settings& settings);
+  static AnyCycle collective_make(const spmv::SparseOperator& op, const Settings& settings,
+                                  NearNullSpace near_null_space);
 
   AnyCycle cycle_;
 };

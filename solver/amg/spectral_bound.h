@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/amg/crew.h"
+#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/level_operator.h"
 #include "spmv/rows/index.h"
 

@@ -111,7 +111,9 @@ void MatrixMarketHeaderParser::take_sizes(std::string_view line) {
                     (is_array ? "ROWS COLUMNS" : "ROWS COLUMNS ENTRIES") + '"');
   header_.row_count = sizes[0];
   header_.column_count = sizes[1];
-  header_.entry_count = is_array ? sizes[0] : sizes[2];
+  if (is_array && sizes[1] > 0 && sizes[0] > std::numeric_limits<std::int64_t>::max() / sizes[1])
+    throw TextFault("found " + quoted(without_line_end(line)) + "; expected a smaller array");
+  header_.entry_count = is_array ? sizes[0] * sizes[1] : sizes[2];
 }
 
 void MatrixMarketHeaderParser::fail_at_end() const {
@@ -131,6 +133,13 @@ void check_is_square_matrix(const Header& header) {
   if (header.row_count == 0 || header.entry_count == 0)
     throw TextFault("found an empty matrix (" + std::to_string(header.row_count) + " rows, " +
                     std::to_string(header.entry_count) + " entries); expected at least one entry");
+}
+
+void check_is_array(const Header& header) {
+  if (header.format != Header::Format::array || header.symmetry != Header::Symmetry::general)
+    throw TextFault(
+        "found a matrix; expected columns of numbers (\"matrix array real general\" in the first "
+        "line)");
 }
 
 void check_is_vector(const Header& header, GlobalIndex row_count) {

@@ -46,9 +46,10 @@ class MatrixMarketHeaderParser {
   MatrixMarketHeader header_;
 };
 
-/// Throw TextFault unless the file holds a square sparse matrix, or one column of `row_count`
-/// numbers.
+/// Throw TextFault unless the file holds a square sparse matrix, columns of numbers, or one column
+/// of `row_count` numbers.
 void check_is_square_matrix(const MatrixMarketHeader& header);
+void check_is_array(const MatrixMarketHeader& header);
 void check_is_vector(const MatrixMarketHeader& header, GlobalIndex row_count);
 
 /// Throws TextFault when the rows are too many for local numbers of 32 bits.

@@ -27,47 +27,69 @@ std::int64_t count_own_values(MatrixMarketFile& file) {
   return count;
 }
 
-/// Calls `keep(entry)` for the value in each line of data, the first one being that of `row`, which
-/// is advanced. Returns the number of values, or -1 for a fault.
+/// Calls `keep(entry)` for the value in each line of data, the first one being number `next` of
+/// all columns, which is advanced. Returns the number of values, or -1 for a fault.
 template <class Keep>
-std::int64_t parse_values(std::string_view lines, GlobalIndex& row, GlobalIndex row_count,
+std::int64_t parse_values(std::string_view lines, std::int64_t& next, const ArraySize& size,
                           Keep&& keep) {
   std::int64_t count = 0;
   while (!lines.empty()) {
     const std::string_view line = take_lines(lines, 0);
     if (!is_data_line(line)) continue;
-    MatrixEntry entry{row++, 0, 0.0};
+    if (next >= size.row_count * size.column_count) return -1;
+    MatrixEntry entry{next % size.row_count, next / size.row_count, 0.0};
+    ++next;
     const char* end = parse_real(skip_blanks(line.data()), line.data() + line.size(), entry.value);
-    if (!end || *skip_blanks(end) != '\n' || entry.row >= row_count) return -1;
+    if (!end || *skip_blanks(end) != '\n') return -1;
     keep(entry);
     ++count;
   }
   return count;
 }
 
+/// The values of this rank's rows: [own rows][columns].
+std::vector<double> collective_read_values(MatrixMarketFile& file, const RowPartition& partition,
+                                           GlobalIndex column_count) {
+  const comm_thread::Communicator& communicator = file.communicator();
+  std::int64_t next = communicator.exclusive_prefix_sum(count_own_values(file));
+  const GlobalIndex first_row = partition.begin(communicator.rank());
+  const ArraySize size{partition.row_count(), column_count};
+  std::vector<double> own(
+      static_cast<std::size_t>(partition.size(communicator.rank()) * column_count));
+  const auto read = [&](std::string_view lines, const auto& keep) {
+    return parse_values(lines, next, size, keep);
+  };
+  const auto pass = collective_pass(
+      file, MatrixMarketRounds::Dealing::no, partition, read, [&](const MatrixEntry& entry) {
+        own[static_cast<std::size_t>((entry.row - first_row) * column_count + entry.column)] =
+            entry.value;
+      });
+  if (pass.has_fault || pass.entry_count != size.row_count * column_count)
+    file.collective_fail(fault_of_real,
+                         "the file changed while it was read; expected it to stay as it is");
+  return own;
+}
+
 }  // namespace
 
 std::vector<double> collective_read_vector(const comm_thread::Communicator& communicator,
                                            const RowPartition& partition, const std::string& path) {
-  const GlobalIndex row_count = partition.row_count();
   auto file = MatrixMarketFile::collective_open(
       communicator, path,
-      [&](const MatrixMarketHeader& header) { check_is_vector(header, row_count); });
-  GlobalIndex row = communicator.exclusive_prefix_sum(count_own_values(file));
+      [&](const MatrixMarketHeader& header) { check_is_vector(header, partition.row_count()); });
+  return collective_read_values(file, partition, 1);
+}
 
-  const GlobalIndex first_row = partition.begin(communicator.rank());
-  std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
-  const auto read = [&](std::string_view lines, const auto& keep) {
-    return parse_values(lines, row, row_count, keep);
-  };
-  const auto pass = collective_pass(
-      file, MatrixMarketRounds::Dealing::no, partition, read, [&](const MatrixEntry& entry) {
-        own[static_cast<std::size_t>(entry.row - first_row)] = entry.value;
-      });
-  if (pass.has_fault || pass.entry_count != row_count)
-    file.collective_fail(fault_of_real,
-                         "the file changed while it was read; expected it to stay as it is");
-  return own;
+ArraySize collective_array_size(const comm_thread::Communicator& communicator,
+                                const std::string& path) {
+  const auto file = MatrixMarketFile::collective_open(communicator, path, check_is_array);
+  return {file.header().row_count, file.header().column_count};
+}
+
+std::vector<double> collective_read_array(const comm_thread::Communicator& communicator,
+                                          const RowPartition& partition, const std::string& path) {
+  auto file = MatrixMarketFile::collective_open(communicator, path, check_is_array);
+  return collective_read_values(file, partition, file.header().column_count);
 }
 
 void collective_write_vector(const comm_thread::Communicator& communicator,

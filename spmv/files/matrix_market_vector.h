@@ -17,6 +17,23 @@ namespace weft::spmv {
 std::vector<double> collective_read_vector(const comm_thread::Communicator& communicator,
                                            const RowPartition& partition, const std::string& path);
 
+/// Rows and columns of an array.
+struct ArraySize {
+  GlobalIndex row_count = 0;
+  GlobalIndex column_count = 0;
+};
+
+/// The size of the array in a Matrix Market file ("array real general"). Collective. Throws
+/// comm_thread::InputError on every rank.
+ArraySize collective_array_size(const comm_thread::Communicator& communicator,
+                                const std::string& path);
+
+/// Reads this rank's rows of an array as above, whose columns follow one another in the file.
+/// `partition`: of its rows. Returns [own rows][columns].
+/// Collective. Memory: own rows and a few MB. Throws comm_thread::InputError on every rank.
+std::vector<double> collective_read_array(const comm_thread::Communicator& communicator,
+                                          const RowPartition& partition, const std::string& path);
+
 /// Writes a vector as Matrix Market "array real general", one value per line, so that reading it
 /// back gives the same bits; gzip-compressed if `path` ends in ".gz".
 ///

@@ -11,7 +11,9 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/problems/anderson_generator.h"
+#include "spmv/problems/convection_generator.h"
 #include "spmv/problems/diffusion_generator.h"
+#include "spmv/problems/elasticity_generator.h"
 #include "spmv/problems/holstein_hubbard_generator.h"
 #include "spmv/problems/irregular_generator.h"
 #include "spmv/problems/stencil_generator.h"
@@ -98,6 +100,10 @@ void visit_rows(const Problem& problem, GlobalIndex begin, GlobalIndex end,
     DiffusionGenerator(problem).visit_rows(begin, end, visit);
   else if (problem.kind == ProblemKind::anderson3d)
     AndersonGenerator(problem).visit_rows(begin, end, visit);
+  else if (problem.kind == ProblemKind::elasticity3d)
+    ElasticityGenerator(problem).visit_rows(begin, end, visit);
+  else if (problem.kind == ProblemKind::convection3d)
+    ConvectionGenerator(problem).visit_rows(begin, end, visit);
   else if (problem.kind == ProblemKind::holstein_hubbard)
     HolsteinHubbardGenerator(problem.holstein_hubbard).visit_rows(begin, end, visit);
   else

@@ -81,6 +81,36 @@ void parse_anderson(const ProblemReader& reader, std::string_view text, Problem&
   }
 }
 
+/// Three rows for each node that is not clamped, of at most 27 neighbours with three columns each.
+void parse_elasticity(const ProblemReader& reader, std::string_view text, Problem& problem) {
+  const auto parts = split(text, ',');
+  problem.grid = parse_grid(reader, parts[0], 3);
+  const GridSize& elements = problem.grid;
+  reader.check_total({elements.x, elements.y, 2, elements.z, 2, 3}, 81);
+  const auto words = std::span(parts).subspan(1);
+  for (const auto& [key, value] : reader.keys_and_values(words, "nu")) {
+    if (key != "nu") reader.fail("found the key '" + std::string(key) + "'; expected nu");
+    problem.elasticity.poisson_ratio = reader.finite(value, "Poisson's ratio");
+  }
+  if (!(problem.elasticity.poisson_ratio > -1 && problem.elasticity.poisson_ratio < 0.5))
+    reader.fail("found nu=" + text_of(problem.elasticity.poisson_ratio) +
+                "; expected a ratio above -1 and below 0.5");
+}
+
+void parse_convection(const ProblemReader& reader, std::string_view text, Problem& problem) {
+  const auto parts = split(text, ',');
+  if (parts.size() != 4)
+    reader.fail("found " + std::to_string(parts.size() - 1) +
+                " numbers; expected a velocity of three, as in convection3d:50,100,20,0");
+  problem.grid = parse_grid(reader, parts[0], 3);
+  double sum = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    problem.weights[i] = reader.finite(parts[i + 1], "a velocity");
+    sum += std::abs(problem.weights[i]);
+  }
+  if (!std::isfinite(sum)) reader.fail("the velocity is infinite; expected a smaller one");
+}
+
 std::string text_of(const GridSize& grid, int dimensions) {
   const std::string x = std::to_string(grid.x);
   const std::string xy = x + "x" + std::to_string(grid.y);
@@ -115,6 +145,12 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
   } else if (family == "anderson3d") {
     problem.kind = ProblemKind::anderson3d;
     parse_anderson(reader, rest, problem);
+  } else if (family == "elasticity3d") {
+    problem.kind = ProblemKind::elasticity3d;
+    parse_elasticity(reader, rest, problem);
+  } else if (family == "convection3d") {
+    problem.kind = ProblemKind::convection3d;
+    parse_convection(reader, rest, problem);
   } else if (family == "holstein-hubbard") {
     problem.kind = ProblemKind::holstein_hubbard;
     const auto parts = split(rest, ',');
@@ -123,8 +159,9 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
   } else {
     reader.fail(
         "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
-        "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, irregular:N, anderson3d:N, "
-        "holstein-hubbard:SETTINGS, FILE.mtx, FILE.mtx.gz, FILE.npz, FILE.petsc or FILE.bin; "
+        "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
+        "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
+        "FILE.mtx.gz, FILE.npz, FILE.petsc or FILE.bin; "
         "--help lists their settings");
   }
   return problem;
@@ -136,6 +173,7 @@ const char* Problem::words() {
   return "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
          "anisotropic3d:N,ex,ey,ez, diffusion3d:N,constant|jumps:RATIO|\n"
          "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1|file=PATH,\n"
+         "convection3d:N,vx,vy,vz, elasticity3d:NXxNYxNZ,nu=0.3,\n"
          "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
@@ -172,6 +210,8 @@ GlobalIndex Problem::row_count() const {
       return irregular.row_count;
     case ProblemKind::holstein_hubbard:
       return holstein_hubbard.row_count();
+    case ProblemKind::elasticity3d:
+      return 3 * grid.x * (grid.y + 1) * (grid.z + 1);
     default:
       return grid.x * grid.y * grid.z;
   }
@@ -198,6 +238,11 @@ std::string Problem::name() const {
     case ProblemKind::anderson3d:
       return "anderson3d:" + text_of(grid, 3) + ",W=" + text_of(anderson.width) +
              ",seed=" + std::to_string(anderson.seed);
+    case ProblemKind::elasticity3d:
+      return "elasticity3d:" + text_of(grid, 3) + ",nu=" + text_of(elasticity.poisson_ratio);
+    case ProblemKind::convection3d:
+      return "convection3d:" + text_of(grid, 3) + "," + text_of(weights[0]) + "," +
+             text_of(weights[1]) + "," + text_of(weights[2]);
     case ProblemKind::holstein_hubbard:
       return "holstein-hubbard:" + holstein_hubbard.text();
     case ProblemKind::file:

@@ -20,6 +20,8 @@ enum class ProblemKind {
   irregular,
   anderson3d,
   holstein_hubbard,
+  elasticity3d,
+  convection3d,
   file
 };
 
@@ -44,6 +46,11 @@ struct AndersonSettings {
   std::uint64_t seed = 1;
 };
 
+/// Parameters of `elasticity3d:NXxNYxNZ,nu=…` besides the elements.
+struct ElasticitySettings {
+  double poisson_ratio = 0.3;
+};
+
 /// System to solve: a generated one, described completely, or the path of a file.
 struct Problem {
   /// Understands the PROBLEM word of the command line:
@@ -54,7 +61,8 @@ struct Problem {
   ///     anderson3d:N,W=16,seed=1                     holstein-hubbard:sites=6,up=3,…
   ///     diffusion3d:N,constant                       diffusion3d:N,jumps:RATIO
   ///     diffusion3d:N,checkerboard:BLOCK,RATIO       diffusion3d:N,lognormal:SIGMA,seed=1
-  ///     diffusion3d:N,file=PATH
+  ///     diffusion3d:N,file=PATH                      elasticity3d:NXxNYxNZ,nu=0.3
+  ///     convection3d:N,vx,vy,vz
   ///
   /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
   static Problem parse(std::string_view word);
@@ -79,11 +87,12 @@ struct Problem {
   std::string name() const;
 
   ProblemKind kind = ProblemKind::file;
-  GridSize grid;  // with a grid; anderson3d
-  std::array<double, 3> weights{1, 1, 1};  // x, y, z; anisotropic3d
+  GridSize grid;  // with a grid; anderson3d, convection3d; elasticity3d: elements
+  std::array<double, 3> weights{1, 1, 1};  // x, y, z; anisotropic3d; convection3d: the velocity
   DiffusionSettings diffusion;  // diffusion3d
   IrregularSettings irregular;  // irregular
   AndersonSettings anderson;  // anderson3d
+  ElasticitySettings elasticity;  // elasticity3d
   HolsteinHubbardSettings holstein_hubbard;  // holstein_hubbard
   std::string path;  // file
 };

@@ -76,6 +76,56 @@ TEST_CASE("a solve with amg has the same bits on any ranks, threads, modes and f
   }
 }
 
+TEST_CASE("elasticity from a file and its coordinates is that of the generator, on any ranks") {
+  const ScratchFolder folder;
+  const std::string problem = "elasticity3d:6x3x2";
+  const std::string file = folder.path("a.mtx");
+  CHECK(run_weft(1, {"generate", problem, file}).exit_code == 0);
+  std::string coordinates = "%%MatrixMarket matrix array real general\n72 3\n";
+  std::string constants = "%%MatrixMarket matrix array real general\n216 3\n";
+  for (int axis = 0; axis < 3; ++axis)
+    for (int node = 0; node < 72; ++node) {
+      const int places[] = {node % 6 + 1, node / 6 % 4, node / 24};
+      coordinates += std::to_string(places[axis]) + "\n";
+      for (int row = 0; row < 3; ++row) constants += row == axis ? "1\n" : "0\n";
+    }
+  folder.write("xyz.mtx", coordinates);
+  folder.write("constants.mtx", constants);
+  const std::vector<std::string> common{"--preconditioner", "amg:direct=20",     "--rhs",
+                                        "random:3",         "--threads",         "1",
+                                        "--solution",       folder.path("x.mtx")};
+  const auto solution_of = [&](int ranks, const std::string& of, std::vector<std::string> more) {
+    more.insert(more.end(), common.begin(), common.end());
+    converged(ranks, of, more);
+    return weft::tests::fingerprint(read_file(folder.path("x.mtx")));
+  };
+  const auto expected = solution_of(1, problem, {});
+  const auto with_constants = solution_of(1, problem, {"--block-size", "3"});
+  CHECK(with_constants != expected);
+  for (const int ranks : {1, 5}) {
+    CAPTURE(ranks);
+    CHECK(solution_of(ranks, file, {"--coordinates", folder.path("xyz.mtx")}) == expected);
+    CHECK(solution_of(ranks, file,
+                      {"--near-null", folder.path("constants.mtx"), "--block-size", "3"}) ==
+          with_constants);
+    check_refused(
+        ranks,
+        {"solve", file, "--preconditioner", "amg", "--coordinates", folder.path("constants.mtx")},
+        "--coordinates " + folder.path("constants.mtx"));
+    check_refused(ranks,
+                  {"solve", file, "--preconditioner", "amg", "--near-null", folder.path("xyz.mtx")},
+                  "--near-null " + folder.path("xyz.mtx"));
+    check_refused(ranks, {"solve", file, "--preconditioner", "amg", "--block-size", "5"},
+                  "--block-size 5");
+    check_refused(ranks, {"solve", file, "--block-size", "3", "--preconditioner", "jacobi"},
+                  "--block-size");
+    check_refused(ranks,
+                  {"solve", file, "--coordinates", folder.path("xyz.mtx"), "--preconditioner",
+                   "amg", "--order", "rcm"},
+                  "--order rcm");
+  }
+}
+
 TEST_CASE("the report has every level with its rows, memory, messages and times") {
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);

@@ -63,7 +63,10 @@ double halo_of(const spmv::Problem& problem, double rows_of_rank, int ranks) {
   double reach = 0;
   if (problem.kind == ProblemKind::irregular)
     reach = static_cast<double>(problem.irregular.bandwidth);
-  else if (problem.has_grid() || problem.kind == ProblemKind::anderson3d)
+  else if (problem.kind == ProblemKind::elasticity3d)
+    reach = 3 * static_cast<double>(problem.grid.x) * (static_cast<double>(problem.grid.y) + 2);
+  else if (problem.has_grid() || problem.kind == ProblemKind::anderson3d ||
+           problem.kind == ProblemKind::convection3d)
     reach = static_cast<double>(problem.grid.x) *
             static_cast<double>(problem.kind == ProblemKind::poisson2d ? 1 : problem.grid.y);
   else

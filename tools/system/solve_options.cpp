@@ -44,6 +44,9 @@ library::SolveSettings SolveOptions::settings() const {
   if (settings.has_preconditioner) settings.preconditioner = preconditioner;
   settings.null_space = null_space;
   settings.grid = grid;
+  settings.near_null = near_null;
+  settings.coordinates = coordinates;
+  settings.block_size = block_size;
   settings.restart = restart;
   settings.force = force;
   settings.multigrid = multigrid;
@@ -107,6 +110,26 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(library::fault_of_preconditioner)
       ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]");
+  command
+      .add_option(
+          "--near-null", options.near_null,
+          "with --preconditioner amg: a Matrix Market array .mtx or .mtx.gz, whose columns\n"
+          "the coarse levels keep exactly; default: the constant vector")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--coordinates", options.coordinates,
+          "with --preconditioner amg, of elasticity: a Matrix Market array, a row of 2 or\n"
+          "3 coordinates for each node, whose 2 or 3 displacements are consecutive rows of\n"
+          "the matrix; coarse levels keep the motions of a rigid body")
+      ->type_name("FILE");
+  command
+      .add_option("--block-size", options.block_size,
+                  "with --preconditioner amg: as many consecutive rows are a node and stay\n"
+                  "together; alone, coarse levels keep a constant for each of them; default: 1,\n"
+                  "with --coordinates one for each")
+      ->check(CLI::Range(1, 32))
+      ->type_name("N");
   command
       .add_option("--multigrid", options.multigrid,
                   "settings of multigrid as a method or a preconditioner, joined by commas:\n"

@@ -19,6 +19,9 @@ struct SolveOptions : SystemOptions {
   std::string preconditioner;  // empty where not given
   std::string grid;  // of the rows of a matrix; empty where not given
   std::string null_space;  // constant, none or a file; empty: found where it is easy
+  std::string near_null;  // a file of vectors for amg; empty where not given
+  std::string coordinates;  // a file of the nodes' coordinates; the same
+  int block_size = 0;  // rows of a node; 0: not given
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given

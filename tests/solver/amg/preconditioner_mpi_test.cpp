@@ -1,14 +1,17 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/input_error.h"
+#include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/preconditioner.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
+#include "spmv/problems/elasticity_generator.h"
 #include "tests/solver/amg/crew_system.h"
 
 namespace weft::solver::amg {
@@ -49,8 +52,8 @@ struct Solved {
 
 /// CG on A·x = b to a tight tolerance. Collective.
 Solved solve(CrewSystem& system, const Settings& settings, const std::vector<double>& b,
-             const std::string& method = "cg") {
-  AmgPreconditioner preconditioner(system.op(), settings);
+             const std::string& method = "cg", NearNullSpace space = {}) {
+  AmgPreconditioner preconditioner(system.op(), settings, std::move(space));
   KrylovMethod::Options options;
   options.mode = settings.mode;
   options.preconditioner = &preconditioner;
@@ -59,6 +62,17 @@ Solved solve(CrewSystem& system, const Settings& settings, const std::vector<dou
   Solved solved{.report = solver->solve(system.own(b)), .x = {}};
   solved.x.assign(solver->solution().begin(), solver->solution().end());
   return solved;
+}
+
+/// The modes of a rigid body, of elasticity3d.
+NearNullSpace modes_of(const CrewSystem& system, const std::string& problem) {
+  const spmv::ElasticityGenerator generator(spmv::Problem::parse(problem));
+  std::vector<double> coordinates;
+  const auto first = static_cast<GlobalIndex>(system.first());
+  for (GlobalIndex row = first; row < first + static_cast<GlobalIndex>(system.count()); ++row)
+    for (const double coordinate : generator.coordinates(row / 3))
+      coordinates.push_back(coordinate);
+  return rigid_body_modes(coordinates, 3, first);
 }
 
 /// The graph Laplacian of a path, with nothing at its ends: singular.
@@ -151,6 +165,30 @@ TEST_CASE("conjugate gradients take few iterations, and as many on any ranks") {
       CHECK(found.report.iterations == expected.report.iterations);
       CHECK(found.x == together.own(expected.x));
     }
+}
+
+TEST_CASE("elasticity takes few iterations with the modes of a rigid body, the same on any ranks") {
+  const std::string problem = "elasticity3d:12x4x4";
+  CrewSystem alone(Communicator::self(), problem, 1);
+  CrewSystem together(Communicator::collective_world(), problem);
+  const std::vector<double> b = some_vector(alone.count(), 3);
+  for (const auto precision : {Settings::Precision::single, Settings::Precision::double_})
+    for (const GlobalIndex gather_rows : {1, 300}) {
+      CAPTURE(static_cast<int>(precision), gather_rows);
+      const Settings settings{
+          .direct_rows = 30, .gather_rows = gather_rows, .precision = precision};
+      const Solved expected = solve(alone, settings, b, "cg", modes_of(alone, problem));
+      const Solved found = solve(together, settings, b, "cg", modes_of(together, problem));
+      CHECK(found.report.status == SolveStatus::converged);
+      CHECK(found.report.iterations <= 22);
+      CHECK(found.report.iterations == expected.report.iterations);
+      CHECK(found.x == together.own(expected.x));
+    }
+  const auto constants = constants_of_nodes(3, static_cast<GlobalIndex>(together.first()),
+                                            static_cast<spmv::LocalIndex>(together.count()));
+  const Solved worse = solve(together, {.direct_rows = 30}, b, "cg", constants);
+  CHECK(worse.report.status == SolveStatus::converged);
+  CHECK(worse.report.iterations > 30);
 }
 
 TEST_CASE("rows without couplings, and more ranks than rows of a level, are no obstacle") {

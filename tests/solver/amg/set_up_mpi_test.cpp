@@ -8,14 +8,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "solver/amg/aggregates.h"
-#include "solver/amg/crew.h"
-#include "solver/amg/galerkin.h"
-#include "solver/amg/independent_set.h"
+#include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/galerkin.h"
+#include "solver/amg/coarsening/independent_set.h"
+#include "solver/amg/coarsening/prolongator.h"
+#include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/level_operator.h"
-#include "solver/amg/prolongator.h"
 #include "solver/amg/spectral_bound.h"
-#include "solver/amg/strong_rows.h"
 #include "tests/solver/amg/crew_system.h"
 
 namespace weft::solver::amg {

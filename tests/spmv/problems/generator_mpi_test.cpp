@@ -55,12 +55,13 @@ std::uint64_t sum_over_ranks(const Communicator& communicator, std::uint64_t val
 
 TEST_CASE("generated matrices have the same entries on any number of ranks and threads") {
   const auto world = Communicator::collective_world();
-  for (const std::string word : {"poisson3d:1", "poisson2d:3x2", "poisson3d:11x12x13",
-                                 "poisson3d27:12", "anisotropic3d:5x7x40,1,0.1,0.01", "irregular:3",
-                                 "irregular:3000", "diffusion3d:11x12x13,lognormal:2",
-                                 "irregular:30000,nnzr=8", "irregular:2000,bandwidth=1999,seed=3",
-                                 "anderson3d:12", "holstein-hubbard:sites=4,up=2,down=1,phonons=6",
-                                 "holstein-hubbard:sites=4,up=2,down=1,phonons=6,basis=HMEp"})
+  for (const std::string word :
+       {"poisson3d:1", "poisson2d:3x2", "poisson3d:11x12x13", "poisson3d27:12",
+        "anisotropic3d:5x7x40,1,0.1,0.01", "irregular:3", "irregular:3000",
+        "diffusion3d:11x12x13,lognormal:2", "irregular:30000,nnzr=8",
+        "irregular:2000,bandwidth=1999,seed=3", "anderson3d:12", "elasticity3d:7x6x5",
+        "convection3d:12,30,-5,1", "holstein-hubbard:sites=4,up=2,down=1,phonons=6",
+        "holstein-hubbard:sites=4,up=2,down=1,phonons=6,basis=HMEp"})
     for (const PartitionBy partition_by : {PartitionBy::rows, PartitionBy::nonzeros})
       for (int threads = 1; threads <= 3; ++threads) {
         const ComputeTeam team(threads, comm_thread::WaitPolicy::yield);

@@ -91,6 +91,28 @@ TEST_CASE("anderson3d takes a grid, the width of the disorder and a seed") {
   CHECK_THAT(complaint_about("anderson3d:4,W=nan"), Catch::Contains("expected a width"));
 }
 
+TEST_CASE("elasticity3d has three rows for each node that is not clamped") {
+  const Problem problem = Problem::parse("elasticity3d:4x3x2,nu=0.25");
+  CHECK(problem.row_count() == 3 * 4 * 4 * 3);
+  CHECK_FALSE(problem.has_grid());
+  CHECK(problem.elasticity.poisson_ratio == 0.25);
+  CHECK(problem.name() == "elasticity3d:4x3x2,nu=0.25");
+  CHECK(Problem::parse("elasticity3d:4").name() == "elasticity3d:4,nu=0.3");
+  CHECK_THAT(complaint_about("elasticity3d:4,nu=0.5"), Catch::Contains("below 0.5"));
+  CHECK_THAT(complaint_about("elasticity3d:4,E=1"), Catch::Contains("expected nu"));
+  CHECK_THAT(complaint_about("elasticity3d:4000000000x4000000x4"), Catch::Contains("64 bits"));
+}
+
+TEST_CASE("convection3d takes a grid and a velocity") {
+  const Problem problem = Problem::parse("convection3d:4x3x2,10,-2.5,0");
+  CHECK(problem.row_count() == 24);
+  CHECK_FALSE(problem.has_grid());
+  CHECK(problem.weights == std::array<double, 3>{10, -2.5, 0});
+  CHECK(problem.name() == "convection3d:4x3x2,10,-2.5,0");
+  CHECK_THAT(complaint_about("convection3d:4"), Catch::Contains("expected a velocity"));
+  CHECK_THAT(complaint_about("convection3d:4,1,nan,0"), Catch::Contains("expected a velocity"));
+}
+
 TEST_CASE("holstein-hubbard is the matrix of the paper unless keys say otherwise") {
   const Problem problem = Problem::parse("holstein-hubbard");
   CHECK(problem.row_count() == 6201600);
@@ -131,7 +153,8 @@ TEST_CASE("an unknown problem gets the list of the known ones") {
     CHECK_THAT(complaint, Catch::StartsWith("problem '" + word + "': not a known problem"));
     for (const std::string known :
          {"poisson3d:N", "poisson2d:", "poisson3d27:", "anisotropic3d:", "diffusion3d:",
-          "irregular:", "anderson3d:", "holstein-hubbard:", "FILE.mtx", "FILE.mtx.gz"})
+          "irregular:", "anderson3d:", "holstein-hubbard:", "elasticity3d:", "convection3d:",
+          "FILE.mtx", "FILE.mtx.gz"})
       CHECK_THAT(complaint, Catch::Contains(known));
     CHECK_THAT(complaint, !Catch::Contains("\n"));
   }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "solver/amg/page_allocator.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {

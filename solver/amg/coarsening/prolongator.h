@@ -1,11 +1,11 @@
 #pragma once
 
-#include "solver/amg/aggregates.h"
-#include "solver/amg/coarse_columns.h"
-#include "solver/amg/coupling.h"
-#include "solver/amg/crew.h"
-#include "solver/amg/level_matrix.h"
-#include "solver/amg/strong_rows.h"
+#include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/coarse_columns.h"
+#include "solver/amg/coarsening/coupling.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/strong_rows.h"
 
 namespace weft::solver::amg {
 
@@ -21,5 +21,12 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
                                                  const StrongRows& strong,
                                                  const Aggregates& aggregates, double factor,
                                                  CoarseColumns& columns);
+
+/// The same from a given T, this rank's rows: P = (I − factor·D⁻¹·A)·T with all of A and its
+/// diagonal D. Rows without a positive diagonal are those of T.
+/// Collective. Thread: the main thread, outside the team.
+CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix& level,
+                                                  CouplingRows<float> tentative, double factor,
+                                                  CoarseColumns& columns);
 
 }  // namespace weft::solver::amg

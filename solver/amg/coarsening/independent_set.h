@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "solver/amg/crew.h"
-#include "solver/amg/level_matrix.h"
-#include "solver/amg/row_values.h"
-#include "solver/amg/strong_rows.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/row_values.h"
+#include "solver/amg/coarsening/strong_rows.h"
 
 namespace weft::solver::amg {
 

@@ -1,4 +1,4 @@
-#include "solver/amg/coarse_columns.h"
+#include "solver/amg/coarsening/coarse_columns.h"
 
 #include <vector>
 

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-#include "solver/amg/crew.h"
-#include "solver/amg/independent_set.h"
-#include "solver/amg/level_matrix.h"
-#include "solver/amg/row_values.h"
-#include "solver/amg/strong_rows.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/independent_set.h"
+#include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/row_values.h"
+#include "solver/amg/coarsening/strong_rows.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/partition.h"
 

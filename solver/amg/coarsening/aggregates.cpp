@@ -1,4 +1,4 @@
-#include "solver/amg/aggregates.h"
+#include "solver/amg/coarsening/aggregates.h"
 
 #include <algorithm>
 #include <cmath>

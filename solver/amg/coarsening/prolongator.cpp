@@ -1,4 +1,4 @@
-#include "solver/amg/prolongator.h"
+#include "solver/amg/coarsening/prolongator.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/sparse_exchange.h"
+#include "solver/amg/coarsening/row_accumulator.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -117,6 +118,46 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
           maker.add(aggregate_of[static_cast<std::size_t>(neighbours[k])], scale * values[k]);
       }
       maker.end_row();
+    }
+  });
+  CouplingRows<float> rows = std::move(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) append(rows, parts[i]);
+  collective_fetch_halo(crew, level, columns, rows);
+  return rows;
+}
+
+CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix& level,
+                                                  CouplingRows<float> tentative, double factor,
+                                                  CoarseColumns& columns) {
+  const auto row_count = static_cast<std::size_t>(level.row_count());
+  tentative.begin.reserve(row_count + static_cast<std::size_t>(level.plan.halo_count) + 1);
+  collective_fetch_halo(crew, level, columns, tentative);
+  const spmv::CrsMatrix& a = level.matrix.rows;
+  std::vector<CouplingRows<float>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    RowAccumulator sums(columns.count());
+    CouplingRows<float>& part = parts[index];
+    for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
+         row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
+      const auto begin = static_cast<std::size_t>(a.row_offsets[row]);
+      const auto end = static_cast<std::size_t>(a.row_offsets[row + 1]);
+      double diagonal = 0;
+      for (std::size_t k = begin; k < end; ++k)
+        if (static_cast<std::size_t>(a.columns[k]) == row) diagonal = a.values[k];
+      for (const auto& [value, column] : tentative.row(row))
+        sums.add(column, static_cast<double>(value));
+      if (diagonal > 0)
+        for (std::size_t k = begin; k < end; ++k) {
+          const double weight = -factor / diagonal * a.values[k];
+          for (const auto& [value, column] : tentative.row(static_cast<std::size_t>(a.columns[k])))
+            sums.add(column, weight * static_cast<double>(value));
+        }
+      for (const auto& [sum, column] : sums.open_row())
+        if (const auto value = static_cast<float>(sum); value != 0)
+          part.couplings.push_back({value, column});
+      part.end_row();
+      sums.drop_row();
     }
   });
   CouplingRows<float> rows = std::move(parts.front());

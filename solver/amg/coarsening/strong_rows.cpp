@@ -1,10 +1,10 @@
-#include "solver/amg/strong_rows.h"
+#include "solver/amg/coarsening/strong_rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "solver/amg/row_values.h"
+#include "solver/amg/coarsening/row_values.h"
 
 namespace weft::solver::amg {
 namespace {

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "solver/amg/coarse_columns.h"
-#include "solver/amg/coupling.h"
-#include "solver/amg/crew.h"
-#include "solver/amg/level_matrix.h"
+#include "solver/amg/coarsening/coarse_columns.h"
+#include "solver/amg/coarsening/coupling.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_matrix.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"

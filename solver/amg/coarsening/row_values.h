@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/crew.h"
-#include "solver/amg/level_halo.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_halo.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
 

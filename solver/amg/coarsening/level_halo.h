@@ -9,7 +9,7 @@
 
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/crew.h"
+#include "solver/amg/coarsening/crew.h"
 #include "spmv/rows/halo.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"

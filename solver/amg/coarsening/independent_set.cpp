@@ -1,4 +1,4 @@
-#include "solver/amg/independent_set.h"
+#include "solver/amg/coarsening/independent_set.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "solver/amg/galerkin.h"
+#include "solver/amg/coarsening/galerkin.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm_thread/mpi/sparse_exchange.h"
+#include "solver/amg/coarsening/row_accumulator.h"
 #include "spmv/rows/thread_rows.h"
 
 namespace weft::solver::amg {
@@ -45,56 +46,6 @@ struct Foreign {
 constexpr std::size_t rows_ahead = 12;
 
 void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
-
-/// Adds couplings of one row after the other; a row has its columns in the order in which they
-/// came.
-class RowAccumulator {
- public:
-  explicit RowAccumulator(LocalIndex column_count)
-      : places_(static_cast<std::size_t>(column_count), none),
-        row_(static_cast<std::size_t>(column_count)) {}
-
-  void add(LocalIndex column, double value) {
-    LocalIndex& place = places_[static_cast<std::size_t>(column)];
-    if (place == none) {
-      place = static_cast<LocalIndex>(count_);
-      row_[count_++] = {value, column};
-    } else {
-      row_[static_cast<std::size_t>(place)].value += value;
-    }
-  }
-  std::span<Coupling<double>> open_row() { return std::span(row_).first(count_); }
-
-  /// Makes the sums so far, in the order of `open_row`, the next of `rows`.
-  void end_row() {
-    for (const auto& coupling : open_row())
-      places_[static_cast<std::size_t>(coupling.column)] = none;
-    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
-    rows.end_row();
-    count_ = 0;
-  }
-  /// The same, in ascending order of `order[column]`, by which the columns are numbered from now
-  /// on.
-  void end_row_in_order(const std::vector<LocalIndex>& order) {
-    for (auto& coupling : open_row()) {
-      places_[static_cast<std::size_t>(coupling.column)] = none;
-      coupling.column = order[static_cast<std::size_t>(coupling.column)];
-    }
-    std::ranges::sort(open_row(), {}, &Coupling<double>::column);
-    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
-    rows.end_row();
-    count_ = 0;
-  }
-
-  CouplingRows<double> rows;
-
- private:
-  static constexpr LocalIndex none = -1;
-
-  std::vector<LocalIndex> places_;  // in `row_`, by column
-  std::vector<Coupling<double>> row_;
-  std::size_t count_ = 0;
-};
 
 /// A·P on the rows of each thread.
 std::vector<CouplingRows<double>> multiply_prolongator(Crew& crew, const LevelMatrix& level,

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/amg/crew.h"
-#include "solver/amg/level_matrix.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_matrix.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {

@@ -1,0 +1,102 @@
+#include "library/settings/near_null_choice.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "solver/amg/coarsening/node_rows.h"
+#include "spmv/files/matrix_market_vector.h"
+#include "spmv/problems/elasticity_generator.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::InputError;
+using solver::amg::NearNullSpace;
+using spmv::GlobalIndex;
+
+void check_block_size(GlobalIndex row_count, int block_size) {
+  if (row_count % block_size != 0)
+    throw InputError(fmt::format("--block-size {}: found a matrix of {} rows; expected a multiple",
+                                 block_size, row_count));
+}
+
+/// Vectors of a file: as many columns.
+NearNullSpace collective_read_vectors(const spmv::SparseOperator& op, const std::string& path,
+                                      int block_size) {
+  const spmv::RowPartition& rows = op.matrix().matrix().partition;
+  check_block_size(rows.row_count(), block_size);
+  const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);
+  if (size.row_count != rows.row_count() || size.column_count < 1 ||
+      size.column_count > solver::amg::most_near_null_vectors)
+    throw InputError(fmt::format(
+        "--near-null {}: found {} rows and {} columns; expected {} rows and 1 to {} columns", path,
+        size.row_count, size.column_count, rows.row_count(), solver::amg::most_near_null_vectors));
+  return {.block_size = block_size,
+          .vector_count = static_cast<int>(size.column_count),
+          .values = spmv::collective_read_array(op.communicator(), rows, path)};
+}
+
+/// The modes of a rigid body with a row of coordinates for each node.
+NearNullSpace collective_read_coordinates(const spmv::SparseOperator& op, const std::string& path,
+                                          int block_size) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const GlobalIndex row_count = matrix.partition.row_count();
+  const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);
+  if ((size.column_count != 2 && size.column_count != 3) ||
+      size.row_count * size.column_count != row_count)
+    throw InputError(fmt::format(
+        "--coordinates {}: found {} rows and {} columns for a matrix of {} rows; expected 2 or 3 "
+        "columns, and as many entries as the matrix has rows",
+        path, size.row_count, size.column_count, row_count));
+  const auto dimensions = static_cast<int>(size.column_count);
+  if (block_size > 0 && block_size != dimensions)
+    throw InputError(fmt::format("--block-size {}: found {} coordinates a node; expected {}",
+                                 block_size, dimensions, dimensions));
+  const solver::amg::NodeRows nodes(matrix.partition, matrix.rank, dimensions);
+  const std::vector<double> of_nodes =
+      spmv::collective_read_array(op.communicator(), nodes.nodes(), path);
+  return solver::amg::rigid_body_modes(
+      nodes.collective_spread<double>(op.communicator(), of_nodes,
+                                      static_cast<std::size_t>(dimensions)),
+      dimensions, matrix.first_row());
+}
+
+NearNullSpace modes_of_elasticity(const spmv::DistributedMatrix& matrix,
+                                  const spmv::Problem& problem) {
+  const spmv::ElasticityGenerator generator(problem);
+  std::vector<double> coordinates;
+  for (GlobalIndex row = matrix.first_row(); row < matrix.partition.end(matrix.rank); ++row)
+    for (const double coordinate :
+         generator.coordinates(row / spmv::ElasticityGenerator::rows_of_node))
+      coordinates.push_back(coordinate);
+  return solver::amg::rigid_body_modes(coordinates, 3, matrix.first_row());
+}
+
+}  // namespace
+
+NearNullSpace collective_choose_near_null(const spmv::SparseOperator& op,
+                                          const SolveSettings& settings,
+                                          const spmv::Problem& problem) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  if (!settings.near_null.empty())
+    return collective_read_vectors(op, settings.near_null, std::max(1, settings.block_size));
+  if (!settings.coordinates.empty())
+    return collective_read_coordinates(op, settings.coordinates, settings.block_size);
+  if (settings.block_size > 1) {
+    check_block_size(matrix.partition.row_count(), settings.block_size);
+    return solver::amg::constants_of_nodes(settings.block_size, matrix.first_row(),
+                                           matrix.rows.row_count);
+  }
+  if (problem.kind == spmv::ProblemKind::elasticity3d && settings.block_size == 0 &&
+      settings.has_given_order())
+    return modes_of_elasticity(matrix, problem);
+  return {};
+}
+
+}  // namespace weft::library
