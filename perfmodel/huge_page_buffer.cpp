@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
+/// MADV_COLLAPSE of Linux 6.1, which the C library of Debian 12 does not name.
+constexpr int collapse = 25;
+
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -33,6 +36,15 @@ void* map_pages(std::size_t bytes) {
   if (lead < huge_page_bytes) munmap(start + lead + wanted, huge_page_bytes - lead);
   madvise(start + lead, wanted, MADV_HUGEPAGE);
   return start + lead;
+}
+
+void prefer_huge_pages(const void* begin, const void* end) {
+  const std::uintptr_t first = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_page_bytes);
+  const auto last = reinterpret_cast<std::uintptr_t>(end);
+  if (last < first + huge_page_bytes) return;
+  void* const pages = reinterpret_cast<void*>(first);
+  madvise(pages, last - first, MADV_HUGEPAGE);
+  madvise(pages, last - first, collapse);
 }
 
 void unmap_pages(void* pages, std::size_t bytes) {

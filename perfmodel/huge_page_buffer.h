@@ -12,6 +12,10 @@ namespace weft::perfmodel {
 void* map_pages(std::size_t bytes);
 void unmap_pages(void* pages, std::size_t bytes);
 
+/// Asks for huge pages for memory between `begin` and `end` that is in use already. Does nothing
+/// where the system cannot.
+void prefer_huge_pages(const void* begin, const void* end);
+
 /// Array of `Value` on pages that no thread has touched yet; elements read as zero.
 ///
 /// The thread that first writes to a page determines its NUMA domain, so each thread of the compute

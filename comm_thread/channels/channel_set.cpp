@@ -114,7 +114,8 @@ void ChannelSet::abandon() noexcept {
 }
 
 bool ChannelSet::Carrier::progress() {
-  set_.transport_->progress();
+  const bool has_news = set_.transport_->progress();
+  if (!has_news && !set_.is_closing_.load(std::memory_order_acquire)) return false;
   bool moved = false;
   for (const std::unique_ptr<Channel>& channel : set_.channels_)
     moved = channel->progress() || moved;
@@ -161,6 +162,7 @@ void ChannelSet::collective_close() {
 void ChannelSet::begin_close() {
   for (const std::unique_ptr<Channel>& channel : channels_)
     channel->is_closing_.store(true, std::memory_order_release);
+  is_closing_.store(true, std::memory_order_release);
 }
 
 void ChannelSet::end_close() {

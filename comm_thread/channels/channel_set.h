@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -86,6 +87,7 @@ class ChannelSet {
   std::vector<std::unique_ptr<Channel>> channels_;
   int exceptions_at_start_;
   bool is_open_ = false;
+  std::atomic<bool> is_closing_{false};
 };
 
 }  // namespace weft::comm_thread

@@ -147,16 +147,17 @@ class OneSidedTransport final : public Transport {
     communicator_.barrier();  // all windows are zeroed
   }
 
-  void progress() override {
+  bool progress() override {
     // Puts over a network are messages that the target's library must process.
     int is_there = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &is_there,
                          MPI_STATUS_IGNORE),
               "progress one-sided communication");
-    if (!has_open_acknowledgements_) return;
+    if (!has_open_acknowledgements_) return true;
     has_open_acknowledgements_ = false;
     const PatientCalls patient;
     check_mpi(MPI_Win_flush_local_all(window_), "complete acknowledgements");
+    return true;
   }
 
   std::span<std::byte> send_slot(std::size_t link, std::uint64_t number) override {

@@ -122,13 +122,14 @@ class OpenShmemTransport final : public Transport {
                           static_cast<int>(elements[i]));
   }
 
-  void progress() override {
+  bool progress() override {
     // Over a network without remote memory access, puts are messages that the target's library must
     // process; Open MPI's OpenSHMEM does that inside MPI calls.
     int is_there = 0;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &is_there,
                          MPI_STATUS_IGNORE),
               "progress OpenSHMEM");
+    return true;
   }
 
   std::span<std::byte> send_slot(std::size_t link, std::uint64_t number) override {

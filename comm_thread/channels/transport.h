@@ -45,8 +45,10 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Called once before each poll of the links: lets the library progress.
-  virtual void progress() {}
+  /// Called once before each poll of the links: lets the library progress. Returns false if the
+  /// poll can be left out: since the last one nothing has arrived, nothing has been acknowledged,
+  /// and no send slot has been asked for.
+  virtual bool progress() { return true; }
 
   /// Buffer of message `number`, to be filled before `start`. Fixed for the life of the transport,
   /// aligned to 64 bytes. Shape: [send_bytes]. Thread: any.

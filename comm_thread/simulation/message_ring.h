@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
-#include <span>
-#include <utility>
-#include <vector>
+
+#include "comm_thread/simulation/line_pool.h"
 
 namespace weft::comm_thread {
 
@@ -14,6 +14,7 @@ namespace weft::comm_thread {
 /// are known to have arrived. Grows with the number in flight and never shrinks.
 ///
 ///     first() ──► | 4 | 5 | 6 |   ◄── end()     message `number` in slot number % capacity
+///     memory      | times of all slots | payload | payload | …      whole cache lines each
 class MessageRing {
  public:
   struct Times {
@@ -21,9 +22,15 @@ class MessageRing {
     double acknowledgement = std::numeric_limits<double>::infinity();
   };
 
+  /// `pool` outlives the ring.
+  explicit MessageRing(LinePool& pool) : pool_(&pool) {}
+
   /// Makes room for messages of `bytes`. Before the first one.
   void expect(std::size_t bytes) {
-    stride_ = std::max(stride_, (bytes + sizeof(double) - 1) / sizeof(double));
+    if (bytes <= stride_ && capacity_ > 0) return;
+    stride_ = std::max(stride_, lines(bytes));
+    capacity_ = 0;
+    grow();
   }
 
   bool is_empty() const { return first_ == end_; }
@@ -32,41 +39,46 @@ class MessageRing {
 
   /// Payload of message `number`, one of the ring or the next.
   std::byte* payload(std::uint64_t number) {
-    if (number - first_ >= times_.size()) grow();
-    return reinterpret_cast<std::byte*>(payload_.data() + slot(number) * stride_);
+    if (number - first_ >= capacity_) grow();
+    return memory_ + times_bytes(capacity_) + slot(number) * stride_;
   }
 
-  Times& times(std::uint64_t number) { return times_[slot(number)]; }
+  Times& times(std::uint64_t number) { return reinterpret_cast<Times*>(memory_)[slot(number)]; }
 
   /// Adds message number `end()`, whose payload is written.
-  void push(const Times& times) { times_[slot(end_++)] = times; }
+  void push(const Times& times_of_it) { times(end_++) = times_of_it; }
   void pop() { ++first_; }
 
  private:
+  static std::size_t lines(std::size_t bytes) {
+    return (bytes + LinePool::line_bytes - 1) / LinePool::line_bytes * LinePool::line_bytes;
+  }
+  static std::size_t times_bytes(std::size_t capacity) { return lines(capacity * sizeof(Times)); }
+
   std::size_t slot(std::uint64_t number) const {
-    return static_cast<std::size_t>(number) & (times_.size() - 1);
+    return static_cast<std::size_t>(number) & (capacity_ - 1);
   }
 
   void grow() {
-    const std::size_t old = times_.size();
-    const std::size_t capacity = old == 0 ? 2 : 2 * old;
-    std::vector<Times> times(capacity);
-    std::vector<double> payload(capacity * stride_);
+    const std::size_t old = capacity_;
+    const std::size_t capacity = old == 0 ? 1 : 2 * old;
+    std::byte* const memory = pool_->take(times_bytes(capacity) + capacity * stride_);
     for (std::uint64_t number = first_; number < first_ + old; ++number) {
       const auto to = static_cast<std::size_t>(number) & (capacity - 1);
-      times[to] = times_[slot(number)];
-      for (std::size_t i = 0; i < stride_; ++i)
-        payload[to * stride_ + i] = payload_[slot(number) * stride_ + i];
+      std::memcpy(memory + to * sizeof(Times), &times(number), sizeof(Times));
+      std::memcpy(memory + times_bytes(capacity) + to * stride_,
+                  memory_ + times_bytes(old) + slot(number) * stride_, stride_);
     }
-    times_ = std::move(times);
-    payload_ = std::move(payload);
+    memory_ = memory;
+    capacity_ = capacity;
   }
 
-  std::size_t stride_ = 0;  // of payloads, in doubles
-  std::vector<Times> times_;  // a power of two
-  std::vector<double> payload_;
+  LinePool* pool_;
+  std::byte* memory_ = nullptr;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
+  std::size_t stride_ = 0;  // of payloads, in bytes
+  std::size_t capacity_ = 0;  // a power of two
 };
 
 }  // namespace weft::comm_thread

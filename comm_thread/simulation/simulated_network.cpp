@@ -1,6 +1,8 @@
 #include "comm_thread/simulation/simulated_network.h"
 
 #include <algorithm>
+#include <new>
+#include <type_traits>
 
 namespace weft::comm_thread {
 
@@ -24,8 +26,8 @@ SimulatedNetwork::Port& SimulatedNetwork::port(std::uint64_t space, const Simula
                                                std::size_t bytes) {
   Port*& known = port_of_[key(space, route)];
   if (!known) {
-    known = &ports_.emplace_back();
-    known->route = route;
+    known = new (pool_.take(sizeof(Port))) Port{.messages = MessageRing(pool_), .route = route};
+    ports_.push_back(known);
   }
   known->messages.expect(bytes);
   return *known;
@@ -34,8 +36,8 @@ SimulatedNetwork::Port& SimulatedNetwork::port(std::uint64_t space, const Simula
 SimulatedNetwork::Wire& SimulatedNetwork::wire(const SimulatedRoute& route, std::size_t bytes) {
   Wire*& known = wire_of_[key(0, route)];
   if (!known) {
-    known = &wires_.emplace_back();
-    known->route = route;
+    known = new (pool_.take(sizeof(Wire))) Wire(route, pool_);
+    wires_.push_back(known);
   }
   known->messages.expect(bytes);
   return *known;
@@ -50,15 +52,15 @@ SimulatedNetwork::Reduction& SimulatedNetwork::reduction(std::uint64_t space, st
 
 std::size_t SimulatedNetwork::schedule_messages_in_flight() const {
   std::size_t count = 0;
-  for (const Port& port : ports_)
-    count += static_cast<std::size_t>(port.messages.end() - port.messages.first());
+  for (const Port* const port : ports_)
+    count += static_cast<std::size_t>(port->messages.end() - port->messages.first());
   return count;
 }
 
 std::size_t SimulatedNetwork::in_flight() const {
   std::size_t count = schedule_messages_in_flight();
-  for (const Wire& wire : wires_)
-    count += static_cast<std::size_t>(wire.started - std::min(wire.released, wire.acknowledged));
+  for (const Wire* const wire : wires_)
+    count += static_cast<std::size_t>(wire->started - std::min(wire->released, wire->acknowledged));
   return count;
 }
 

@@ -11,6 +11,7 @@
 
 #include "comm_thread/engine/clock.h"
 #include "comm_thread/mpi/reduce_operation.h"
+#include "comm_thread/simulation/line_pool.h"
 #include "comm_thread/simulation/message_ring.h"
 #include "comm_thread/simulation/network_model.h"
 
@@ -23,8 +24,9 @@ namespace weft::comm_thread {
 ///     network.set_now(t); comm_thread.poll();       // for the rank and the time that are next
 ///
 /// Whoever drives the simulation sets the time, which never goes back, and polls the ranks'
-/// CommThreads (Options::is_polled). `on_due` says which rank has to be polled when: a message of a
-/// schedule has arrived, or a rest is over. Thread: one. Lifetime: outlives all that uses it.
+/// CommThreads (Options::is_polled). `on_due` says which rank has to be polled when: all messages
+/// of a schedule's round have arrived, or a rest is over. Thread: one. Lifetime: outlives all that
+/// uses it.
 class SimulatedNetwork {
  public:
   SimulatedNetwork(int rank_count, NetworkModel& model) : rank_count_(rank_count), model_(model) {}
@@ -37,16 +39,11 @@ class SimulatedNetwork {
   double now() const { return now_; }
   void set_now(double seconds) { now_ = seconds; }
 
-  /// No rank: nobody sends, something of the rank itself is due.
-  static constexpr int nobody = -1;
-
-  /// Called with the rank and the time at which it has to be polled, and with the rank whose
-  /// message arrives then. Empty: the driver polls everybody all the time.
-  void on_due(std::function<void(int rank, int from, double seconds)> call) {
-    on_due_ = std::move(call);
-  }
-  void announce(int rank, int from, double seconds) const {
-    if (on_due_) on_due_(rank, from, seconds);
+  /// Called with the rank and the time at which it has to be polled. Empty: the driver polls
+  /// everybody all the time.
+  void on_due(std::function<void(int rank, double seconds)> call) { on_due_ = std::move(call); }
+  void announce(int rank, double seconds) const {
+    if (on_due_) on_due_(rank, seconds);
   }
 
   /// Messages that are started and not received.
@@ -59,17 +56,31 @@ class SimulatedNetwork {
   friend class SimulatedReduction;
   friend class SimulatedTransport;
 
-  /// One direction between two ranks, for one tag of one space.
-  struct Port {
-    SimulatedRoute route;
-    MessageRing messages;
-    double last_arrival = 0;
+  /// Receives of a round in progress: when its last message arrives, once all are under way.
+  struct Arrivals {
+    int missing = 0;
+    double last = 0;
   };
 
-  /// One direction of a channel's link. What every poll looks at lies in one cache line: with
-  /// thousands of ranks, nothing else of a wire is in the caches.
+  /// One direction between two ranks, for one tag of one space.
+  struct Port {
+    MessageRing messages;
+    double last_arrival = 0;
+    Arrivals* waiting = nullptr;  // for the next message
+    SimulatedRoute route;
+  };
+
+  /// When the channels of one transport have to be looked at. Others' messages bring it forward.
+  struct Look {
+    double due = 0;
+  };
+
+  /// One direction of a channel's link. What every poll looks at lies in one cache line, and the
+  /// messages follow: with thousands of ranks, nothing else of a wire is in the caches.
   struct alignas(64) Wire {
     static constexpr double never = std::numeric_limits<double>::infinity();
+
+    Wire(const SimulatedRoute& its_route, LinePool& pool) : messages(pool), route(its_route) {}
 
     double next_arrival = never;  // of message number `released`
     double next_acknowledgement = never;  // of message number `acknowledged`
@@ -78,8 +89,10 @@ class SimulatedNetwork {
     std::uint64_t acknowledged = 0;
     double last_arrival = 0;
     double last_acknowledgement = 0;
+    Look* sender = nullptr;
 
-    alignas(64) MessageRing messages;  // kept until received and acknowledged
+    MessageRing messages;  // kept until received and acknowledged
+    Look* receiver = nullptr;
     SimulatedRoute route;
   };
 
@@ -108,9 +121,11 @@ class SimulatedNetwork {
   int rank_count_;
   NetworkModel& model_;
   double now_ = 0;
-  std::function<void(int, int, double)> on_due_;
-  std::deque<Port> ports_;
-  std::deque<Wire> wires_;
+  std::function<void(int, double)> on_due_;
+  LinePool pool_;
+  std::vector<Port*> ports_;  // in the pool, as the wires
+  std::vector<Wire*> wires_;
+  std::deque<Look> looks_;
   std::unordered_map<Key, Port*, Hash> port_of_;
   std::unordered_map<Key, Wire*, Hash> wire_of_;
   std::unordered_map<Key, Reduction, Hash> reductions_;  // two rounds of each space at most
@@ -121,9 +136,7 @@ class SimulatedClock final : public Clock {
  public:
   SimulatedClock(const SimulatedNetwork& network, int rank) : network_(network), rank_(rank) {}
   double seconds() const override { return network_.now(); }
-  void wake_at(double seconds) const override {
-    network_.announce(rank_, SimulatedNetwork::nobody, seconds);
-  }
+  void wake_at(double seconds) const override { network_.announce(rank_, seconds); }
 
  private:
   const SimulatedNetwork& network_;

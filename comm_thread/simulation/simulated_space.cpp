@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace weft::comm_thread {
@@ -12,7 +13,7 @@ class SimulatedMessages final : public PreparedMessages {
  public:
   SimulatedMessages(SimulatedNetwork& network, std::uint64_t space, int rank,
                     std::span<const MessageDraft> drafts)
-      : network_(network) {
+      : network_(network), rank_(rank) {
     for (const MessageDraft& draft : drafts) {
       const SimulatedRoute route = draft.is_receive ? SimulatedRoute{draft.rank, rank, draft.tag}
                                                     : SimulatedRoute{rank, draft.rank, draft.tag};
@@ -23,10 +24,17 @@ class SimulatedMessages final : public PreparedMessages {
   }
 
   void start(std::size_t first, std::size_t count) override {
+    arrivals_ = {.missing = 0, .last = network_.now()};
+    bool receives = false;
     for (Message& message : part(first, count)) {
       message.is_open = true;
-      if (!message.is_receive) send(message);
+      receives = receives || message.is_receive;
+      if (message.is_receive)
+        expect(*message.port);
+      else
+        send(message);
     }
+    if (receives && arrivals_.missing == 0) network_.announce(rank_, arrivals_.last);
   }
 
   std::size_t test(std::size_t first, std::size_t count, std::span<int> completed) override {
@@ -54,6 +62,16 @@ class SimulatedMessages final : public PreparedMessages {
     return std::span(messages_).subspan(first, count);
   }
 
+  void expect(SimulatedNetwork::Port& port) {
+    MessageRing& messages = port.messages;
+    if (messages.is_empty()) {
+      port.waiting = &arrivals_;
+      ++arrivals_.missing;
+    } else {
+      arrivals_.last = std::max(arrivals_.last, messages.times(messages.first()).arrival);
+    }
+  }
+
   void send(const Message& message) {
     SimulatedNetwork::Port& port = *message.port;
     std::byte* const payload = port.messages.payload(port.messages.end());
@@ -63,7 +81,10 @@ class SimulatedMessages final : public PreparedMessages {
     const double arrival = model.arrival(port.route, message.bytes, network_.now());
     port.last_arrival = std::max(port.last_arrival, arrival);
     port.messages.push({.arrival = port.last_arrival});
-    network_.announce(port.route.to, port.route.from, port.last_arrival);
+    SimulatedNetwork::Arrivals* const waiting = std::exchange(port.waiting, nullptr);
+    if (!waiting) return;
+    waiting->last = std::max(waiting->last, port.last_arrival);
+    if (--waiting->missing == 0) network_.announce(port.route.to, waiting->last);
   }
 
   bool receive(const Message& message) {
@@ -76,7 +97,9 @@ class SimulatedMessages final : public PreparedMessages {
   }
 
   SimulatedNetwork& network_;
+  int rank_;
   std::vector<Message> messages_;
+  SimulatedNetwork::Arrivals arrivals_;
 };
 
 /// An all-reduce of the network's own. Contributions are combined in the order of simulated time.
@@ -101,7 +124,7 @@ class SimulatedReduction final : public PreparedReduction {
     if (++round.contributed < network_.rank_count()) return;
     round.complete = network_.model().reduction(network_.rank_count(), network_.now());
     for (int rank = 0; rank < network_.rank_count(); ++rank)
-      network_.announce(rank, SimulatedNetwork::nobody, round.complete);
+      network_.announce(rank, round.complete);
   }
 
   bool test() override {

@@ -7,14 +7,41 @@ namespace weft::comm_thread {
 SimulatedTransport::SimulatedTransport(SimulatedNetwork& network, int rank,
                                        std::span<const LinkPlan> plans,
                                        Acknowledgement acknowledgement)
-    : network_(network), acknowledgement_(acknowledgement) {
-  for (const LinkPlan& plan : plans)
+    : network_(network), acknowledgement_(acknowledgement), look_(&network.looks_.emplace_back()) {
+  for (const LinkPlan& plan : plans) {
     links_.push_back({&network.wire({rank, plan.neighbour, plan.send_tag}, plan.send_bytes),
                       &network.wire({plan.neighbour, rank, plan.receive_tag}, plan.receive_bytes),
                       plan.send_bytes, plan.receive_bytes});
+    links_.back().out->sender = look_;
+    links_.back().in->receiver = look_;
+  }
+}
+
+bool SimulatedTransport::progress() {
+  if (rests_) return false;
+  if (!is_look_due_known_) {
+    look_->due = SimulatedNetwork::Wire::never;
+    for (const Link& link : links_)
+      look_->due = std::min({look_->due, link.out->next_acknowledgement, link.in->next_arrival});
+    is_look_due_known_ = true;
+  }
+  if (look_->due > network_.now()) return false;
+  is_look_due_known_ = false;
+  return true;
+}
+
+void SimulatedTransport::prefetch() const {
+  constexpr std::size_t lines = 6;  // the wire, the times and one message of a face of 4 x 4
+  for (const Link& link : links_)
+    for (const SimulatedNetwork::Wire* const wire : {link.out, link.in})
+      for (std::size_t line = 0; line < lines; ++line)
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(wire) + line * LinePool::line_bytes,
+                           0, 3);
 }
 
 std::span<std::byte> SimulatedTransport::send_slot(std::size_t link, std::uint64_t number) {
+  look_->due = network_.now();
+  is_look_due_known_ = true;
   return {links_[link].out->messages.payload(number - 1), links_[link].send_bytes};
 }
 
@@ -27,7 +54,10 @@ void SimulatedTransport::start(std::size_t link, std::uint64_t number) {
   if (acknowledgement_ == Acknowledgement::on_arrival)
     times.acknowledgement = model.acknowledgement(wire.route, wire.last_arrival);
   wire.messages.push(times);
-  if (wire.released == wire.started) wire.next_arrival = times.arrival;
+  if (wire.released == wire.started) {
+    wire.next_arrival = times.arrival;
+    if (wire.receiver) wire.receiver->due = std::min(wire.receiver->due, times.arrival);
+  }
   if (wire.acknowledged == wire.started) wire.next_acknowledgement = times.acknowledgement;
   wire.started = number;
 }
@@ -59,7 +89,9 @@ void SimulatedTransport::release(std::size_t link) {
   wire.last_acknowledgement = std::max(
       wire.last_acknowledgement, network_.model().acknowledgement(wire.route, network_.now()));
   wire.messages.times(message).acknowledgement = wire.last_acknowledgement;
-  if (message == wire.acknowledged) wire.next_acknowledgement = wire.last_acknowledgement;
+  if (message != wire.acknowledged) return;
+  wire.next_acknowledgement = wire.last_acknowledgement;
+  if (wire.sender) wire.sender->due = std::min(wire.sender->due, wire.last_acknowledgement);
 }
 
 }  // namespace weft::comm_thread

@@ -25,12 +25,19 @@ class SimulatedTransport final : public Transport {
   SimulatedTransport(SimulatedNetwork& network, int rank, std::span<const LinkPlan> plans,
                      Acknowledgement acknowledgement);
 
+  bool progress() override;
   std::span<std::byte> send_slot(std::size_t link, std::uint64_t number) override;
   void start(std::size_t link, std::uint64_t number) override;
   std::uint64_t acknowledged(std::size_t link) override;
   std::optional<std::span<const std::byte>> arrived(std::size_t link) override;
   void release(std::size_t link) override;
   void collective_close() override {}
+
+  /// While it rests, channels are not looked at: what arrives waits for the next poll.
+  void rest(bool rests) { rests_ = rests; }
+
+  /// Fetches what the next poll of the links will look at into the caches.
+  void prefetch() const;
 
  private:
   struct Link {
@@ -42,6 +49,9 @@ class SimulatedTransport final : public Transport {
 
   SimulatedNetwork& network_;
   Acknowledgement acknowledgement_;
+  bool rests_ = false;
+  SimulatedNetwork::Look* look_;
+  bool is_look_due_known_ = false;  // after a poll it has to be found again
   std::vector<Link> links_;
 };
 

@@ -16,6 +16,7 @@
 #include "comm_thread/channels/transport.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/simulation/simulated_network.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "solver/simulation/event_queue.h"
 #include "solver/simulation/machine_model.h"
 #include "solver/simulation/part_shape.h"
@@ -63,19 +64,11 @@ class Simulation {
   JacobiSimulationResult run();
 
  private:
-  /// Of a synchronous rank: arrival times of halos, from each face of this sweep and the next.
-  struct Halos {
-    std::array<std::array<double, 2>, face_count> arrival{};
-    std::array<std::uint8_t, face_count> count{};
-    bool is_posted = false;
-    double begin = 0;
-  };
-
   bool is_sync() const { return options_.variant == SimulatedVariant::sync; }
   void make_parts();
   void set_boundary(int rank, std::span<double> values) const;
 
-  void due(int rank, int from, double seconds);
+  void due(int rank, double seconds);
   void push_step(int rank, double seconds) {
     events_.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::step});
   }
@@ -84,7 +77,7 @@ class Simulation {
   void step_async(int rank);
   void go_on_async(int rank);
   void begin_sync(int rank);
-  void try_finish_halo(int rank);
+  void finish_halo(int rank, double arrived);
   void step_sync(int rank);
   /// The rank waits for all others; the last one takes them on.
   void meet(int rank);
@@ -92,6 +85,7 @@ class Simulation {
   void leave_verification(int rank);
   double true_square();
 
+  void fetch_ahead() const;
   void close();
   JacobiSimulationResult collect();
 
@@ -101,9 +95,9 @@ class Simulation {
   comm_thread::SimulatedNetwork network_;
   double source_norm_;
   SimulatedWorld world_;
-  std::vector<double> values_;  // of all parts
+  perfmodel::HugePageBuffer<double> values_;  // of all parts
   std::vector<std::unique_ptr<SimulatedPart>> parts_;
-  std::vector<Halos> halos_;
+  std::vector<double> sweep_begin_;  // of synchronous ranks
   EventQueue events_;
   double charged_points_;  // of a sweep
   double face_seconds_;  // to pack or unpack one face
@@ -153,15 +147,16 @@ Simulation::Simulation(const JacobiSimulationOptions& options)
   model_.charge_payload(square(options.points) / square(options.real_points),
                         sizeof(comm_thread::MessageHeader));
   make_parts();
-  network_.on_due([this](int rank, int from, double seconds) { due(rank, from, seconds); });
+  network_.on_due([this](int rank, double seconds) { due(rank, seconds); });
 }
 
 void Simulation::make_parts() {
   const std::size_t stride = (shape_.layout().element_count() + line - 1) / line * line;
-  values_.resize(stride * static_cast<std::size_t>(shape_.rank_count()));
+  values_ =
+      perfmodel::HugePageBuffer<double>(stride * static_cast<std::size_t>(shape_.rank_count()));
   for (int rank = 0; rank < shape_.rank_count(); ++rank) {
-    const std::span<double> own = std::span(values_).subspan(
-        stride * static_cast<std::size_t>(rank), shape_.layout().element_count());
+    const std::span<double> own = values_.span().subspan(stride * static_cast<std::size_t>(rank),
+                                                         shape_.layout().element_count());
     set_boundary(rank, own);
     parts_.push_back(std::make_unique<SimulatedPart>(world_, rank, own));
     if (is_sync())
@@ -171,7 +166,8 @@ void Simulation::make_parts() {
                                        ? comm_thread::Delivery::racy
                                        : comm_thread::Delivery::async);
   }
-  if (is_sync()) halos_.resize(parts_.size());
+  if (is_sync()) sweep_begin_.resize(parts_.size());
+  perfmodel::prefer_huge_pages(parts_.front().get(), parts_.back().get());
 }
 
 void Simulation::set_boundary(int rank, std::span<double> values) const {
@@ -193,16 +189,11 @@ void Simulation::set_boundary(int rank, std::span<double> values) const {
   }
 }
 
-void Simulation::due(int rank, int from, double seconds) {
-  if (!is_sync()) {
+void Simulation::due(int rank, double seconds) {
+  if (is_sync())
+    finish_halo(rank, seconds);
+  else
     events_.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::poll});
-    return;
-  }
-  const SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-  Halos& halos = halos_[static_cast<std::size_t>(rank)];
-  for (std::size_t i = 0; i < part.neighbour_count(); ++i)
-    if (part.neighbour(i).rank == from) halos.arrival[i][halos.count[i]++] = seconds;
-  try_finish_halo(rank);
 }
 
 /// Of the sweep that comes next, with what a shared core does for the messages.
@@ -241,33 +232,21 @@ void Simulation::go_on_async(int rank) {
 }
 
 void Simulation::begin_sync(int rank) {
-  Halos& halos = halos_[static_cast<std::size_t>(rank)];
-  halos.is_posted = true;
-  halos.begin = network_.now();
-  parts_[static_cast<std::size_t>(rank)]->post_halo();
-  try_finish_halo(rank);
+  SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
+  sweep_begin_[static_cast<std::size_t>(rank)] = network_.now();
+  part.post_halo();
+  if (part.neighbour_count() == 0) finish_halo(rank, network_.now());
 }
 
 /// Once this rank has begun its sweep and all halos of it are under way, the sweep's end is known.
-void Simulation::try_finish_halo(int rank) {
-  Halos& halos = halos_[static_cast<std::size_t>(rank)];
+void Simulation::finish_halo(int rank, double arrived) {
+  const double begin = sweep_begin_[static_cast<std::size_t>(rank)];
   const SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-  if (!halos.is_posted) return;
-  double arrived = halos.begin;
-  for (std::size_t i = 0; i < part.neighbour_count(); ++i) {
-    if (halos.count[i] == 0) return;
-    arrived = std::max(arrived, halos.arrival[i][0]);
-  }
-  for (std::size_t i = 0; i < part.neighbour_count(); ++i) {
-    halos.arrival[i][0] = halos.arrival[i][1];
-    --halos.count[i];
-  }
-  halos.is_posted = false;
   const double computing = compute_seconds(rank, part);
   const double inner = std::max(0, options_.points - 2);
   const double interior = options_.overlaps ? computing * std::pow(inner, 3) / charged_points_ : 0;
-  const double boundary_begin = std::max(halos.begin + interior, arrived);
-  waited_ += boundary_begin - halos.begin - interior;
+  const double boundary_begin = std::max(begin + interior, arrived);
+  waited_ += boundary_begin - begin - interior;
   push_step(rank, boundary_begin + computing - interior);
 }
 
@@ -348,16 +327,30 @@ void Simulation::leave_verification(int rank) {
   }
 }
 
+/// Fetches the memory of the ranks whose turn comes soon, each stage by what the one before
+/// fetched.
+void Simulation::fetch_ahead() const {
+  constexpr std::array<std::size_t, 3> stages{7, 4, 2};  // events ahead
+  if (const EventQueue::Event* const event = events_.upcoming(stages[0]))
+    parts_[event->rank]->fetch();
+  if (const EventQueue::Event* const event = events_.upcoming(stages[1]))
+    parts_[event->rank]->fetch_protocols(event->kind == EventQueue::Kind::step);
+  if (const EventQueue::Event* const event = events_.upcoming(stages[2]);
+      event && event->kind == EventQueue::Kind::step)
+    parts_[event->rank]->fetch_messages();
+}
+
 JacobiSimulationResult Simulation::run() {
   for (int rank = 0; rank < shape_.rank_count(); ++rank) push_step(rank, 0);
   while (!events_.is_empty()) {
     const EventQueue::Event event = events_.next();
     events_.pop();
+    fetch_ahead();
     ++event_count_;
     network_.set_now(event.seconds);
     const auto rank = static_cast<int>(event.rank);
     if (event.kind == EventQueue::Kind::poll)
-      parts_[event.rank]->poll();
+      parts_[event.rank]->poll_schedules();
     else if (is_sync())
       step_sync(rank);
     else

@@ -13,6 +13,7 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/simulation/simulated_network.h"
 #include "comm_thread/simulation/simulated_space.h"
+#include "comm_thread/simulation/simulated_transport.h"
 #include "comm_thread/termination/termination.h"
 #include "solver/simulation/jacobi_simulation.h"
 #include "solver/simulation/part_shape.h"
@@ -41,6 +42,14 @@ class SimulatedPart {
   /// Rounds of the communication thread until nothing moves.
   void poll() {
     while (comm_thread_.poll()) continue;
+  }
+
+  /// The same for schedules and termination alone. What has arrived on channels lands before the
+  /// next sweep, which is the first to see it.
+  void poll_schedules() {
+    if (transport_) transport_->rest(true);
+    poll();
+    if (transport_) transport_->rest(false);
   }
 
   /// One round only: what has arrived lands.
@@ -84,6 +93,17 @@ class SimulatedPart {
   /// Makes what has arrived the halo. Before: all of it has.
   void take_halo();
 
+  // Prefetches, which change nothing. With thousands of ranks, all memory of a rank has left the
+  // caches when its turn comes, and waiting for it line by line takes most of a simulation.
+  /// This object.
+  void fetch() const;
+  /// What a poll looks at and, before a step, what a sweep needs. After `fetch`.
+  void fetch_protocols(bool before_step) const;
+  /// Messages of channels. After `fetch_protocols`.
+  void fetch_messages() const {
+    if (transport_) transport_->prefetch();
+  }
+
   // The end: nothing is left in flight.
   void begin_close();
   bool is_drained() const;
@@ -110,6 +130,7 @@ class SimulatedPart {
   comm_thread::SimulatedClock clock_;
   comm_thread::SimulatedSpace space_;
   comm_thread::CommThread comm_thread_;
+  comm_thread::SimulatedTransport* transport_ = nullptr;  // of the channels
   std::unique_ptr<comm_thread::ChannelSet> channels_;
   std::unique_ptr<comm_thread::Termination> termination_;
   std::vector<double> halo_;
