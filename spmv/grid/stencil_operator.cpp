@@ -2,117 +2,24 @@
 
 #include <algorithm>
 
-#include "comm_thread/mpi/error_agreement.h"
-#include "comm_thread/mpi/input_error.h"
-#include "spmv/grid/shares.h"
 #include "spmv/grid/stencil_product.h"
-#include "spmv/modes/product.h"
-#include "spmv/modes/run_in_mode.h"
 
 namespace weft::spmv {
-namespace {
-
-/// Sums carry once a row.
-constexpr GlobalIndex longest_row = 1 << 16;
-
-/// Throws on all ranks alike.
-const GridStencil& checked(const GridStencil& stencil) {
-  if (stencil.grid.x <= longest_row) return stencil;
-  throw comm_thread::InputError("found " + std::to_string(stencil.grid.x) +
-                                " points in x; expected at most " + std::to_string(longest_row) +
-                                " for a matrix-free operator");
-}
-
-GridHalo collective_halo(const comm_thread::Communicator& communicator,
-                         const GridPartition& partition, bool has_corners) {
-  GridHalo halo;
-  comm_thread::collective_attempt(communicator, [&] {
-    halo.neighbours = partition.neighbours(communicator.rank(), 1, has_corners);
-  });
-  halo.ranges = halo_of(halo.neighbours);
-  return halo;
-}
-
-}  // namespace
-
-StencilOperator::StencilOperator(const comm_thread::Communicator& communicator,
-                                 comm_thread::CommThread& comm_thread,
-                                 const comm_thread::ComputeTeam& team, const GridStencil& stencil)
-    : communicator_(communicator),
-      comm_thread_(comm_thread),
-      team_(team),
-      stencil_(checked(stencil)),
-      partition_(stencil.grid, communicator.size()),
-      layout_(partition_.box(communicator.rank()), 1),
-      halo_(collective_halo(communicator, partition_, stencil.has_corners)),
-      inner_(layout_.own()) {
-  const GridBox domain = partition_.domain();
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (layout_.own().begin[d] > domain.begin[d]) ++inner_.begin[d];
-    if (layout_.own().end[d] < domain.end[d]) --inner_.end[d];
-    inner_.end[d] = std::max(inner_.end[d], inner_.begin[d]);
-  }
-  for (int thread = 0; thread < team.thread_count(); ++thread) {
-    shares_.push_back(share_of_rows(layout_.own(), thread, team.thread_count()));
-    segments_.emplace_back();
-    for (const GridBox& box : shares_.back())
-      for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-        for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
-          segments_.back().push_back({layout_.index(box.begin[0], y, z), box.size(0)});
-  }
-}
 
 std::string StencilOperator::format_name() const {
-  const auto& dims = partition_.dims();
-  return std::to_string(stencil_.point_count()) + "-point stencil, no matrix, " +
-         std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" + std::to_string(dims[2]) +
-         " boxes";
+  return std::to_string(stencil_.point_count()) + "-point stencil, no matrix, " + boxes_name();
 }
 
-std::unique_ptr<Operand> StencilOperator::collective_make_operand() {
-  auto vector =
-      std::make_unique<GridVector>(communicator_, layout_, halo_, shares_, vectors_made_++);
-  team_.run([&](const comm_thread::TeamThread& thread) {
-    for (const Segment& segment : segments(thread.index))
-      std::fill_n(vector->values() + segment.begin, segment.count, 0.0);
-  });
-  communicator_.barrier();  // both ends of every pair exist
-  return vector;
-}
-
-void StencilOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
-                            perfmodel::PhaseTimer& timer, RowSum x_dot_y) const {
-  run_in_mode(thread, mode, {Product(*this, x.values(), y, x_dot_y), x, comm_thread_, timer});
-}
-
-void StencilOperator::multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread,
-                                         const double* x, double* y, RowSum x_dot_y,
-                                         const std::function<void()>& pause) const {
-  const auto multiply_box = [&](const GridBox& box) {
-    for (const GridBox& mine : share_of_rows(box, thread.index, thread.count))
-      multiply_stencil(stencil_, layout_, x, y, mine, x_dot_y, pause);
-  };
-  if (set == RowSet::all) return multiply_box(layout_.own());
-  if (set == RowSet::interior) return multiply_box(inner_);
-  for (const GridBox& box : shell(layout_.own(), inner_)) multiply_box(box);
+void StencilOperator::multiply_box(const GridBox& box, const double* x, double* y, RowSum x_dot_y,
+                                   const std::function<void()>& pause) const {
+  multiply_stencil(stencil_, layout(), x, y, box, x_dot_y, pause);
 }
 
 void StencilOperator::copy_diagonal(std::span<double> diagonal) const {
-  for (const std::vector<Segment>& segments : segments_)
-    for (const Segment& segment : segments)
+  for (int thread = 0; thread < team().thread_count(); ++thread)
+    for (const Segment& segment : segments(thread))
       std::fill_n(diagonal.begin() + static_cast<std::ptrdiff_t>(segment.begin), segment.count,
                   stencil_.centre);
-}
-
-std::int64_t StencilOperator::global_row(std::size_t element) const {
-  const GridBox& own = layout_.own();
-  const std::size_t first = layout_.index(own.begin[0], own.begin[1], own.begin[2]);
-  const auto offset = static_cast<std::ptrdiff_t>(element - first);
-  const std::ptrdiff_t z = offset / layout_.plane_stride();
-  const std::ptrdiff_t y = offset % layout_.plane_stride() / layout_.row_stride();
-  const std::ptrdiff_t x = offset % layout_.plane_stride() % layout_.row_stride();
-  return (own.begin[0] + x) +
-         stencil_.grid.x * ((own.begin[1] + y) + stencil_.grid.y * (own.begin[2] + z));
 }
 
 }  // namespace weft::spmv

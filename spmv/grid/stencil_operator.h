@@ -1,82 +1,36 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_operator.h"
 #include "spmv/grid/stencil.h"
-#include "spmv/grid/vector.h"
-#include "spmv/modes/linear_operator.h"
-#include "spmv/modes/local_rows.h"
 
 namespace weft::spmv {
 
-/// A grid problem as a linear operator without a matrix: a box of points per rank, cut in three
-/// directions, vectors with ghost points, halos by the same exchange and in the same modes as those
-/// of matrices. The bits of y = A·x are those of the matrix.
-///
-///     rank 0 of 2, 4×3 points:   g g g g g .        own points o, ghosts g: beyond the grid 0,
-///                                g o o o o r        r from rank 1; segments are the rows of o
-///                                g o o o o r
-///
-/// Lifetime: `communicator`, `comm_thread` and `team` outlive it.
-class StencilOperator final : public LinearOperator, public LocalRows {
+/// A grid problem whose numbers are the same at all points, as a linear operator without a matrix.
+/// The bits of y = A·x are those of the matrix.
+class StencilOperator final : public GridOperator {
  public:
-  /// Throws comm_thread::InputError, on every rank, where the grid has too few points.
+  /// As GridOperator.
   StencilOperator(const comm_thread::Communicator& communicator,
                   comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
-                  const GridStencil& stencil);
+                  const GridStencil& stencil)
+      : GridOperator(communicator, comm_thread, team, stencil.grid, stencil.has_corners),
+        stencil_(stencil) {}
 
   const GridStencil& stencil() const { return stencil_; }
-  const GridPartition& partition() const { return partition_; }
-  const GridLayout& layout() const { return layout_; }
-  /// Own points that need no neighbour's.
-  const GridBox& inner() const { return inner_; }
-  /// Neighbours that values are exchanged with.
-  std::span<const GridNeighbour> halo_neighbours() const { return halo_.neighbours; }
-  /// Points that wait for the halo.
-  std::int64_t boundary_row_count() const {
-    return layout_.own().point_count() - inner_.point_count();
-  }
-  /// "7-point stencil, 2x1x1 boxes"
-  std::string format_name() const;
-
-  const comm_thread::Communicator& communicator() const override { return communicator_; }
-  comm_thread::CommThread& comm_thread() const override { return comm_thread_; }
-  const comm_thread::ComputeTeam& team() const override { return team_; }
-  std::size_t element_count() const override { return layout_.element_count(); }
-  std::span<const Segment> segments(int thread) const override {
-    return segments_[static_cast<std::size_t>(thread)];
-  }
-  const LocalRows& local_rows() const override { return *this; }
-  std::int64_t global_row_count() const override { return stencil_.row_count(); }
+  std::int64_t nonzero_count() const override { return stencil_.nonzero_count(); }
+  std::string format_name() const override;
   double collective_norm() const override { return stencil_.norm(); }
-  std::unique_ptr<Operand> collective_make_operand() override;
-  void apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
-             perfmodel::PhaseTimer& timer, RowSum x_dot_y) const override;
   void copy_diagonal(std::span<double> diagonal) const override;
-  std::int64_t global_row(std::size_t element) const override;
-
-  void multiply_in_pieces(RowSet set, const comm_thread::TeamThread& thread, const double* x,
-                          double* y, RowSum x_dot_y,
-                          const std::function<void()>& pause) const override;
 
  private:
-  const comm_thread::Communicator& communicator_;
-  comm_thread::CommThread& comm_thread_;
-  const comm_thread::ComputeTeam& team_;
+  void multiply_box(const GridBox& box, const double* x, double* y, RowSum x_dot_y,
+                    const std::function<void()>& pause) const override;
+
   GridStencil stencil_;
-  GridPartition partition_;
-  GridLayout layout_;
-  GridHalo halo_;
-  GridBox inner_;
-  std::vector<std::vector<GridBox>> shares_;  // own points of every thread
-  std::vector<std::vector<Segment>> segments_;
-  int vectors_made_ = 0;  // the same on all ranks: tags
 };
 
 }  // namespace weft::spmv

@@ -112,6 +112,13 @@ void DiffusionGenerator::visit_rows(GlobalIndex begin, GlobalIndex end,
   });
 }
 
+void DiffusionGenerator::visit_couplings(
+    GlobalIndex begin, GlobalIndex end,
+    const std::function<void(const std::array<double, 6>&)>& visit) const {
+  for_each_point(begin, end,
+                 [&](GlobalIndex /*row*/, const Point& point) { visit(point.couplings); });
+}
+
 void DiffusionGenerator::sum_missing_weights(GlobalIndex begin, GlobalIndex end,
                                              std::span<double> missing) const {
   for_each_point(begin, end, [&](GlobalIndex row, const Point& point) {

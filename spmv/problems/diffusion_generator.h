@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 
 #include "spmv/problems/problem.h"
@@ -25,6 +26,12 @@ class DiffusionGenerator {
   /// Sum of each row's couplings with the boundary, in the order of their directions: the
   /// right-hand side if u = 1 there. `missing`: [end - begin].
   void sum_missing_weights(GlobalIndex begin, GlobalIndex end, std::span<double> missing) const;
+
+  /// Calls visit(couplings) for the rows [begin, end) in ascending order, with those of a point and
+  /// its neighbours z - 1, y - 1, x - 1, x + 1, y + 1, z + 1, or the boundary there. The diagonal
+  /// of the row is their sum in this order.
+  void visit_couplings(GlobalIndex begin, GlobalIndex end,
+                       const std::function<void(const std::array<double, 6>&)>& visit) const;
 
   /// k of the points (0, y, z), (1, y, z), …
   void fill_coefficients(GlobalIndex y, GlobalIndex z, std::span<double> line) const;

@@ -1,0 +1,184 @@
+#include "spmv/grid/diffusion_operator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "perfmodel/fetch.h"
+#include "perfmodel/simd.h"
+#include "spmv/grid/shares.h"
+#include "spmv/grid/strips.h"
+#include "spmv/problems/diffusion_generator.h"
+#include "spmv/sums/binned_sum.h"
+
+namespace weft::spmv {
+namespace {
+
+using perfmodel::elements;
+using perfmodel::fetch;
+using perfmodel::fetch_lead;
+using perfmodel::for_lanes;
+
+/// Where a row of a box begins in the arrays, and how far its neighbours are.
+struct Row {
+  const double* x;
+  double* y;
+  std::array<const double*, 3> couplings;
+  std::ptrdiff_t row;
+  std::ptrdiff_t plane;
+};
+
+/// Point i of a row: 18 flops. Terms are added in ascending order of column, and couplings for the
+/// diagonal as the generator adds them, so that the bits are those of the matrix.
+template <class Elements>
+[[gnu::always_inline]] inline void multiply_at(const Row& at, std::ptrdiff_t i,
+                                               decltype(Elements::value)& product) {
+  const auto& [cx, cy, cz] = at.couplings;
+  const double* const u = at.x + i;
+  const auto behind = elements<Elements>(cz + i).value;
+  const auto below = elements<Elements>(cy + i).value;
+  const auto left = elements<Elements>(cx + i).value;
+  const auto right = elements<Elements>(cx + i + 1).value;
+  const auto above = elements<Elements>(cy + i + at.row).value;
+  const auto ahead = elements<Elements>(cz + i + at.plane).value;
+  const auto diagonal = ((((behind + below) + left) + right) + above) + ahead;
+  const auto before = (behind * elements<Elements>(u - at.plane).value +
+                       below * elements<Elements>(u - at.row).value) +
+                      left * elements<Elements>(u - 1).value;
+  product = (((diagonal * elements<Elements>(u).value - before) -
+              right * elements<Elements>(u + 1).value) -
+             above * elements<Elements>(u + at.row).value) -
+            ahead * elements<Elements>(u + at.plane).value;
+}
+
+/// Reads 32 bytes and writes 8 (16 with write-allocate) a point: the planes behind and below come
+/// from cache. `sum`: none where null.
+[[gnu::always_inline]] inline void multiply_row(const Row& at, std::ptrdiff_t count,
+                                                CloseSum* sum) {
+  if (!sum) {
+    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Elements>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
+                      at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
+      decltype(Elements::value) product;
+      multiply_at<Elements>(at, i, product);
+      elements<Elements>(at.y + i).value = product;
+    });
+    return;
+  }
+  CloseSum local = *sum;  // in registers
+  for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    fetch<Elements>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
+                    at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
+    decltype(Elements::value) product;
+    multiply_at<Elements>(at, i, product);
+    elements<Elements>(at.y + i).value = product;
+    local.add(elements<Elements>(at.x + i).value * product);
+  });
+  local.carry();
+  *sum = local;
+}
+
+}  // namespace
+
+DiffusionOperator::DiffusionOperator(const comm_thread::Communicator& communicator,
+                                     comm_thread::CommThread& comm_thread,
+                                     const comm_thread::ComputeTeam& team, const Problem& problem)
+    : GridOperator(communicator, comm_thread, team, problem.grid, false) {
+  for (auto& values : couplings_) values = perfmodel::HugePageBuffer<double>(element_count());
+  const DiffusionGenerator generator(problem);
+  const GridBox& own = layout().own();
+  team.run([&](const comm_thread::TeamThread& thread) {
+    for (const GridBox& box : share_of_rows(own, thread.index, thread.count))
+      for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+        for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
+          const GlobalIndex line = grid().x * (y + grid().y * z);
+          std::size_t i = layout().index(box.begin[0], y, z);
+          generator.visit_couplings(
+              line + box.begin[0], line + box.end[0], [&](const std::array<double, 6>& couplings) {
+                for (std::size_t d = 0; d < 3; ++d) couplings_[d][i] = couplings[2 - d];
+                ++i;
+                // The last own points have the couplings with the next ones, too.
+                const auto row = static_cast<std::size_t>(layout().row_stride());
+                const auto plane = static_cast<std::size_t>(layout().plane_stride());
+                couplings_[0][i] = couplings[3];
+                if (y + 1 == own.end[1]) couplings_[1][i - 1 + row] = couplings[4];
+                if (z + 1 == own.end[2]) couplings_[2][i - 1 + plane] = couplings[5];
+              });
+        }
+  });
+  norm_ = collective_find_norm();
+}
+
+double DiffusionOperator::diagonal(std::size_t element) const {
+  const auto& [cx, cy, cz] = couplings_;
+  return ((((cz[element] + cy[element]) + cx[element]) + cx[element + 1]) +
+          cy[element + static_cast<std::size_t>(stride(1))]) +
+         cz[element + static_cast<std::size_t>(stride(2))];
+}
+
+/// Adds a row as SparseOperator does, so that sums whose bits depend on the norm are the same.
+double DiffusionOperator::collective_find_norm() const {
+  const GridBox& own = layout().own();
+  const GridBox domain = partition().domain();
+  const auto inside = [&](bool is_inside, double coupling) { return is_inside ? coupling : 0; };
+  double largest = 0;
+  for (GlobalIndex z = own.begin[2]; z < own.end[2]; ++z)
+    for (GlobalIndex y = own.begin[1]; y < own.end[1]; ++y) {
+      std::size_t i = layout().index(own.begin[0], y, z);
+      for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x, ++i) {
+        double sum = inside(z > 0, couplings(2)[i]);
+        sum += inside(y > 0, couplings(1)[i]);
+        sum += inside(x > 0, couplings(0)[i]);
+        sum += diagonal(i);
+        sum += inside(x + 1 < domain.end[0], couplings(0)[i + 1]);
+        sum += inside(y + 1 < domain.end[1], couplings(1)[i + static_cast<std::size_t>(stride(1))]);
+        sum += inside(z + 1 < domain.end[2], couplings(2)[i + static_cast<std::size_t>(stride(2))]);
+        largest = std::max(largest, sum);
+      }
+    }
+  return communicator().max(largest);
+}
+
+std::int64_t DiffusionOperator::nonzero_count() const {
+  const GridSize& size = grid();
+  return 7 * global_row_count() - 2 * (size.x * size.y + size.y * size.z + size.x * size.z);
+}
+
+std::string DiffusionOperator::format_name() const {
+  return "7-point couplings, no matrix, " + boxes_name();
+}
+
+std::int64_t DiffusionOperator::stored_bytes() const {
+  return static_cast<std::int64_t>(3 * sizeof(double) * element_count());
+}
+
+void DiffusionOperator::copy_diagonal(std::span<double> values) const {
+  for (int thread = 0; thread < team().thread_count(); ++thread)
+    for (const Segment& segment : segments(thread))
+      for (std::size_t i = segment.begin;
+           i < segment.begin + static_cast<std::size_t>(segment.count); ++i)
+        values[i] = diagonal(i);
+}
+
+void DiffusionOperator::multiply_box(const GridBox& box, const double* x, double* y, RowSum x_dot_y,
+                                     const std::function<void()>& pause) const {
+  if (box.is_empty()) return;
+  CloseSum sum(x_dot_y.bound);
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    for (const GridBox& strip : strips(box, layout(), 7))
+      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z) {
+        for (GlobalIndex row = strip.begin[1]; row < strip.end[1]; ++row) {
+          const std::size_t first = layout().index(strip.begin[0], row, z);
+          multiply_row({x + first,
+                        y + first,
+                        {couplings(0) + first, couplings(1) + first, couplings(2) + first},
+                        layout().row_stride(),
+                        layout().plane_stride()},
+                       strip.size(0), x_dot_y.part ? &sum : nullptr);
+        }
+        if (pause) pause();
+      }
+  });
+  if (x_dot_y.part) sum.flush(*x_dot_y.part);
+}
+
+}  // namespace weft::spmv
