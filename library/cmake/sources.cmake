@@ -166,6 +166,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
     spmv/formats/zip_directory.cpp
+    spmv/grid/grid_operator.cpp
     spmv/grid/layout.cpp
     spmv/grid/partition.cpp
     spmv/grid/shares.cpp
@@ -298,6 +299,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/tiles/tensor_box_solver.cpp
     solver/tiles/tile_sweeper.cpp
     spmv/grid/average_sweep.cpp
+    spmv/grid/diffusion_operator.cpp
     spmv/grid/diffusion_problem.cpp
     spmv/grid/rows_in_order.cpp
     spmv/grid/time_blocking.cpp
