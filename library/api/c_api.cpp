@@ -112,6 +112,16 @@ std::span<double> vector_of(const weft_matrix& matrix, double* values) {
   return {values, values ? count : 0};
 }
 
+weft_report report_of(const weft::Report& solved) {
+  return {static_cast<int>(solved.status),
+          solved.iterations,
+          solved.restarts,
+          solved.relative_residual,
+          solved.recurrence_residual,
+          solved.setup_seconds,
+          solved.solve_seconds};
+}
+
 weft::UserOperator operator_of(const weft_operator& given) {
   weft::UserOperator user;
   user.first_row = given.first_row;
@@ -233,6 +243,15 @@ int weft_matrix_multiply(const weft_matrix* matrix, const double* x, double* y) 
   });
 }
 
+int weft_matrix_multiply_block(const weft_matrix* matrix, const double* x, double* y, int count) {
+  return caught([&] {
+    expect(matrix, "matrix");
+    const auto entries = static_cast<std::size_t>(matrix->matrix.local_row_count()) *
+                         static_cast<std::size_t>(count > 0 ? count : 0);
+    matrix->matrix.multiply_block({x, x ? entries : 0}, {y, y ? entries : 0}, count);
+  });
+}
+
 int weft_matrix_right_hand_side(const weft_matrix* matrix, const char* word, double* b) {
   return caught([&] {
     expect(matrix, "matrix");
@@ -290,14 +309,21 @@ int weft_solve(weft_solver* solver, const double* b, double* x, int from_guess,
         solver->solver.solve(vector_of(matrix, b), vector_of(matrix, x),
                              from_guess ? weft::Start::from_guess : weft::Start::from_zero);
     solver->report = solved.json();
-    if (report)
-      *report = {static_cast<int>(solved.status),
-                 solved.iterations,
-                 solved.restarts,
-                 solved.relative_residual,
-                 solved.recurrence_residual,
-                 solved.setup_seconds,
-                 solved.solve_seconds};
+    if (report) *report = report_of(solved);
+  });
+}
+
+int weft_solve_block(weft_solver* solver, const double* b, double* x, int count, int from_guess,
+                     weft_report* reports) {
+  return caught([&] {
+    expect(solver, "solver");
+    const auto entries = static_cast<std::size_t>(solver->matrix.local_row_count()) *
+                         static_cast<std::size_t>(count > 0 ? count : 0);
+    const auto solved =
+        solver->solver.solve_block({b, b ? entries : 0}, {x, x ? entries : 0}, count,
+                                   from_guess ? weft::Start::from_guess : weft::Start::from_zero);
+    solver->report = solved.back().json();
+    for (std::size_t i = 0; reports && i < solved.size(); ++i) reports[i] = report_of(solved[i]);
   });
 }
 

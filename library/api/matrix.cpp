@@ -9,8 +9,8 @@
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "library/state/block_columns.h"
 #include "library/state/caller_operator.h"
-#include "perfmodel/phase_times.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/order/reordering.h"
 #include "spmv/problems/generator.h"
@@ -20,7 +20,6 @@ inline namespace v0 {
 namespace {
 
 using comm_thread::InputError;
-using comm_thread::TeamThread;
 using library::guarded;
 using library::SolveSettings;
 using State = Matrix::State;
@@ -79,25 +78,19 @@ void collective_use_stencil(State& state, const spmv::GridStencil& stencil) {
   state.settings.operator_kind = "stencil";
 }
 
-void expect_length(const State& state, const char* what, std::size_t found) {
+void expect_length(const State& state, const char* what, std::size_t found, int count) {
+  const std::size_t expected = state.map->given_count() * static_cast<std::size_t>(count);
   comm_thread::collective_agree_on_error(
-      state.space, found == state.map->given_count()
+      state.space, found == expected
                        ? ""
                        : fmt::format("{} of rank {}: found {} entries; expected {}, one for each "
                                      "row of the rank",
-                                     what, state.space.rank(), found, state.map->given_count()));
+                                     what, state.space.rank(), found, expected));
 }
 
-/// y = A·x, both in the operator's layout.
-void collective_apply(State& state, std::span<const double> x, std::span<double> y) {
-  const auto operand = state.op->collective_make_operand();
-  std::ranges::copy(x, operand->values());
-  perfmodel::HugePageBuffer<double> product(state.op->element_count());
-  perfmodel::PhaseTimer timer;
-  state.threads().team().run([&](const TeamThread& thread) {
-    state.op->apply(thread, spmv::Mode::task, *operand, product.data(), timer, {});
-  });
-  std::ranges::copy(product.span(), y.begin());
+library::OperatorProducts& products_of(State& state) {
+  if (!state.products) state.products = std::make_unique<library::OperatorProducts>(*state.op);
+  return *state.products;
 }
 
 }  // namespace
@@ -215,15 +208,29 @@ void Matrix::update_values(std::span<const double> values) {
 }
 
 void Matrix::multiply(std::span<const double> x, std::span<double> y) const {
+  multiply_block(x, y, 1);
+}
+
+void Matrix::multiply_block(std::span<const double> x, std::span<double> y, int count) const {
   guarded([&] {
     State& state = *state_;
-    expect_length(state, "x", x.size());
-    expect_length(state, "y", y.size());
-    std::vector<double> values(state.op->element_count());
-    std::vector<double> product(values.size());
-    state.map->collective_to_operator(x, values);
-    collective_apply(state, values, product);
-    state.map->collective_from_operator(product, y);
+    if (count < 1) throw InputError(fmt::format("count: found {}; expected 1 or more", count));
+    expect_length(state, "x", x.size(), count);
+    expect_length(state, "y", y.size(), count);
+    library::OperatorProducts& products = products_of(state);
+    if (state.map->is_identity()) return products.multiply_block(x, y, count);
+    const std::size_t elements = state.op->element_count();
+    const auto stride = static_cast<std::size_t>(count);
+    const library::BlockColumns columns(*state.map, elements, count);
+    auto vectors = columns.collective_to_operator(x);
+    std::vector<double> from(elements * stride);
+    std::vector<double> to(elements * stride);
+    for (std::size_t v = 0; v < stride; ++v)
+      for (std::size_t i = 0; i < elements; ++i) from[i * stride + v] = vectors[v][i];
+    products.multiply_block(from, to, count);
+    for (std::size_t v = 0; v < stride; ++v)
+      for (std::size_t i = 0; i < elements; ++i) vectors[v][i] = to[i * stride + v];
+    columns.collective_from_operator(vectors, y);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "library/settings/solve_settings.h"
 #include "library/solve/ordered_matrix.h"
 #include "library/state/caller_rows.h"
+#include "library/state/operator_products.h"
 #include "library/state/vector_map.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -38,6 +39,7 @@ struct Matrix::State {
   std::optional<spmv::RowPartition> given;  // the rows of vectors; none: a box of a grid
   std::unique_ptr<spmv::LinearOperator> op;
   std::unique_ptr<library::VectorMap> map;
+  std::unique_ptr<library::OperatorProducts> products;  // once there was one
   spmv::SparseOperator* sparse = nullptr;  // the operator, where it is a matrix
   std::int64_t nonzero_count = 0;
   std::string format;

@@ -8,6 +8,7 @@
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
 #include "library/solve/chosen_solver.h"
+#include "library/state/block_columns.h"
 #include "library/state/caller_preconditioner.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
@@ -53,6 +54,8 @@ struct Solver::State {
         std::optional<UserPreconditioner> of_caller);
 
   Report solve(std::span<const double> b, std::span<double> x, Start start);
+  std::vector<Report> solve_block(std::span<const double> b, std::span<double> x, int count,
+                                  Start start);
   void precondition(std::span<const double> r, std::span<double> z);
 
   std::shared_ptr<Matrix::State> matrix;
@@ -70,7 +73,7 @@ struct Solver::State {
   library::SystemContext context();
   library::SolveHooks hooks();
   void collective_renew_if_stale();
-  void expect_lengths(std::size_t b, std::size_t x) const;
+  void expect_lengths(std::size_t b, std::size_t x, int count = 1) const;
   Report report_of(const solver::SolveReport& solved) const;
 
   perfmodel::HugePageBuffer<double> b_;  // where the operator's vectors are others
@@ -149,8 +152,8 @@ library::SolveHooks Solver::State::hooks() {
   return hooks;
 }
 
-void Solver::State::expect_lengths(std::size_t b, std::size_t x) const {
-  const std::size_t expected = matrix->map->given_count();
+void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) const {
+  const std::size_t expected = matrix->map->given_count() * static_cast<std::size_t>(count);
   std::string fault;
   if (b != expected || x != expected)
     fault = fmt::format("b, x of rank {}: found {} and {} entries; expected {}, one for each row",
@@ -211,6 +214,40 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
   return report;
 }
 
+std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::span<double> x,
+                                               int count, Start start) {
+  if (count < 1) throw InputError(fmt::format("count: found {}; expected 1 or more", count));
+  expect_lengths(b.size(), x.size(), count);
+  collective_renew_if_stale();
+  const bool has_guess = start == Start::from_guess;
+  const perfmodel::Stopwatch solve_watch;
+  const library::BlockColumns columns(*matrix->map, matrix->op->element_count(), count);
+  const auto right_hand_sides = columns.collective_to_operator(b);
+  auto solutions = columns.collective_to_operator(has_guess ? std::span<const double>(x) : b);
+  std::vector<std::vector<double>> histories(static_cast<std::size_t>(count));
+  library::OnVectorIteration on_iteration;
+  if (settings.has_history)
+    on_iteration = [&](std::size_t vector, std::int64_t iteration, double residual) {
+      if (iteration == 1) histories[vector].clear();  // of a method that has been given up
+      histories[vector].push_back(residual);
+    };
+  const auto read = library::BlockColumns::views(right_hand_sides);
+  const auto guesses = library::BlockColumns::views(solutions);
+  const auto written = library::BlockColumns::changeable_views(solutions);
+  std::vector<Report> reports;
+  const auto solved = solver->collective_solve_block(
+      read, has_guess ? guesses : std::vector<std::span<const double>>{}, written, !monitor,
+      on_iteration);
+  columns.collective_from_operator(solutions, x);
+  for (std::size_t i = 0; i < solved.size(); ++i) {
+    reports.push_back(report_of(solved[i]));
+    if (settings.has_history) reports.back().history = std::move(histories[i]);
+    reports.back().solve_seconds = solve_watch.seconds();
+  }
+  setup_seconds = 0;
+  return reports;
+}
+
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
   const library::SolveSettings& used = solver->settings();
   Report report;
@@ -250,6 +287,11 @@ Solver::~Solver() = default;
 
 Report Solver::solve(std::span<const double> b, std::span<double> x, Start start) {
   return guarded([&] { return state_->solve(b, x, start); });
+}
+
+std::vector<Report> Solver::solve_block(std::span<const double> b, std::span<double> x, int count,
+                                        Start start) {
+  return guarded([&] { return state_->solve_block(b, x, count, start); });
 }
 
 void Solver::precondition(std::span<const double> r, std::span<double> z) {

@@ -3,9 +3,16 @@
 
 # Of the library, whatever it is built with: what the public interface uses.
 set(WEFT_LIBRARY_SOURCES
+    comm_thread/channels/channel.cpp
+    comm_thread/channels/channel_set.cpp
+    comm_thread/channels/landing.cpp
     comm_thread/channels/link_ends.cpp
     comm_thread/channels/link_layout.cpp
+    comm_thread/channels/message_check.cpp
+    comm_thread/channels/one_sided_transport.cpp
+    comm_thread/channels/shared_landings.cpp
     comm_thread/channels/transport_choice.cpp
+    comm_thread/channels/two_sided_transport.cpp
     comm_thread/engine/all_reduce.cpp
     comm_thread/engine/comm_thread.cpp
     comm_thread/engine/exact_accumulator.cpp
@@ -40,10 +47,21 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/thread_binding.cpp
     comm_thread/placement/topology.cpp
     comm_thread/placement/unit_matching.cpp
+    comm_thread/termination/continuous_reduction.cpp
+    comm_thread/termination/contribution_history.cpp
+    comm_thread/termination/detector_kind.cpp
+    comm_thread/termination/detector_service.cpp
+    comm_thread/termination/flag_detector.cpp
+    comm_thread/termination/flag_tree.cpp
+    comm_thread/termination/reduction_detector.cpp
+    comm_thread/termination/reduction_protocol.cpp
+    comm_thread/termination/sweep_protocol.cpp
+    comm_thread/termination/termination.cpp
     comm_thread/waiting/sleep.cpp
     comm_thread/waiting/team_barrier.cpp
     library/api/c_api.cpp
     library/api/error.cpp
+    library/api/iteration.cpp
     library/api/job.cpp
     library/api/matrix.cpp
     library/api/options.cpp
@@ -51,6 +69,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
+    library/settings/iteration_settings.cpp
     library/settings/method_choice.cpp
     library/settings/multigrid_word.cpp
     library/settings/near_null_choice.cpp
@@ -62,9 +81,12 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/ordered_matrix.cpp
     library/solve/symmetry_check.cpp
     library/solve/time_limit.cpp
+    library/state/block_columns.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp
     library/state/caller_rows.cpp
+    library/state/caller_sweeper.cpp
+    library/state/operator_products.cpp
     library/state/vector_map.cpp
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
@@ -95,6 +117,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/krylov/bicgstab.cpp
+    solver/krylov/block_cg.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp
     solver/krylov/gmres.cpp
@@ -102,6 +125,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/krylov/grid/stencil_cg.cpp
     solver/krylov/grid/two_pass_cg.cpp
     solver/krylov/hessenberg_least_squares.cpp
+    solver/krylov/method.cpp
+    solver/krylov/method.cpp
     solver/krylov/method.cpp
     solver/krylov/minres.cpp
     solver/krylov/one_reduction_cg.cpp
@@ -141,7 +166,16 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/null_space.cpp
     solver/precondition/overlapping_pieces.cpp
     solver/precondition/schwarz_preconditioner.cpp
+    solver/report/residual_history.cpp
     solver/report/solve_report.cpp
+    solver/sweep/async_iteration.cpp
+    solver/sweep/channel_halo.cpp
+    solver/sweep/channel_refresh.cpp
+    solver/sweep/disturbance.cpp
+    solver/sweep/halo_period_choice.cpp
+    solver/sweep/sweeper.cpp
+    solver/sweep/sweeper_halo.cpp
+    solver/sweep/sync_iteration.cpp
     spmv/files/matrix_market_entries.cpp
     spmv/files/matrix_market_file.cpp
     spmv/files/matrix_market_header.cpp
@@ -176,6 +210,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/grid/stencil_wavefront.cpp
     spmv/grid/vector.cpp
     spmv/matrix/assembly.cpp
+    spmv/matrix/block_crs_kernel.cpp
     spmv/matrix/crs_kernel.cpp
     spmv/matrix/matrix_format.cpp
     spmv/matrix/row_strips.cpp
@@ -208,8 +243,10 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
+    spmv/rows/halo_block.cpp
     spmv/rows/halo_plan.cpp
     spmv/rows/halo_vector.cpp
+    spmv/rows/interleave.cpp
     spmv/rows/partition.cpp
     spmv/rows/thread_rows.cpp
     spmv/sums/block_dot.cpp
@@ -217,13 +254,6 @@ set(WEFT_LIBRARY_SOURCES
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
-    comm_thread/channels/channel.cpp
-    comm_thread/channels/channel_set.cpp
-    comm_thread/channels/landing.cpp
-    comm_thread/channels/message_check.cpp
-    comm_thread/channels/one_sided_transport.cpp
-    comm_thread/channels/shared_landings.cpp
-    comm_thread/channels/two_sided_transport.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
@@ -231,16 +261,6 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/simulation/simulated_network.cpp
     comm_thread/simulation/simulated_space.cpp
     comm_thread/simulation/simulated_transport.cpp
-    comm_thread/termination/continuous_reduction.cpp
-    comm_thread/termination/contribution_history.cpp
-    comm_thread/termination/detector_kind.cpp
-    comm_thread/termination/detector_service.cpp
-    comm_thread/termination/flag_detector.cpp
-    comm_thread/termination/flag_tree.cpp
-    comm_thread/termination/reduction_detector.cpp
-    comm_thread/termination/reduction_protocol.cpp
-    comm_thread/termination/sweep_protocol.cpp
-    comm_thread/termination/termination.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/roofline.cpp
@@ -253,21 +273,12 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/grid_values.cpp
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp
-    solver/report/residual_history.cpp
     solver/report/threaded_report.cpp
     solver/simulation/jacobi_simulation.cpp
     solver/simulation/machine.cpp
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
     solver/simulation/simulated_part.cpp
-    solver/sweep/async_iteration.cpp
-    solver/sweep/channel_halo.cpp
-    solver/sweep/channel_refresh.cpp
-    solver/sweep/disturbance.cpp
-    solver/sweep/halo_period_choice.cpp
-    solver/sweep/sweeper.cpp
-    solver/sweep/sweeper_halo.cpp
-    solver/sweep/sync_iteration.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp
     solver/sweepers/jacobi_spectrum.cpp

@@ -99,6 +99,13 @@ struct PyMatrix {
     }
     thrown->rethrow();
   }
+  void multiply_block(const Doubles& x, Doubles& y, int count) {
+    {
+      const py::gil_scoped_release unlock;
+      matrix.multiply_block(read(x), write(y), count);
+    }
+    thrown->rethrow();
+  }
 };
 
 PyMatrix matrix_of_operator(const weft::Job& job, std::int64_t first_row, std::int64_t row_count,
@@ -186,6 +193,24 @@ class PySolver {
     }
     rethrow();
     return std::move(*report);
+  }
+
+  /// Without a monitor of the caller Ctrl-C waits for the end of a block.
+  std::vector<weft::Report> solve_block(const Doubles& b, Doubles& x, int count, bool from_guess) {
+    std::vector<weft::Report> reports;
+    weft::Monitor monitor;
+    if (!monitor_.is_none())
+      monitor = [this](std::int64_t iteration, double residual) {
+        return stops(iteration, residual);
+      };
+    solver_->set_monitor(std::move(monitor));
+    {
+      const py::gil_scoped_release unlock;
+      reports = solver_->solve_block(read(b), write(x), count,
+                                     from_guess ? weft::Start::from_guess : weft::Start::from_zero);
+    }
+    rethrow();
+    return reports;
   }
 
   void precondition(const Doubles& r, Doubles& z) {
@@ -343,6 +368,7 @@ PYBIND11_MODULE(_weft, module) {
              a.matrix.update_values(read(values));
            })
       .def("multiply", &PyMatrix::multiply)
+      .def("multiply_block", &PyMatrix::multiply_block)
       .def("right_hand_side", [](const PyMatrix& a, const std::string& word) {
         const auto b = a.matrix.right_hand_side(word);
         return Doubles(static_cast<py::ssize_t>(b.size()), b.data());
@@ -376,5 +402,6 @@ PYBIND11_MODULE(_weft, module) {
       .def("set_monitor", &PySolver::set_monitor)
       .def("renew_preconditioner", &PySolver::renew_preconditioner)
       .def("solve", &PySolver::solve)
+      .def("solve_block", &PySolver::solve_block)
       .def("precondition", &PySolver::precondition);
 }

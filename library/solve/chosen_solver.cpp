@@ -1,6 +1,7 @@
 #include "library/solve/chosen_solver.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +37,21 @@ perfmodel::HugePageBuffer<double> make_ones(const spmv::LinearOperator& op) {
   return ones;
 }
 
+/// Sets a function of the caller for as long as it lives.
+class VectorIterationScope {
+ public:
+  VectorIterationScope(OnVectorIteration& target, const OnVectorIteration& wanted)
+      : target_(target) {
+    target_ = wanted;
+  }
+  ~VectorIterationScope() { target_ = nullptr; }
+  VectorIterationScope(const VectorIterationScope&) = delete;
+  VectorIterationScope& operator=(const VectorIterationScope&) = delete;
+
+ private:
+  OnVectorIteration& target_;
+};
+
 std::string name_of(const Candidate& way) {
   return fmt::format("{} with preconditioner {}", way.method, way.preconditioner);
 }
@@ -52,6 +68,9 @@ ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, Sys
 
 void ChosenSolver::collective_look() {
   auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
+  // A stored stencil takes no time to read: one vector after another stays in cache better.
+  const bool is_in_crs = matrix && matrix->matrix().format_name() == "CRS";
+  may_block_ = op_.communicator().max(std::int64_t{is_in_crs}) > 0;
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
     throw InputError("--null-space: found an operator without a matrix; expected a matrix");
@@ -133,6 +152,7 @@ void ChosenSolver::collective_take_way() {
 
 void ChosenSolver::collective_set_up(const Candidate& way) {
   method_.reset();  // it refers to the preconditioner
+  block_methods_.clear();
   deflated_.reset();
   preconditioner_.reset();
   schwarz_ = nullptr;
@@ -178,7 +198,13 @@ void ChosenSolver::choose_options() {
       .preconditioner = null_space_ ? deflated_.get() : preconditioner_.get(),
       .stop = settings_.stop,
       .patience = is_last_way() ? 0 : patience_with_a_choice,
-      .on_iteration = hooks_.on_iteration,
+      .on_iteration =
+          [this](std::int64_t iteration, double residual) {
+            if (on_vector_iteration_)
+              on_vector_iteration_(first_vector_, iteration, residual);
+            else if (hooks_.on_iteration)
+              hooks_.on_iteration(iteration, residual);
+          },
       .stops = hooks_.stops,
   };
   if (limit_)
@@ -226,6 +252,56 @@ SolveReport ChosenSolver::collective_solve(std::span<const double> b,
     ++way_;
     collective_take_way();
   }
+}
+
+/// Vectors to solve for at once, of `count` that are left; 1: one after another.
+int ChosenSolver::block_width(std::size_t count) const {
+  const bool can_block = may_block_ && is_last_way() && !null_space_ && !limit_ && method_ &&
+                         std::string_view(entry().name) == "cg";
+  if (!can_block) return 1;
+  return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
+}
+
+solver::BlockCg& ChosenSolver::collective_block_cg(int width) {
+  auto& made = block_methods_[width];
+  if (!made) {
+    solver::BlockCg::Options options{.mode = method_options_.mode,
+                                     .preconditioner = method_options_.preconditioner,
+                                     .stop = method_options_.stop};
+    options.on_iteration = [this](int vector, std::int64_t iteration, double residual) {
+      if (on_vector_iteration_)
+        on_vector_iteration_(first_vector_ + static_cast<std::size_t>(vector), iteration, residual);
+    };
+    made = std::make_unique<solver::BlockCg>(dynamic_cast<spmv::SparseOperator&>(op_),
+                                             std::move(options), width);
+  }
+  return *made;
+}
+
+std::vector<SolveReport> ChosenSolver::collective_solve_block(
+    std::span<const std::span<const double>> b, std::span<const std::span<const double>> guesses,
+    std::span<const std::span<double>> x, bool may_block, const OnVectorIteration& on_iteration) {
+  std::vector<SolveReport> reports;
+  const VectorIterationScope scope(on_vector_iteration_, on_iteration);
+  while (reports.size() < b.size()) {
+    const std::size_t first = reports.size();
+    const int width = may_block ? block_width(b.size() - first) : 1;
+    const auto count = static_cast<std::size_t>(width);
+    first_vector_ = first;
+    if (width == 1) {
+      reports.push_back(
+          collective_solve(b[first], guesses.empty() ? std::span<const double>{} : guesses[first]));
+      std::ranges::copy(solution(), x[first].begin());
+      continue;
+    }
+    solver::BlockCg& method = collective_block_cg(width);
+    for (SolveReport& report : method.solve(
+             b.subspan(first, count), guesses.empty() ? guesses : guesses.subspan(first, count)))
+      reports.push_back(std::move(report));
+    for (int i = 0; i < width; ++i)
+      std::ranges::copy(method.solution(i), x[first + static_cast<std::size_t>(i)].begin());
+  }
+  return reports;
 }
 
 }  // namespace weft::library

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "library/solve/time_limit.h"
 #include "solver/choice/decision_table.h"
 #include "solver/choice/matrix_traits.h"
+#include "solver/krylov/block_cg.h"
 #include "solver/krylov/method.h"
 #include "solver/precondition/null_space.h"
 #include "solver/precondition/preconditioner.h"
@@ -48,6 +50,10 @@ struct SolveHooks {
   std::function<bool(std::int64_t iteration, double residual)> stops{};
 };
 
+/// As KrylovMethod::Options::on_iteration, for one of several right-hand sides.
+using OnVectorIteration =
+    std::function<void(std::size_t vector, std::int64_t iteration, double residual)>;
+
 /// A method with its preconditioner, chosen as the settings ask for and set up once for any number
 /// of solves; what is known to be the null space of the matrix is projected out.
 ///
@@ -71,7 +77,16 @@ class ChosenSolver {
   solver::SolveReport collective_solve(std::span<const double> b,
                                        std::span<const double> guess = {});
 
-  /// The last solution. Shape: [element_count].
+  /// Solves for several right-hand sides: in blocks of 8, 4 and 2 where conjugate gradients can,
+  /// else one after another; the bits and the iterations are those of `collective_solve`. Shape: b,
+  /// guesses, x: [number of vectors] of [element_count]; `guesses` may be empty. `may_block`: false
+  /// where somebody watches, as the hooks do not know of blocks. `on_iteration`: in the place of
+  /// that of the hooks; may be null.
+  std::vector<solver::SolveReport> collective_solve_block(
+      std::span<const std::span<const double>> b, std::span<const std::span<const double>> guesses,
+      std::span<const std::span<double>> x, bool may_block, const OnVectorIteration& on_iteration);
+
+  /// The last solution of `collective_solve`. Shape: [element_count].
   std::span<const double> solution() const { return method_->solution(); }
 
   /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
@@ -100,6 +115,8 @@ class ChosenSolver {
   void collective_set_up(const solver::Candidate& way);
   void collective_make_preconditioner();
   void choose_options();
+  int block_width(std::size_t count) const;
+  solver::BlockCg& collective_block_cg(int width);
   bool is_last_way() const { return way_ + 1 == ways_.size(); }
   bool is_final(const solver::SolveReport& report) const;
   bool is_symmetric() const { return !traits_ || traits_->is_symmetric(); }
@@ -109,6 +126,7 @@ class ChosenSolver {
   SystemContext context_;
   SolveHooks hooks_;
   bool is_free_ = false;  // the decision table chooses
+  bool may_block_ = false;  // reading the matrix once for several vectors pays; on all ranks
   std::optional<TimeLimit> limit_;
   std::optional<solver::MatrixTraits> traits_;  // where somebody needs them
   std::unique_ptr<solver::NullSpace> null_space_;  // null: none is known
@@ -125,6 +143,9 @@ class ChosenSolver {
   solver::KrylovMethod::Options method_options_;
   MethodChoice choice_{nullptr, ""};
   std::unique_ptr<solver::KrylovMethod> method_;
+  std::map<int, std::unique_ptr<solver::BlockCg>> block_methods_;  // by width
+  std::size_t first_vector_ = 0;  // of the block that is being solved
+  OnVectorIteration on_vector_iteration_;  // while a block is being solved
 };
 
 }  // namespace weft::library

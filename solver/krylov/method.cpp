@@ -17,9 +17,6 @@ using comm_thread::TeamThread;
 
 namespace {
 
-/// A restart that leaves more than this share of the true residual has stalled.
-constexpr double least_gain = 0.9;
-
 /// Numbers from 1 to 2 that depend on the row alone.
 void fill_with_probe(const TeamThread& thread, const spmv::LinearOperator& op, double* vector) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
@@ -129,12 +126,12 @@ double KrylovMethod::collective_square(const TeamThread& thread, std::span<const
   return squares_.result();
 }
 
-SolveReport KrylovMethod::start_report(double square, double bound) const {
+SolveReport KrylovMethod::start_report(const StopCriterion& stop, double square, double bound) {
   SolveReport report;
   if (!std::isfinite(square) || (square == 0 && bound > 0)) {
     report.status = SolveStatus::breakdown;
     report.explanation = "the squares of b leave the range of double; scale the system";
-  } else if (options_.stop.is_met(std::sqrt(square), std::sqrt(square))) {
+  } else if (stop.is_met(std::sqrt(square), std::sqrt(square))) {
     report.status = SolveStatus::converged;
   }
   return report;
@@ -309,27 +306,40 @@ double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<co
       collective_square(thread, b, collective_multiply_solution(thread, not_reported)));
 }
 
+bool KrylovMethod::must_begin_again(const StopCriterion& stop, double norm, double first_norm,
+                                    double norm_before, SolveReport& report) {
+  report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
+  if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
+    report.explanation = fmt::format(
+        "the residual rose to {:.3g} of the first: the matrix may be singular or indefinite",
+        report.relative_residual);
+  if (report.status != SolveStatus::converged ||
+      norm <= allowed_drift * stop.wanted_norm(first_norm))
+    return false;
+  report.status = SolveStatus::not_converged;
+  if (!(norm < least_gain * norm_before)) {
+    report.explanation = fmt::format(
+        "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
+        "the matrix may be singular, or so ill-conditioned that rounding allows no more",
+        report.relative_residual, report.recurrence_residual);
+    return false;
+  }
+  return report.iterations < stop.max_iterations;
+}
+
+std::string KrylovMethod::explain_curvature(double curvature) {
+  return fmt::format(
+      "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
+      "rounding is left to iterate on",
+      curvature);
+}
+
 /// Every thread computes the same.
 void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const double> b,
                                      double first_norm, SolveReport& report) {
-  const double allowed = allowed_drift * options_.stop.wanted_norm(first_norm);
   while (true) {
     const double norm = collective_true_norm(thread, b);
-    report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
-    if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
-      report.explanation = fmt::format(
-          "the residual rose to {:.3g} of the first: the matrix may be singular or indefinite",
-          report.relative_residual);
-    if (report.status != SolveStatus::converged || norm <= allowed) return;
-    report.status = SolveStatus::not_converged;
-    if (!(norm < least_gain * report.verified_norm)) {
-      report.explanation = fmt::format(
-          "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
-          "the matrix may be singular, or so ill-conditioned that rounding allows no more",
-          report.relative_residual, report.recurrence_residual);
-      return;
-    }
-    if (report.iterations >= options_.stop.max_iterations) return;
+    if (!must_begin_again(options_.stop, norm, first_norm, report.verified_norm, report)) return;
     report.verified_norm = norm;
     ++report.restarts;
     collective_begin(thread, b, spare().product);

@@ -53,6 +53,8 @@ class KrylovMethod {
   /// Factor by which the true residual may exceed the tolerance in a converged solve: recurrence
   /// and true residual differ by rounding, and a restart for less would cost more than it gains.
   static constexpr double allowed_drift = 1.1;
+  /// A restart that leaves more than this share of the true residual has stalled.
+  static constexpr double least_gain = 0.9;
 
   /// Allocates. Collective. Thread: the main thread, outside the team. `op` outlives it.
   KrylovMethod(spmv::LinearOperator& op, Options options);
@@ -80,6 +82,19 @@ class KrylovMethod {
 
   /// The last solution. Shape: [element_count].
   std::span<const double> solution() const { return x_.span(); }
+
+  /// Describes a solve whose ‖b‖² is `square` before any iteration: converged, broken down or
+  /// neither. `bound`: of b·b.
+  static SolveReport start_report(const StopCriterion& stop, double square, double bound);
+
+  /// Judges a solve that has ended with the true residual `norm`. True if it is to begin again from
+  /// there, because only the recurrence has converged; else `report` says how it ended.
+  /// `norm_before`: that at the last restart, or infinite.
+  static bool must_begin_again(const StopCriterion& stop, double norm, double first_norm,
+                               double norm_before, SolveReport& report);
+
+  /// Why CG cannot go on where p·A·p is not positive.
+  static std::string explain_curvature(double curvature);
 
   /// Bytes per row and iteration that the method moves besides the matrix, if every array is loaded
   /// or stored once in each pass, with write-allocate.
@@ -189,9 +204,9 @@ class KrylovMethod {
     report.explanation = std::move(why);
   }
 
-  /// Describes a solve whose ‖b‖² is `square` before any iteration: converged, broken down or
-  /// neither. `bound`: of b·b.
-  SolveReport start_report(double square, double bound) const;
+  SolveReport start_report(double square, double bound) const {
+    return start_report(options_.stop, square, bound);
+  }
 
   /// Notes that iteration number `report.iterations` ended with ‖r‖ = `norm`.
   void note(const comm_thread::TeamThread& thread, double norm, double first_norm,

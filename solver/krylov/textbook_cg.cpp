@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace weft::solver {
 
 void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
@@ -30,10 +28,7 @@ void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
     const double curvature = collective_advance(thread, last, norms);
     if (!(curvature > 0)) {
       report.status = SolveStatus::breakdown;
-      report.explanation = fmt::format(
-          "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
-          "rounding is left to iterate on",
-          curvature);
+      report.explanation = explain_curvature(curvature);
       return;
     }
     last.alpha = norms.r_dot_z / curvature;

@@ -60,9 +60,13 @@ NullSpace::NullSpace(spmv::SparseOperator& op, std::span<const double> vector)
 
 /// Row blocks, whose sums are added without rounding. Every thread.
 double NullSpace::collective_dot(const TeamThread& thread, const double* a, const double* b) {
+  const std::int64_t size = op_.matrix().block_size();
   for (const spmv::Segment& segment : op_.segments(thread.index))
-    sum_.part(thread.index)
-        .add(spmv::block_dot(a + segment.begin, b + segment.begin, segment.count));
+    for (std::int64_t i = 0; i < segment.count; i += size) {
+      const std::size_t begin = segment.begin + static_cast<std::size_t>(i);
+      sum_.part(thread.index)
+          .add(spmv::block_dot(a + begin, b + begin, std::min(size, segment.count - i)));
+    }
   sum_.collective_reduce(thread);
   return sum_.result();
 }

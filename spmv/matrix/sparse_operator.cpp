@@ -10,16 +10,20 @@
 namespace weft::spmv {
 namespace {
 
-/// The row blocks of every thread.
+/// Rows of a segment: whole row blocks, or a small matrix would have one for every few rows.
+constexpr GlobalIndex wanted_rows = 4096;
+
+/// Row blocks of every thread, several in a segment.
 std::vector<std::vector<Segment>> row_blocks(const SplitMatrix& matrix) {
   std::vector<std::vector<Segment>> segments;
   const auto cuts = matrix.thread_rows();
+  const GlobalIndex size =
+      std::max<GlobalIndex>(1, wanted_rows / matrix.block_size()) * matrix.block_size();
   for (std::size_t thread = 0; thread + 1 < cuts.size(); ++thread) {
     segments.emplace_back();
-    for (GlobalIndex row = cuts[thread]; row < cuts[thread + 1]; row += matrix.block_size())
+    for (GlobalIndex row = cuts[thread]; row < cuts[thread + 1]; row += size)
       segments.back().push_back(
-          {static_cast<std::size_t>(row),
-           std::min<GlobalIndex>(matrix.block_size(), cuts[thread + 1] - row)});
+          {static_cast<std::size_t>(row), std::min<GlobalIndex>(size, cuts[thread + 1] - row)});
   }
   return segments;
 }
@@ -60,6 +64,21 @@ std::unique_ptr<HaloVector> SparseOperator::collective_make_vector() {
                                              team_, vectors_made_++);
   communicator_.barrier();  // both ends of every pair exist
   return vector;
+}
+
+std::unique_ptr<HaloBlock> SparseOperator::collective_make_block(int width) {
+  auto block = std::make_unique<HaloBlock>(communicator_, halo_plan_, matrix_->thread_rows(), team_,
+                                           width, vectors_made_++);
+  communicator_.barrier();  // both ends of every pair exist
+  return block;
+}
+
+void SparseOperator::apply_block(const comm_thread::TeamThread& thread, Mode mode, HaloBlock& x,
+                                 BlockResults results, const OnBlockRows& on_rows,
+                                 perfmodel::PhaseTimer& timer) const {
+  run_in_mode(
+      thread, mode,
+      {BlockProduct(*matrix_, x.width(), x.values(), results, on_rows), x, comm_thread_, timer});
 }
 
 double SparseOperator::collective_norm() const {

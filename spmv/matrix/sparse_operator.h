@@ -7,9 +7,11 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "spmv/matrix/block_product.h"
 #include "spmv/matrix/split_matrix.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/mode.h"
+#include "spmv/rows/halo_block.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/halo_vector.h"
 
@@ -41,7 +43,7 @@ class SparseOperator final : public LinearOperator {
   std::size_t element_count() const override {
     return static_cast<std::size_t>(matrix_->row_count());
   }
-  /// Row blocks.
+  /// Whole row blocks.
   std::span<const Segment> segments(int thread) const override {
     return segments_[static_cast<std::size_t>(thread)];
   }
@@ -64,6 +66,24 @@ class SparseOperator final : public LinearOperator {
                 std::span<double> y, perfmodel::PhaseTimer& timer,
                 comm_thread::ExactAccumulator* x_dot_y = nullptr) const {
     apply(thread, mode, x, y.data(), timer, {x_dot_y});
+  }
+
+  /// `width` vectors, 2, 4 or 8, to apply the operator to at once. Collective. Thread: as above.
+  std::unique_ptr<HaloBlock> collective_make_block(int width);
+
+  /// Y = A·X for the vectors of a block; each has the bits of `apply`. `on_rows` gets the results
+  /// of this thread's rows, piece by piece, and `results` say where they are.
+  /// Thread: every thread of the team, after it wrote its rows of x. Collective. Throws
+  /// comm_thread::MpiError.
+  void apply_block(const comm_thread::TeamThread& thread, Mode mode, HaloBlock& x,
+                   BlockResults results, const OnBlockRows& on_rows,
+                   perfmodel::PhaseTimer& timer) const;
+
+  /// The same where this rank needs nothing of others, on vectors of the caller. Shape: x:
+  /// [row_count · width]. Thread: every thread of the team.
+  void apply_block_alone(const comm_thread::TeamThread& thread, int width, const double* x,
+                         BlockResults results) const {
+    BlockProduct(*matrix_, width, x, results, {}).run(RowSet::all, thread, {});
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "spmv/matrix/block_crs_kernel.h"
 #include "spmv/matrix/crs_kernel.h"
 #include "spmv/matrix/row_strips.h"
 #include "spmv/rows/thread_rows.h"
@@ -13,6 +14,8 @@ namespace {
 
 /// Rows after which a product in pieces pauses: 2 µs as a stencil, 30 µs as CRS with 15 entries.
 constexpr LocalIndex piece_row_count = 2048;
+/// Rows up to which blocks are worked on in one go.
+constexpr LocalIndex joined_row_count = 1024;
 
 }  // namespace
 
@@ -36,7 +39,10 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     part.stencil = StencilEncoding::encode(matrix_, begin, end);
   for (LocalIndex block = begin; block < end; block += block_size_)
     divide_block(part, block, std::min(end, block + block_size_));
-  if (!part.stencil) return part;  // beside a matrix in CRS what x costs hardly counts
+  if (!part.stencil) {  // beside a matrix in CRS what x costs hardly counts
+    for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary}) join_blocks(*runs);
+    return part;
+  }
   const RowStrips strips(matrix_.rows, begin, end);
   // By their blocks, so that the runs of one stay together.
   const auto strip_and_row = [&](const Run& run) {
@@ -45,6 +51,22 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
   for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary})
     std::ranges::sort(*runs, {}, strip_and_row);
   return part;
+}
+
+/// Joins runs of whole blocks that follow each other: small matrices have a block for every row.
+void SplitMatrix::join_blocks(std::vector<Run>& runs) const {
+  const auto is_whole = [&](const Run& run) {
+    return run.completes_block && run.begin % block_size_ == 0;
+  };
+  std::size_t count = 0;
+  for (const Run& run : runs) {
+    if (count > 0 && is_whole(runs[count - 1]) && is_whole(run) &&
+        runs[count - 1].end == run.begin && run.end - runs[count - 1].begin <= joined_row_count)
+      runs[count - 1].end = run.end;
+    else
+      runs[count++] = run;
+  }
+  runs.resize(count);
 }
 
 bool SplitMatrix::is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const {
@@ -84,6 +106,19 @@ void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const dou
     row = std::max(row, end);
   }
   if (row < run.end) multiply_crs(matrix_.rows, row, run.end, x, y);
+}
+
+void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, int width,
+                                 const double* x, double* y) const {
+  const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+  LocalIndex row = begin;
+  if (part.stencil) {
+    const LocalIndex encoded_end = std::min(end, part.stencil->encoded_end());
+    if (row < encoded_end) part.stencil->multiply_block(row, encoded_end, width, x, y);
+    row = std::max(row, encoded_end);
+  }
+  if (row < end)
+    multiply_crs_block(matrix_.rows, row, end, width, x, y + std::int64_t{row - begin} * width);
 }
 
 void SplitMatrix::multiply(RowSet set, int thread, const double* x, double* y,

@@ -63,6 +63,31 @@ class SplitMatrix final : public LocalRows {
     multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
   }
 
+  /// Rows begin … end-1 that are worked on in one go: some of a row block, or several whole ones.
+  struct RunOfRows {
+    LocalIndex begin;
+    LocalIndex end;
+    bool completes_block;  // the last of these rows is the last of its block that is worked on
+  };
+  /// Calls `on_run(RunOfRows)` for the rows of one thread in `set`.
+  template <class OnRun>
+  void for_each_run(RowSet set, int thread, const OnRun& on_run) const {
+    for (const RunOfRows& run : parts_[static_cast<std::size_t>(thread)].runs(set)) on_run(run);
+  }
+
+  /// Calls `on_block(first row, number of rows)` for the row blocks that `run` completes.
+  template <class OnBlock>
+  void for_each_completed_block(const RunOfRows& run, const OnBlock& on_block) const {
+    if (!run.completes_block) return;
+    for (LocalIndex block = block_of(run); block < run.end; block += block_size_)
+      on_block(block, std::min(row_count() - block, block_size_));
+  }
+
+  /// Y = A·X for `width` vectors on rows begin … end-1 of a run of `thread`, as in
+  /// multiply_crs_block. Shape: y: [(end - begin) · width], of row `begin` first.
+  void multiply_block(int thread, LocalIndex begin, LocalIndex end, int width, const double* x,
+                      double* y) const;
+
   /// y = A·x on the first run of rows of one thread in `set`, at most a row block: again and again
   /// it stays in the thread's cache. Returns how many rows that were. Shape, thread: as above.
   LocalIndex multiply_first_run(RowSet set, int thread, const double* x, double* y) const;
@@ -86,12 +111,7 @@ class SplitMatrix final : public LocalRows {
   std::int64_t matrix_bytes() const;
 
  private:
-  /// Consecutive rows inside one block.
-  struct Run {
-    LocalIndex begin;
-    LocalIndex end;
-    bool completes_block;
-  };
+  using Run = RunOfRows;
   struct ThreadPart {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
@@ -108,10 +128,7 @@ class SplitMatrix final : public LocalRows {
     const ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
     for (const Run& run : part.runs(set)) {
       multiply_run(part, run, x, y);
-      if (run.completes_block) {
-        const LocalIndex block = block_of(run);
-        on_block(block, std::min(row_count() - block, block_size_));
-      }
+      for_each_completed_block(run, on_block);
       on_run(run.end - run.begin);
     }
   }
@@ -121,6 +138,7 @@ class SplitMatrix final : public LocalRows {
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
+  void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
 

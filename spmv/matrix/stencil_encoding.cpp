@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "perfmodel/fetch.h"
+#include "spmv/matrix/block_group.h"
 
 namespace weft::spmv {
 namespace {
@@ -189,6 +190,39 @@ template <int SlotCount, bool HasMasks>
 }
 
 }  // namespace
+
+namespace {
+
+/// One chunk for several vectors; x and y begin at its first row.
+template <int width>
+[[gnu::always_inline]] inline void sweep_block(const StencilSlot* slots, std::int32_t slot_count,
+                                               bool has_masks, const double* x, double* y) {
+  const auto* const groups = reinterpret_cast<const BlockGroup<width>*>(x);
+  auto* const results = reinterpret_cast<BlockGroup<width>*>(y);
+  for (LocalIndex row = 0; row < chunk_rows; ++row) {
+    auto total = BlockGroup<width>{}.value;
+    for (std::int32_t slot = 0; slot < slot_count; ++slot)
+      if (!has_masks || slots[slot].mask[row])
+        total += slots[slot].values[row] * groups[row + slots[slot].offset].value;
+    results[row].value = total;
+  }
+}
+
+}  // namespace
+
+void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
+                                     double* y) const {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    with_width(width, [&]<int constant>() __attribute__((always_inline)) {
+      for (LocalIndex row = first; row < last; row += chunk_rows) {
+        const Pattern& pattern = patterns_[static_cast<std::size_t>(*pattern_of(row))];
+        sweep_block<constant>(slots_.data() + pattern.first_slot, pattern.slot_count,
+                              pattern.has_masks, x + std::int64_t{row} * constant,
+                              y + std::int64_t{row - first} * constant);
+      }
+    });
+  });
+}
 
 void StencilEncoding::multiply(LocalIndex first, LocalIndex last, const double* x,
                                double* y) const {

@@ -52,6 +52,12 @@ class StencilEncoding {
   /// 64-byte aligned at row 0.
   void multiply(LocalIndex first, LocalIndex last, const double* x, double* y) const;
 
+  /// Y = A·X for `width` vectors at once, whose entries stand together row by row, with the bits of
+  /// `multiply` for each. Shape: x: [(row_count + halo_count) · width]; y: [(last - first) ·
+  /// width], of row `first` first. `width`: 2, 4 or 8.
+  void multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
+                      double* y) const;
+
   std::size_t pattern_count() const { return patterns_.size(); }
 
   /// Bytes that a sweep over all encoded rows reads besides x.

@@ -4,6 +4,7 @@ namespace weft::spmv {
 
 double block_dot(const double* a, const double* b, std::int64_t count) {
   using perfmodel::lanes;
+  if (count == 1) return a[0] * b[0];  // rows of small matrices, the same bits
   double result = 0;
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
     BlockSum sum;

@@ -39,6 +39,21 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
   CHECK(weft_solve(solver, b.data(), x.data(), 0, &report) == WEFT_OK);
   CHECK(report.status == WEFT_CONVERGED);
   CHECK(std::string(weft_solver_report_json(solver)).find("\"converged\"") != std::string::npos);
+  // Twice the same vector, once with the other sign.
+  std::vector<double> two;
+  for (const double value : b) two.insert(two.end(), {value, -value});
+  std::vector<double> both(two.size());
+  weft_report reports[2] = {};
+  CHECK(weft_solve_block(solver, two.data(), both.data(), 2, 0, reports) == WEFT_OK);
+  CHECK(reports[1].iterations == report.iterations);
+  std::vector<double> product(two.size());
+  CHECK(weft_matrix_multiply_block(a, two.data(), product.data(), 2) == WEFT_OK);
+  int differences = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    differences +=
+        both[2 * i] != x[i] || both[2 * i + 1] != -x[i] || product[2 * i] != -product[2 * i + 1];
+  CHECK(differences == 0);
+  CHECK(weft_solve_block(solver, two.data(), both.data(), 0, 0, nullptr) == WEFT_ERROR_BAD_INPUT);
   weft_solver_destroy(solver);
   weft_matrix_destroy(a);
   weft_job_destroy(job);

@@ -54,6 +54,29 @@ class Solve(unittest.TestCase):
         a.update_values(2 * A.data)
         np.testing.assert_array_equal(a @ b, weft.Matrix(2 * A) @ b)
 
+    def test_several_right_hand_sides_have_the_bits_of_each(self):
+        A = matrix()
+        B = np.random.default_rng(2).random((ROWS, 5))
+        solver = weft.Solver(A, method="cg", preconditioner="jacobi")
+        X, reports = solver.solve(B)
+        products = solver.matrix @ B
+        for k, report in enumerate(reports):
+            alone = solver.solve(B[:, k])
+            np.testing.assert_array_equal(X[:, k], alone.x)
+            self.assertEqual(report.iterations, alone.report.iterations)
+            np.testing.assert_array_equal(products[:, k], solver.matrix @ B[:, k])
+        self.assertEqual(solver.solve(B, X).reports[0].iterations, 0)
+        with self.assertRaises(ValueError):
+            solver.solve(B[:-1])
+
+    def test_auto_suits_a_matrix_that_is_not_symmetric(self):
+        A = matrix() + sp.diags([0.5], [3], shape=(ROWS, ROWS))
+        report = weft.solve(A, right_hand_side()).report
+        self.assertTrue(report.converged, report)
+        self.assertIn("not symmetric", report.decisions[0])
+        with self.assertRaisesRegex(weft.InputError, "needs a symmetric matrix"):
+            weft.solve(A, right_hand_side(), method="cg")
+
     def test_a_monitor_stops(self):
         solver = weft.Solver(matrix(), method="cg", monitor=lambda k, r: k >= 3)
         self.assertEqual(solver.solve(right_hand_side()).report.status, "stopped")

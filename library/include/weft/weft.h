@@ -131,6 +131,10 @@ WEFT_C_EXPORT int weft_matrix_update_values(weft_matrix* matrix, const double* v
                                             int64_t count);
 /* y = A x. Shape: x, y: [local_row_count]. Collective. */
 WEFT_C_EXPORT int weft_matrix_multiply(const weft_matrix* matrix, const double* x, double* y);
+/* Y = A X for `count` vectors at once. Shape: x, y: [local_row_count * count], the entries of a row
+   together. Collective. */
+WEFT_C_EXPORT int weft_matrix_multiply_block(const weft_matrix* matrix, const double* x, double* y,
+                                             int count);
 /* A right-hand side by the words of the command line; NULL: the one that `weft solve` takes.
    Shape: b: [local_row_count]. Collective. */
 WEFT_C_EXPORT int weft_matrix_right_hand_side(const weft_matrix* matrix, const char* word,
@@ -182,6 +186,11 @@ WEFT_C_EXPORT int weft_solver_set_monitor(weft_solver* solver,
    `report` may be NULL. Collective. */
 WEFT_C_EXPORT int weft_solve(weft_solver* solver, const double* b, double* x, int from_guess,
                              weft_report* report);
+/* The same for `count` right-hand sides at once, as weft::Solver::solve_block. Shape: b, x:
+   [local_row_count * count], the entries of a row together; reports: [count], or NULL.
+   Collective. */
+WEFT_C_EXPORT int weft_solve_block(weft_solver* solver, const double* b, double* x, int count,
+                                   int from_guess, weft_report* reports);
 /* The last report as a JSON object; "" before the first. Lives until the next solve. */
 WEFT_C_EXPORT const char* weft_solver_report_json(const weft_solver* solver);
 

@@ -268,6 +268,11 @@ class WEFT_EXPORT Matrix {
   /// y = A·x. Shape: x, y: [local_row_count]. Collective. Throws Error.
   void multiply(std::span<const double> x, std::span<double> y) const;
 
+  /// Y = A·X for `count` vectors, read from memory once for 8, 4 or 2 of them; each has the bits of
+  /// `multiply`. Shape: x, y: [local_row_count · count], the entries of a row together. Collective.
+  /// Throws Error.
+  void multiply_block(std::span<const double> x, std::span<double> y, int count) const;
+
   /// A right-hand side by the words of the command line: ones, boundary-one, random:SEED,
   /// x-random:SEED, or a file; "" for the one that `weft solve` takes. Collective. Throws Error.
   std::vector<double> right_hand_side(const std::string& word = "") const;
@@ -359,6 +364,19 @@ class WEFT_EXPORT Solver {
   /// Collective. Throws Error.
   Report solve(std::span<const double> b, std::span<double> x, Start start = Start::from_zero);
 
+  /// Solves A·x = b for `count` right-hand sides at once, with the bits and the iterations of
+  /// `solve` for each. Conjugate gradients (method=cg) with a matrix in CRS take 8, 4 or 2 at a
+  /// time: they read it once for all, and send one message where `solve` sends one for each. Other
+  /// methods, stored stencils, operators without a matrix, null spaces, monitors and max-seconds
+  /// take one after another.
+  ///
+  ///     3 vectors a b c:    a0 b0 c0  a1 b1 c1  a2 b2 c2 …      as a NumPy array of shape (n, 3)
+  ///
+  /// Shape: b, x: [local_row_count · count], the entries of a row together. Collective. Throws
+  /// Error.
+  std::vector<Report> solve_block(std::span<const double> b, std::span<double> x, int count,
+                                  Start start = Start::from_zero);
+
   /// z = M·r with the solver's preconditioner alone; z = r without one.
   /// Shape: r, z: [local_row_count]. Collective. Throws Error.
   void precondition(std::span<const double> r, std::span<double> z);
@@ -366,6 +384,71 @@ class WEFT_EXPORT Solver {
   void set_monitor(Monitor monitor);
   /// Makes the preconditioner again at the next solve, whatever `reuse-preconditioner` says.
   void renew_preconditioner();
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// One rank's part of an iteration x ← F(x) of the caller, and what it needs of other ranks.
+///
+/// All functions are called by the thread that called weft. They must not communicate: weft does.
+struct UserIteration {
+  struct Neighbour {
+    int rank = 0;
+    std::int64_t send_count = 0;  ///< values that it needs of this rank
+    std::int64_t receive_count = 0;  ///< values that this rank needs of it
+  };
+  /// Other ranks, ascending. What one sends another receives.
+  std::vector<Neighbour> neighbours;
+  /// Writes the values that neighbour number `neighbour` needs. Shape: out: [send_count].
+  std::function<void(std::span<const double> x, std::size_t neighbour, std::span<double> out)> pack;
+  /// Writes this rank's new values. Shape: x, next: as in Iteration::run; halo: what the neighbours
+  /// have sent, in their order.
+  std::function<void(std::span<const double> x, std::span<const double> halo,
+                     std::span<double> next)>
+      update;
+  /// Σ r² of this rank's residuals at x. Shape: as of `update`.
+  std::function<double(std::span<const double> x, std::span<const double> halo)> residual_square;
+};
+
+/// Outcome of an iteration. `status` and `residual` are the same on every rank.
+struct IterationReport {
+  Status status = Status::not_converged;
+  std::string explanation;
+  std::int64_t iterations = 0;  ///< of this rank
+  double residual = 0;  ///< √(Σ r² of all ranks)/scale, with the last values of all ranks
+  double seconds = 0;
+  // Without waiting:
+  std::int64_t verdicts = 0;  ///< of the detector, each of which is verified
+  std::int64_t failed_verifications = 0;  ///< after which the ranks go on
+  double detection_delay_seconds = 0;  ///< from convergence to the end
+  std::int64_t messages_sent = 0;
+  std::int64_t messages_received = 0;
+};
+
+/// An iteration of the caller on weft's channels, detectors and threads: the same code waits for
+/// the other ranks in every sweep, or not at all.
+///
+/// `options`, as of `weft jacobi`: variant (sync, async, racy), mode, transport, detector,
+/// tolerance, max-iterations, check-period, halo-period, in-flight. With `async` a rank sweeps with
+/// the newest whole message of each neighbour, with `racy` with whatever mixture has come; when the
+/// detector says that all are done, fresh halos are exchanged and the true residual decides.
+class WEFT_EXPORT Iteration {
+ public:
+  /// Collective. Throws Error, on every rank where neighbours do not agree.
+  Iteration(const Job& job, const UserIteration& user, const Options& options = {});
+  Iteration(Iteration&&) noexcept;
+  Iteration& operator=(Iteration&&) noexcept;
+  ~Iteration();
+
+  /// Iterates from x until √(Σ r²) < tolerance·scale; `scale`: the same on all ranks, such as ‖b‖;
+  /// 1 where it is 0. Shape: x: this rank's values, any number. Collective. Throws Error.
+  IterationReport run(std::span<double> x, double scale = 0);
+
+  /// Called after each look at the residual; its answer is not used.
+  void set_monitor(Monitor monitor);
 
   struct State;
 

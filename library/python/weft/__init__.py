@@ -128,6 +128,12 @@ def _vector(values: Any, count: int, what: str) -> Array:
     return array.reshape(count)
 
 
+def _is_block(values: Any) -> bool:
+    """True for several vectors: an array of two dimensions that is no single row or column."""
+    shape = np.shape(values)
+    return len(shape) == 2 and 1 not in shape
+
+
 class Matrix:
     """A square matrix or linear operator whose rows are dealt to the ranks of a job.
 
@@ -237,7 +243,12 @@ class Matrix:
         return self._whole(self._matrix.right_hand_side(word))
 
     def __matmul__(self, x: Array) -> Array:
-        """A·x. Shape: as b of `Solver.solve`."""
+        """A·x, or A·X for several vectors at once. Shape: as b of `Solver.solve`."""
+        if _is_block(x):
+            columns = self._own_block(x, "x")
+            product = np.empty_like(columns)
+            self._matrix.multiply_block(columns, product, columns.shape[1])
+            return self._whole_block(product)
         own = self._own(x, "x")
         y = np.empty(self.local_row_count)
         self._matrix.multiply(own, y)
@@ -248,6 +259,20 @@ class Matrix:
         if self._is_whole:
             return _vector(vector, self.shape[0], what)[self._begin:self._end].copy()
         return _vector(vector, self.local_row_count, what)
+
+    def _own_block(self, block: Any, what: str) -> Array:
+        """This rank's rows of several vectors, in memory row by row."""
+        count = self.shape[0] if self._is_whole else self.local_row_count
+        array = np.ascontiguousarray(block, dtype=np.float64)
+        if array.shape[0] != count:
+            raise InputError(f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
+        return array[self._begin:self._end].copy() if self._is_whole else array
+
+    def _whole_block(self, own: Array) -> Array:
+        if not self._is_whole:
+            return own
+        count = own.shape[1]
+        return self.job._job.gather_all(own.reshape(-1), self.shape[0] * count).reshape(-1, count)
 
     def _whole(self, own: Array) -> Array:
         return self.job._job.gather_all(own, self.shape[0]) if self._is_whole else own
@@ -324,6 +349,13 @@ class Result(NamedTuple):
     report: Report
 
 
+class BlockResult(NamedTuple):
+    """X and the reports of a solve for several right-hand sides, one for each."""
+
+    x: Array
+    reports: list[Report]
+
+
 class Solver:
     """A method with its preconditioner, set up once for any number of solves.
 
@@ -355,12 +387,21 @@ class Solver:
                                     self.matrix.job.size == 1)
         self._solver.set_monitor(monitor)
 
-    def solve(self, b: Array, x0: Optional[Array] = None) -> Result:
+    def solve(self, b: Array, x0: Optional[Array] = None) -> Union[Result, BlockResult]:
         """Solves A·x = b, from x0 where it is given.
 
         Shape: b, x0, x: (rows of this rank,), or (rows of all,) where every rank gave the whole
-        matrix. Any outcome is a report, not an exception.
+        matrix. With a second dimension, (rows, k), k systems are solved, at once where method is
+        "cg", each with the bits that it has alone; the result is a BlockResult. Any outcome is a
+        report, not an exception.
         """
+        if _is_block(b):
+            block = self.matrix._own_block(b, "b")
+            start = np.zeros_like(block) if x0 is None else self.matrix._own_block(x0, "x0").copy()
+            if start.shape != block.shape:
+                raise InputError(f"x0: found the shape {start.shape}; expected {block.shape}")
+            reports = self._solver.solve_block(block, start, block.shape[1], x0 is not None)
+            return BlockResult(self.matrix._whole_block(start), [_report(each) for each in reports])
         own = self.matrix._own(b, "b")
         x = np.zeros(own.size) if x0 is None else self.matrix._own(x0, "x0").copy()
         report = self._solver.solve(own, x, x0 is not None)
@@ -380,8 +421,8 @@ class Solver:
 
 def solve(A: Any, b: Array, x0: Optional[Array] = None, method: str = "auto",
           preconditioner: Preconditioner = None, monitor: Optional[Monitor] = None,
-          job: Optional[Job] = None, **options: Any) -> Result:
-    """Solves A·x = b; returns x and a report. See Solver for the arguments."""
+          job: Optional[Job] = None, **options: Any) -> Union[Result, BlockResult]:
+    """Solves A·x = b; returns x and a report, or reports. See Solver for the arguments."""
     return Solver(A, preconditioner, monitor, job, method=method, **options).solve(b, x0)
 
 

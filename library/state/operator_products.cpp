@@ -1,0 +1,99 @@
+#include "library/state/operator_products.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "perfmodel/phase_times.h"
+#include "spmv/modes/mode.h"
+
+namespace weft::library {
+
+using comm_thread::TeamThread;
+using spmv::BlockRows;
+
+void OperatorProducts::multiply(std::span<const double> x, std::span<double> y) {
+  multiply_column(0, 1, x, y);
+}
+
+void OperatorProducts::multiply_column(int column, int count, std::span<const double> x,
+                                       std::span<double> y) {
+  if (!operand_) {
+    operand_ = op_.collective_make_operand();
+    product_ = perfmodel::HugePageBuffer<double>(op_.element_count());
+  }
+  const auto stride = static_cast<std::size_t>(count);
+  const auto first = static_cast<std::size_t>(column);
+  perfmodel::PhaseTimer timer;
+  op_.team().run([&](const TeamThread& thread) {
+    const auto for_each_element = [&](const auto& work) {
+      for (const spmv::Segment& segment : op_.segments(thread.index))
+        for (std::size_t i = segment.begin;
+             i < segment.begin + static_cast<std::size_t>(segment.count); ++i)
+          work(i);
+    };
+    double* const values = operand_->values();
+    for_each_element([&](std::size_t i) { values[i] = x[i * stride + first]; });
+    op_.apply(thread, spmv::Mode::task, *operand_, product_.data(), timer, {});
+    for_each_element([&](std::size_t i) { y[i * stride + first] = product_[i]; });
+  });
+}
+
+void OperatorProducts::multiply_block(std::span<const double> x, std::span<double> y, int count) {
+  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
+  for (int first = 0; first < count;) {
+    const int left = count - first;
+    const int width = !matrix || left == 1 ? 1 : left >= 8 ? 8 : left >= 4 ? 4 : 2;
+    if (width == 1)
+      multiply_column(first, count, x, y);
+    else
+      multiply_columns(*matrix, {first, width, count}, x, y);
+    first += width;
+  }
+}
+
+void OperatorProducts::multiply_columns(spmv::SparseOperator& matrix, const Columns& columns,
+                                        std::span<const double> x, std::span<double> y) {
+  const std::ptrdiff_t width = columns.width;
+  const std::ptrdiff_t stride = columns.count;
+  const double* const from = x.data() + columns.first;
+  double* const to = y.data() + columns.first;
+  const bool is_direct = width == stride;
+  if (is_direct && matrix.communicator().size() == 1) {  // nothing to send: no copy
+    matrix.team().run([&](const TeamThread& thread) {
+      matrix.apply_block_alone(thread, columns.width, from, {to, false});
+    });
+    return;
+  }
+  Block& block = blocks_[columns.width];
+  if (!block.vectors) {
+    block.vectors = matrix.collective_make_block(columns.width);
+    for (int thread = 0; thread < matrix.team().thread_count(); ++thread)
+      block.rooms.emplace_back(
+          static_cast<std::size_t>(spmv::BlockProduct::piece_rows * columns.width));
+  }
+  spmv::OnBlockRows on_rows;
+  if (!is_direct)
+    on_rows = [&](const TeamThread&, const BlockRows& rows) {
+      for (std::ptrdiff_t row = rows.begin; row < rows.end; ++row)
+        std::copy_n(rows.y + (row - rows.begin) * width, width, to + row * stride);
+    };
+  perfmodel::PhaseTimer timer;
+  matrix.team().run([&](const TeamThread& thread) {
+    double* const values = block.vectors->values();
+    for (const spmv::Segment& segment : matrix.segments(thread.index)) {
+      const auto begin = static_cast<std::ptrdiff_t>(segment.begin);
+      if (is_direct) {
+        std::copy_n(from + begin * width, segment.count * width, values + begin * width);
+      } else {
+        for (std::ptrdiff_t row = begin; row < begin + segment.count; ++row)
+          std::copy_n(from + row * stride, width, values + row * width);
+      }
+    }
+    double* const room = block.rooms[static_cast<std::size_t>(thread.index)].data();
+    matrix.apply_block(thread, spmv::Mode::task, *block.vectors,
+                       is_direct ? spmv::BlockResults{to, false} : spmv::BlockResults{room, true},
+                       on_rows, timer);
+  });
+}
+
+}  // namespace weft::library

@@ -1,0 +1,437 @@
+#include "solver/krylov/block_cg.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "perfmodel/stopwatch.h"
+#include "solver/krylov/fused_vector_kernels.h"
+#include "solver/krylov/method.h"
+#include "solver/precondition/diagonal_preconditioner.h"
+#include "spmv/matrix/block_product.h"
+#include "spmv/rows/interleave.h"
+#include "spmv/sums/block_dot.h"
+
+namespace weft::solver {
+
+using comm_thread::TeamThread;
+using perfmodel::Phase;
+using perfmodel::PhaseScope;
+using spmv::BinnedSum;
+using spmv::BlockRows;
+
+namespace {
+
+constexpr std::size_t most_width = 8;
+
+}  // namespace
+
+BlockCg::BlockCg(spmv::SparseOperator& op, Options options, int width)
+    : op_(op),
+      options_(std::move(options)),
+      width_(width),
+      diagonal_(options_.preconditioner ? options_.preconditioner->as_diagonal() : nullptr),
+      norm_(op.collective_norm()),
+      curvature_(op.communicator(), op.comm_thread(), op.team().thread_count(), width),
+      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2 * width),
+      squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), width),
+      block_(op.collective_make_block(width)),
+      vectors_(static_cast<std::size_t>(width)),
+      rooms_(static_cast<std::size_t>(op.team().thread_count())),
+      largest_(static_cast<std::size_t>(op.team().thread_count() * width)),
+      bounds_(static_cast<std::size_t>(width)) {
+  const auto make = [&](Array& array) {
+    array = Array(op_.element_count());
+    op_.team().run([&](const TeamThread& thread) {
+      for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+        std::fill_n(array.data() + i, count, 0.0);
+      });
+    });
+  };
+  for (Vector& vector : vectors_) {
+    for (Array* const array : {&vector.x, &vector.r, &vector.p, &vector.q}) make(*array);
+    if (general()) make(vector.z);
+  }
+  const auto room_size = static_cast<std::size_t>(spmv::BlockProduct::piece_rows * width);
+  for (Array& room : rooms_) room = Array(room_size);
+}
+
+const double* BlockCg::inverse_diagonal(std::size_t begin) const {
+  return diagonal_ ? diagonal_->inverse() + begin : nullptr;
+}
+
+std::vector<SolveReport> BlockCg::solve(std::span<const std::span<const double>> right_hand_sides,
+                                        std::span<const std::span<const double>> guesses) {
+  timer_ = {};
+  const Run run{right_hand_sides, guesses};
+  States result;
+  const double cpu_before = op_.comm_thread().cpu_seconds();
+  const perfmodel::Stopwatch watch;
+  op_.team().run([&](const TeamThread& thread) {
+    States states(static_cast<std::size_t>(width_));
+    collective_solve(thread, run, states);
+    if (thread.is_primary()) result = std::move(states);
+  });
+  std::vector<SolveReport> reports;
+  for (State& state : result) {
+    state.report.solve_seconds = watch.seconds();
+    state.report.comm_thread_cpu_seconds = op_.comm_thread().cpu_seconds() - cpu_before;
+    state.report.phases = timer_.times();
+    reports.push_back(std::move(state.report));
+  }
+  return reports;
+}
+
+void BlockCg::collective_solve(const TeamThread& thread, const Run& run, States& states) {
+  if (run.guesses.empty()) {
+    collective_squares(thread, run, false);  // leaves the bounds
+    for (std::size_t v = 0; v < states.size(); ++v) {
+      states[v].bound = bounds_[v];
+      states[v].is_running = true;
+      begin(thread, run, v, nullptr);
+      for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+        std::fill_n(vectors_[v].x.data() + i, count, 0.0);
+      });
+    }
+    thread.barrier();
+    timer_.start(thread.index);
+  } else {
+    collective_start_at_guess(thread, run, states);
+  }
+  do {
+    collective_iterate(thread, states);
+  } while (collective_verify(thread, run, states));
+}
+
+/// As KrylovMethod does for one vector.
+void BlockCg::collective_start_at_guess(const TeamThread& thread, const Run& run, States& states) {
+  const std::vector<double> squares = collective_squares(thread, run, false);
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    State& state = states[v];
+    state.report = KrylovMethod::start_report(options_.stop, squares[v], squares[v]);
+    state.first_norm = std::sqrt(squares[v]);
+    state.is_running = state.report.status != SolveStatus::breakdown && squares[v] != 0;
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      if (state.is_running)
+        std::copy_n(run.guesses[v].data() + i, count, vectors_[v].x.data() + i);
+      else
+        std::fill_n(vectors_[v].x.data() + i, count, 0.0);
+    });
+  }
+  thread.barrier();
+  collective_multiply_solutions(thread);
+  const std::vector<double> residuals = collective_squares(thread, run, true);
+  timer_.start(thread.index);
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    State& state = states[v];
+    if (!state.is_running) continue;
+    const double norm = std::sqrt(residuals[v]);
+    state.report.status = SolveStatus::not_converged;
+    state.report.recurrence_residual = norm / state.first_norm;
+    state.bound = norm * norm;
+    if (options_.stop.is_met(norm, state.first_norm)) {
+      state.report.status = SolveStatus::converged;
+      state.is_running = false;
+    } else {
+      begin(thread, run, v, vectors_[v].q.data());
+    }
+  }
+  thread.barrier();
+}
+
+/// r = b - product, or b; forgets the directions. `product` may be q.
+void BlockCg::begin(const TeamThread& thread, const Run& run, std::size_t v,
+                    const double* product) {
+  const double* const b = run.b[v].data();
+  Vector& mine = vectors_[v];
+  for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
+    for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i)
+      mine.r[i] = product ? b[i] - product[i] : b[i];
+    std::fill_n(mine.p.data() + begin, count, 0.0);
+    std::fill_n(mine.q.data() + begin, count, 0.0);
+  });
+}
+
+/// ‖b − product‖² of each vector, product: q, or none; leaves the bounds of the squares. Every
+/// thread.
+std::vector<double> BlockCg::collective_squares(const TeamThread& thread, const Run& run,
+                                                bool has_products) {
+  const auto width = static_cast<std::size_t>(width_);
+  const std::size_t mine = static_cast<std::size_t>(thread.index) * width;
+  for (std::size_t v = 0; v < width; ++v) {
+    const double* const b = run.b[v].data();
+    const double* const product = vectors_[v].q.data();
+    double largest = 0;
+    for_each_segment(thread, [&](std::size_t begin, std::int64_t count) {
+      for (std::size_t i = begin; i < begin + static_cast<std::size_t>(count); ++i) {
+        const double value = std::abs(has_products ? b[i] - product[i] : b[i]);
+        largest = value > largest || std::isnan(value) ? value : largest;
+      }
+    });
+    largest_[mine + v] = largest;
+  }
+  thread.barrier();
+  if (thread.is_primary()) {
+    for (std::size_t v = 0; v < width; ++v) {
+      double largest = 0;
+      for (std::size_t i = v; i < largest_.size(); i += width)
+        largest =
+            std::isnan(largest_[i]) ? largest_[i] : (largest_[i] > largest ? largest_[i] : largest);
+      const double all = op_.communicator().max(largest);
+      bounds_[v] = all * all * static_cast<double>(op_.global_row_count());
+      if (bounds_[v] == 0 && all > 0) bounds_[v] = std::numeric_limits<double>::min();
+    }
+  }
+  thread.barrier();
+  for (std::size_t v = 0; v < width; ++v) {
+    BinnedSum squares(bounds_[v]);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      if (has_products)
+        add_difference_square(run.b[v].data() + i, vectors_[v].q.data() + i, count, squares);
+      else
+        add_square(run.b[v].data() + i, count, squares);
+    });
+    squares.flush(squares_.part(thread.index, static_cast<int>(v)));
+  }
+  squares_.collective_reduce(thread);
+  std::vector<double> results;
+  for (int v = 0; v < width_; ++v) results.push_back(squares_.result(v));
+  return results;
+}
+
+/// Copies this thread's entries of an array of all vectors to the block.
+void BlockCg::interleave(std::size_t begin, std::int64_t count, Array Vector::* array) {
+  std::array<const double*, most_width> from{};
+  const auto width = static_cast<std::size_t>(width_);
+  for (std::size_t v = 0; v < width; ++v) from[v] = (vectors_[v].*array).data() + begin;
+  spmv::interleave(std::span(from).first(width), static_cast<std::size_t>(count),
+                   block_->values() + begin * width);
+}
+
+/// Copies rows of a product to q.
+void BlockCg::take(const BlockRows& rows) {
+  std::array<double*, most_width> to{};
+  const auto width = static_cast<std::size_t>(width_);
+  for (std::size_t v = 0; v < width; ++v) to[v] = vectors_[v].q.data() + rows.begin;
+  spmv::separate(rows.y, static_cast<std::size_t>(rows.end - rows.begin),
+                 std::span(to).first(width));
+}
+
+void BlockCg::multiply_block(const TeamThread& thread, const spmv::OnBlockRows& on_rows,
+                             perfmodel::PhaseTimer& timer) {
+  op_.apply_block(thread, options_.mode, *block_,
+                  {rooms_[static_cast<std::size_t>(thread.index)].data(), true}, on_rows, timer);
+}
+
+/// q = A·x. Every thread; ends with a barrier.
+void BlockCg::collective_multiply_solutions(const TeamThread& thread) {
+  for_each_segment(thread,
+                   [&](std::size_t i, std::int64_t count) { interleave(i, count, &Vector::x); });
+  perfmodel::PhaseTimer not_reported;
+  multiply_block(
+      thread, [this](const TeamThread&, const BlockRows& rows) { take(rows); }, not_reported);
+  thread.barrier();
+}
+
+/// The steps of TextbookCg for all vectors that are running. Every thread.
+void BlockCg::collective_iterate(const TeamThread& thread, States& states) {
+  for (std::size_t v = 0; v < states.size(); ++v)
+    if (states[v].is_running) start_one_residual(thread, v, states[v]);
+  collective_find_norms(thread, states);
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    State& state = states[v];
+    if (!state.is_running) continue;
+    state.p = 0;
+    state.alpha = 0;
+    state.beta = 0;
+    if (state.first_norm < 0) {
+      state.first_norm = state.r;
+      state.report = KrylovMethod::start_report(options_.stop, state.r * state.r, state.bound);
+    }
+    state.is_running = state.report.status == SolveStatus::not_converged &&
+                       state.report.iterations < options_.stop.max_iterations;
+    if (!state.is_running) finish(thread, v, state.alpha);
+  }
+  const spmv::OnBlockRows on_rows = [this, &states](const TeamThread& mine, const BlockRows& rows) {
+    take(rows);
+    if (!rows.ended) return;
+    op_.matrix().for_each_completed_block(
+        *rows.ended, [&](spmv::LocalIndex block, spmv::LocalIndex count) {
+          for (std::size_t v = 0; v < states.size(); ++v)
+            if (states[v].is_running)
+              curvature_.part(mine.index, static_cast<int>(v))
+                  .add(spmv::block_dot(vectors_[v].p.data() + block, vectors_[v].q.data() + block,
+                                       count));
+        });
+  };
+  const auto is_running = [](const State& state) { return state.is_running; };
+  while (std::ranges::any_of(states, is_running)) {
+    collective_advance(thread, states);
+    multiply_block(thread, on_rows, timer_);
+    {
+      const PhaseScope scope(timer_, thread.index, Phase::reduction);
+      curvature_.collective_reduce(thread);
+    }
+    collective_update_residuals(thread, states);
+  }
+}
+
+/// x += α·p, p = z + β·p, and all p to the block.
+void BlockCg::collective_advance(const TeamThread& thread, States& states) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  for (State& state : states)
+    if (state.is_running)
+      state.p = preconditioner_norm() * state.r + std::abs(state.beta) * state.p;
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    for (std::size_t v = 0; v < states.size(); ++v) {
+      if (!states[v].is_running) continue;
+      Vector& mine = vectors_[v];
+      const double* const z = general() ? mine.z.data() : mine.r.data();
+      update_solution_and_direction(states[v].alpha, states[v].beta, z + i, inverse_diagonal(i),
+                                    mine.x.data() + i, mine.p.data() + i, count);
+    }
+    interleave(i, count, &Vector::p);
+  });
+}
+
+/// r -= α·q, the norms of the new residual and β; ends what has converged or broken down.
+void BlockCg::collective_update_residuals(const TeamThread& thread, States& states) {
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    State& state = states[v];
+    if (!state.is_running) continue;
+    const double curvature = curvature_.result(static_cast<int>(v));
+    if (!(curvature > 0)) {
+      state.report.status = SolveStatus::breakdown;
+      state.report.explanation = KrylovMethod::explain_curvature(curvature);
+      state.is_running = false;
+      continue;
+    }
+    state.alpha = state.r_dot_z / curvature;
+    state.bound = state.r * state.r;
+    update_one_residual(thread, v, state);
+  }
+  for (State& state : states) state.last_r_dot_z = state.r_dot_z;
+  collective_find_norms(thread, states);
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    State& state = states[v];
+    if (!state.is_running) continue;
+    state.beta = state.r_dot_z / state.last_r_dot_z;
+    ++state.report.iterations;
+    note(thread, static_cast<int>(v), state);
+    if (!state.is_running) finish(thread, v, state.alpha);
+  }
+}
+
+void BlockCg::update_one_residual(const TeamThread& thread, std::size_t v, const State& state) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  Vector& mine = vectors_[v];
+  ResidualSums sums(state.bound, preconditioner_norm() * state.bound);
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    if (general())
+      update_solution(-state.alpha, mine.q.data() + i, mine.r.data() + i, count);
+    else
+      update_residual(state.alpha, mine.q.data() + i, inverse_diagonal(i), mine.r.data() + i, count,
+                      sums);
+  });
+  flush(thread, v, sums);
+}
+
+void BlockCg::start_one_residual(const TeamThread& thread, std::size_t v, const State& state) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  double* const r = vectors_[v].r.data();
+  ResidualSums sums(state.bound, preconditioner_norm() * state.bound);
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    if (!general()) start_residual(r + i, inverse_diagonal(i), r + i, count, sums);
+  });
+  flush(thread, v, sums);
+}
+
+/// Adds the sums of a pass to the reduction; nothing where a general preconditioner comes first.
+void BlockCg::flush(const TeamThread& thread, std::size_t v, ResidualSums& sums) {
+  if (general()) return;
+  const int first = 2 * static_cast<int>(v);
+  sums.r_dot_r.flush(residual_.part(thread.index, first));
+  if (!is_identity()) sums.r_dot_z.flush(residual_.part(thread.index, first + 1));
+}
+
+/// ‖r‖ and r·z, z = M·r, of all vectors that are running.
+void BlockCg::collective_find_norms(const TeamThread& thread, States& states) {
+  for (std::size_t v = 0; general() && v < states.size(); ++v)
+    if (states[v].is_running) collective_precondition(thread, v, states[v]);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::reduction);
+    residual_.collective_reduce(thread);
+  }
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    if (!states[v].is_running) continue;
+    const double square = residual_.result(2 * static_cast<int>(v));
+    states[v].r = std::sqrt(square);
+    states[v].r_dot_z = is_identity() ? square : residual_.result(2 * static_cast<int>(v) + 1);
+  }
+}
+
+/// z = M·r for a general M, after all threads have written r, and the sums of both.
+void BlockCg::collective_precondition(const TeamThread& thread, std::size_t v, const State& state) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  Vector& mine = vectors_[v];
+  thread.barrier();
+  general()->apply(thread, mine.r.data(), mine.z.data());
+  BinnedSum r_dot_r(state.bound);
+  BinnedSum r_dot_z(preconditioner_norm() * state.bound);
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    add_square(mine.r.data() + i, count, r_dot_r);
+    add_product(mine.r.data() + i, mine.z.data() + i, count, r_dot_z);
+  });
+  r_dot_r.flush(residual_.part(thread.index, 2 * static_cast<int>(v)));
+  r_dot_z.flush(residual_.part(thread.index, 2 * static_cast<int>(v) + 1));
+}
+
+/// x += α·p: the last step of a vector.
+void BlockCg::finish(const TeamThread& thread, std::size_t v, double alpha) {
+  Vector& mine = vectors_[v];
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    update_solution(alpha, mine.p.data() + i, mine.x.data() + i, count);
+  });
+}
+
+void BlockCg::note(const TeamThread& thread, int vector, State& state) {
+  SolveReport& report = state.report;
+  report.recurrence_residual = state.first_norm > 0 ? state.r / state.first_norm : 0;
+  if (options_.stop.is_met(state.r, state.first_norm))
+    report.status = SolveStatus::converged;
+  else if (state.r > options_.stop.divergence * state.first_norm)
+    report.status = SolveStatus::diverged;
+  state.is_running = report.status == SolveStatus::not_converged &&
+                     report.iterations < options_.stop.max_iterations;
+  if (thread.is_primary() && options_.on_iteration)
+    options_.on_iteration(vector, report.iterations, report.recurrence_residual);
+}
+
+/// Compares the recurrences with the true residuals; true where some vectors begin again. Every
+/// thread.
+bool BlockCg::collective_verify(const TeamThread& thread, const Run& run, States& states) {
+  collective_multiply_solutions(thread);
+  const std::vector<double> squares = collective_squares(thread, run, true);
+  bool is_any_running = false;
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    State& state = states[v];
+    if (state.is_over) continue;
+    const double norm = std::sqrt(squares[v]);
+    state.is_running = KrylovMethod::must_begin_again(options_.stop, norm, state.first_norm,
+                                                      state.norm_before, state.report);
+    state.is_over = !state.is_running;
+    if (!state.is_running) continue;
+    is_any_running = true;
+    state.norm_before = norm;
+    state.bound = norm * norm;
+    ++state.report.restarts;
+    begin(thread, run, v, vectors_[v].q.data());
+  }
+  thread.barrier();
+  return is_any_running;
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,59 @@
+#include "spmv/matrix/block_crs_kernel.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "perfmodel/simd.h"
+#include "spmv/matrix/block_group.h"
+
+namespace weft::spmv {
+namespace {
+
+/// As in multiply_crs.
+constexpr std::int64_t prefetch_distance = 512;
+
+template <class Element>
+[[gnu::always_inline]] inline void prefetch(const Element* from) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from) + prefetch_distance * sizeof(Element);
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
+}
+
+template <int width>
+[[gnu::always_inline]] inline void multiply(const CrsMatrix& matrix, LocalIndex begin,
+                                            LocalIndex end, const double* x, double* y) {
+  const std::int64_t* const offsets = matrix.row_offsets.data();
+  const double* const values = matrix.values.data();
+  const LocalIndex* const columns = matrix.columns.data();
+  const auto* const groups = reinterpret_cast<const BlockGroup<width>*>(x);
+  auto* const results = reinterpret_cast<BlockGroup<width>*>(y);
+  std::int64_t k = offsets[begin];
+  for (LocalIndex row = begin; row < end; ++row) {
+    const std::int64_t row_end = offsets[row + 1];
+    BlockGroup<width> sum{};
+    auto total = sum.value;
+    for (; k + 8 <= row_end; k += 8) {
+      prefetch(values + k);
+      prefetch(columns + k);
+      for (int i = 0; i < 8; ++i) total += values[k + i] * groups[columns[k + i]].value;
+    }
+    prefetch(values + k);
+    prefetch(columns + k);
+    for (; k < row_end; ++k) total += values[k] * groups[columns[k]].value;
+    results[row - begin].value = total;
+  }
+}
+
+}  // namespace
+
+bool is_block_width(int width) { return width == 2 || width == 4 || width == 8; }
+
+void multiply_crs_block(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, int width,
+                        const double* x, double* y) {
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    with_width(width, [&]<int constant>() __attribute__((always_inline)) {
+      multiply<constant>(matrix, begin, end, x, y);
+    });
+  });
+}
+
+}  // namespace weft::spmv
