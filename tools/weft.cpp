@@ -35,6 +35,7 @@
 #include "tools/commands/topology_command.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
+#include "tools/job/launcher_record.h"
 #include "tools/job/report.h"
 #include "tools/studies/study_command.h"
 
@@ -206,26 +207,17 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   return exit_code;
 }
 
-/// Writes a record for tools/launch, which asks for records by WEFT_LAUNCHER and does not show
-/// them; nothing elsewhere. One write, so that it stays in one piece.
-void tell_launcher(const std::string& record) {
-  if (!std::getenv("WEFT_LAUNCHER")) return;
-  const std::string text = '\x1e' + record + '\n';
-  std::fflush(stderr);
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-}
-
 void introduce(int rank) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  tell_launcher(fmt::format("rank {} {} {}", rank, getpid(), host.data()));
+  weft::tools::tell_launcher(fmt::format("rank {} {} {}", rank, getpid(), host.data()));
 }
 
 /// Rank 0 tells the exit code when all ranks have one: the proof that none was lost before.
 void collective_tell_end(int exit_code) {
   const auto world = Communicator::collective_world();
   const std::int64_t agreed = world.max(std::int64_t{exit_code});
-  if (world.is_root()) tell_launcher(fmt::format("exit {}", agreed));
+  if (world.is_root()) weft::tools::tell_launcher(fmt::format("exit {}", agreed));
 }
 
 }  // namespace

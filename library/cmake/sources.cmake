@@ -309,6 +309,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/tiles/sync_two_level.cpp
     solver/tiles/tensor_box_solver.cpp
     solver/tiles/tile_sweeper.cpp
+    spmv/formats/vtk_file.cpp
     spmv/grid/average_sweep.cpp
     spmv/grid/diffusion_operator.cpp
     spmv/grid/diffusion_problem.cpp
@@ -332,10 +333,12 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/effective_options.cpp
     tools/job/job.cpp
     tools/job/job_trace.cpp
+    tools/job/launcher_record.cpp
     tools/job/node_memory.cpp
     tools/job/progress_line.cpp
     tools/job/report.cpp
     tools/job/statistics.cpp
+    tools/job/stop_signals.cpp
     tools/job/system_options.cpp
     tools/job/timeline.cpp
     tools/measure/bandwidth_probe.cpp
@@ -349,6 +352,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/measure/progress_measurement.cpp
     tools/measure/unfused_cg.cpp
     tools/reporting/amg_report.cpp
+    tools/reporting/checkpoint_report.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
     tools/reporting/multigrid_report.cpp
@@ -370,6 +374,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/scale_study.cpp
     tools/studies/study_command.cpp
     tools/system/async_options.cpp
+    tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
     tools/system/inner_multigrid.cpp
     tools/system/jacobi_options.cpp

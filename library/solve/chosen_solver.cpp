@@ -206,6 +206,7 @@ void ChosenSolver::choose_options() {
               hooks_.on_iteration(iteration, residual);
           },
       .stops = hooks_.stops,
+      .checkpoints = hooks_.checkpoints,
   };
   if (limit_)
     method_options_.stops = [this](std::int64_t iteration, double residual) {
@@ -225,6 +226,24 @@ bool ChosenSolver::is_final(const SolveReport& report) const {
          asked_.stop.is_met(report.recurrence_residual, 1);
 }
 
+SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
+                                                std::span<const double> guess) {
+  while (true) {
+    try {
+      if (hooks_.on_start) hooks_.on_start();
+      if (!null_space_) return method_->solve(b, guess);
+      return solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(),
+                                               settings_.stop.tolerance, b, guess);
+    } catch (const InputError& error) {
+      const bool has_checkpoint = hooks_.checkpoints && hooks_.checkpoints->has_state();
+      if (!has_checkpoint || is_last_way()) throw;
+      decisions_.emplace_back(error.what());
+      ++way_;
+      collective_take_way();
+    }
+  }
+}
+
 SolveReport ChosenSolver::collective_solve(std::span<const double> b,
                                            std::span<const double> guess) {
   if (limit_) limit_->start();
@@ -236,11 +255,7 @@ SolveReport ChosenSolver::collective_solve(std::span<const double> b,
     if (!guess.empty() && entry().needs_grid)
       throw InputError(std::string("initial guess: found --method ") + entry().name +
                        "; expected another method, which may have --preconditioner multigrid");
-    if (hooks_.on_start) hooks_.on_start();
-    SolveReport report =
-        null_space_ ? solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(),
-                                                        settings_.stop.tolerance, b, guess)
-                    : method_->solve(b, guess);
+    SolveReport report = collective_run_method(b, guess);
     if (limit_ && limit_->was_over() && report.status == SolveStatus::stopped) {
       report.status = SolveStatus::out_of_time;
       report.explanation = fmt::format("max-seconds: {:g} s are over", limit_->limit_seconds());

@@ -14,6 +14,7 @@
 #include "library/settings/solve_settings.h"
 #include "library/solve/symmetry_check.h"
 #include "library/solve/time_limit.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/choice/decision_table.h"
 #include "solver/choice/matrix_traits.h"
 #include "solver/krylov/block_cg.h"
@@ -48,6 +49,9 @@ struct SolveHooks {
   /// As in KrylovMethod::Options, by the primary thread.
   std::function<void(std::int64_t iteration, double residual)> on_iteration{};
   std::function<bool(std::int64_t iteration, double residual)> stops{};
+  /// As in KrylovMethod::Options. Of the ways that may be tried, the one that a checkpoint is of
+  /// continues from it.
+  solver::Checkpoints* checkpoints = nullptr;
 };
 
 /// As KrylovMethod::Options::on_iteration, for one of several right-hand sides.
@@ -112,6 +116,8 @@ class ChosenSolver {
   std::vector<solver::Candidate> find_ways() const;
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
+  solver::SolveReport collective_run_method(std::span<const double> b,
+                                            std::span<const double> guess);
   void collective_set_up(const solver::Candidate& way);
   void collective_make_preconditioner();
   void choose_options();

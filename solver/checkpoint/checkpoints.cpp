@@ -99,6 +99,14 @@ void Checkpoints::collective_open(const spmv::LinearOperator& op, const SolveIde
   }
   rows_.emplace(op);
   copy_ = perfmodel::HugePageBuffer<double>(vector_count * rows_->count());
+  {
+    // Each thread touches the pages first that it will copy to.
+    const perfmodel::HugePageBuffer<double> zeros(op.element_count());
+    op.team().run([&](const TeamThread& thread) {
+      for (std::size_t vector = 0; vector < vector_count; ++vector)
+        rows_->pack(thread, zeros.data(), copy_.data() + vector * rows_->count());
+    });
+  }
   if (has_state_) collective_read_state(identity);
   header_ = {};
   header_.identity = identity;
@@ -221,6 +229,7 @@ void Checkpoints::collective_restore(const TeamThread& thread, std::span<double*
   thread.barrier();
   if (thread.is_primary()) {
     has_state_ = false;
+    report_.is_continued = true;
     report_.first_iteration = state_.iteration;
   }
   thread.barrier();

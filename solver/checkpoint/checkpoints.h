@@ -52,6 +52,7 @@ class Checkpoints {
     double team_seconds = 0;  // that the compute team did not iterate, on this rank
     double write_seconds = 0;  // of the helper thread
     std::int64_t last_iteration = -1;  // of the newest written; negative: none
+    bool is_continued = false;
     std::int64_t first_iteration = 0;  // that the solve continued from
     std::string warning;  // about the file it continued from
   };

@@ -2,7 +2,9 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -126,4 +128,45 @@ TEST_CASE("files in a wrong or damaged format are refused in one line") {
   std::string huge = whole;
   huge[4] = huge[8] = '\x11';
   check_refused({"solve", folder.write("huge.petsc", huge)}, "in a file of ");
+}
+
+TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on any ranks") {
+  const ScratchFolder folder;
+  const std::string numpy = folder.path("x.npy");
+  const std::string image = folder.path("x.vti");
+  std::string first;
+  for (const std::string kind : {"matrix", "stencil"})
+    for (const int ranks : {1, 3}) {
+      INFO(kind << ", " << ranks << " ranks");
+      const std::vector<std::string> solve{
+          "solve", "poisson3d:9x8x7", "--operator", kind, "--threads", "1", "--solution"};
+      for (const std::string& path : {numpy, image}) {
+        std::vector<std::string> arguments = solve;
+        arguments.push_back(path);
+        CHECK(run_weft(ranks, arguments).exit_code == 0);
+      }
+      const std::string found = read_file(image);
+      if (first.empty()) first = found;
+      CHECK(found == first);
+    }
+  CHECK_THAT(first, Catch::Contains("<ImageData WholeExtent=\"0 8 0 7 0 6\""));
+  CHECK_THAT(first, Catch::EndsWith("</VTKFile>\n"));
+  // Appended data: the number of bytes, then the values in the order of the rows.
+  const std::size_t value_bytes = 9 * 8 * 7 * sizeof(double);
+  const std::string values = read_file(numpy).substr(read_file(numpy).size() - value_bytes);
+  const std::size_t begin = first.find("<AppendedData encoding=\"raw\">\n   _");
+  CHECK(begin != std::string::npos);
+  const std::string data = first.substr(first.find('_', begin) + 1);
+  std::uint64_t count = 0;
+  std::memcpy(&count, data.data(), sizeof(count));
+  CHECK(count == value_bytes);
+  CHECK(data.substr(sizeof(count), value_bytes) == values);
+
+  const std::string converted = folder.path("converted.vti");
+  CHECK(run_weft(2, {"convert", numpy, converted, "--grid", "9x8x7"}).exit_code == 0);
+  CHECK(read_file(converted) == first);
+  check_refused({"convert", numpy, converted}, "found without a grid");
+  check_refused({"convert", numpy, converted, "--grid", "9x8x6"}, "504 rows");
+  check_refused({"solve", "irregular:100,nnzr=5,bandwidth=9,seed=1", "--solution", image},
+                "a problem on a grid");
 }

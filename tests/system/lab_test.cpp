@@ -327,6 +327,48 @@ TEST_CASE("bad arguments to the lab are refused in one line") {
   check_refused(lab, "down n0", "unknown argument 'n0'");
 }
 
+TEST_CASE("a cut link and a stopped rank delay a run and change no bit; a killed rank ends it") {
+  if (!can_make_hosts()) return;
+  const Lab lab;
+  const ScratchFolder folder;
+  const auto up = lab.run("up --nodes 2");
+  INFO(up.errors);
+  REQUIRE(up.exit_code == 0);
+  const std::string solve =
+      "run --threads 1 -- solve poisson3d:40 --tolerance 1e-300 --max-iterations 1500 --solution ";
+  CHECK(lab.run(solve + folder.path("expected.npy")).exit_code == 3);
+  const std::string expected = read_file(folder.path("expected.npy"));
+  CHECK_FALSE(expected.empty());
+  for (const std::string fault : {"cut n1 2", "slow n1 50mbit 1", "stop n0 1"}) {
+    INFO(fault);
+    const auto run = run_shell(lab.line(solve + folder.path("x.npy")) + " & sleep 1; " +
+                               lab.line("fault " + fault) + "; wait $!");
+    INFO(run.errors);
+    CHECK(run.exit_code == 3);
+    CHECK(read_file(folder.path("x.npy")) == expected);
+    fs::remove(folder.path("x.npy"));
+  }
+  const std::string endless =
+      "run --threads 1 -- solve poisson3d:40 --tolerance 1e-300 --max-iterations 100000000";
+  const auto killed =
+      run_shell(lab.line(endless) + " & job=$!; until " + lab.line("fault kill n1 1") +
+                " 2>/dev/null; do sleep 0.2; done; " + "wait $job");
+  CHECK(killed.exit_code == 5);
+  CHECK(killed.errors.find("rank 1 was lost") != std::string::npos);
+  CHECK(killed.errors.find("on n1") != std::string::npos);
+  for (const auto& [fault, why] : std::vector<std::pair<std::string, std::string>>{
+           {"kill n0", "there is no rank of weft on n0"},
+           {"cut n2", "there is no host 'n2'"},
+           {"melt n0", "unknown kind 'melt'"},
+           {"slow n0 fast", "found 'fast'"},
+           {"lose n0 all", "found 'all'"}}) {
+    const auto refused = lab.run("fault " + fault);
+    INFO(fault << ": " << refused.errors);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.errors.find(why) != std::string::npos);
+  }
+}
+
 TEST_CASE("what needs a lab says so while there is none") {
   if (!can_make_hosts()) return;
   const Lab lab;

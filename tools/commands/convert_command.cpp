@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/mpi/input_error.h"
+#include "library/settings/solve_settings.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
+#include "spmv/formats/vtk_file.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition.h"
 #include "tools/job/job.h"
@@ -20,6 +23,7 @@ namespace {
 struct ConvertOptions : SystemOptions {
   std::string from;
   std::string to;
+  std::string grid;  // of a vector, for .vti
 };
 
 int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
@@ -28,8 +32,10 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   const auto contents = spmv::collective_look_into(job.world(), options.from);
   if (contents.is_matrix)
     spmv::check_matrix_file(options.to);
-  else
+  else if (!spmv::is_vtk_file(options.to))
     spmv::check_vector_file(options.to);
+  else if (options.grid.empty())
+    throw comm_thread::InputError(options.to + ": found without a grid; expected --grid NXxNYxNZ");
   spmv::collective_check_writable(job.world(), options.to);
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
@@ -40,7 +46,13 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   } else {
     const auto rows = spmv::RowPartition::by_rows(contents.row_count, job.world().size());
     const auto own = spmv::collective_read_vector_file(job.world(), rows, options.from);
-    spmv::collective_write_vector_file(job.world(), rows, own, options.to);
+    if (spmv::is_vtk_file(options.to)) {
+      const spmv::GridSize grid = library::parse_grid(options.grid).size;
+      spmv::collective_write_vtk_image(job.world(), rows, own, {grid.x, grid.y, grid.z},
+                                       options.to);
+    } else {
+      spmv::collective_write_vector_file(job.world(), rows, own, options.to);
+    }
   }
   report["file"] = options.to;
   report_file.collective_write(report);
@@ -61,15 +73,23 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "a matrix as .mtx, .mtx.gz, .petsc, .bin or .npz,\n"
       "a vector as .mtx, .mtx.gz, .petsc, .bin or .npy";
   command.add_option("in", options->from, matrices)->required()->type_name("IN");
-  command.add_option("out", options->to, "the same endings")->required()->type_name("OUT");
+  command.add_option("out", options->to, "the same endings; a vector as .vti with --grid")
+      ->required()
+      ->type_name("OUT");
+  command
+      .add_option("--grid", options->grid,
+                  "points of the grid whose values the vector has, x fastest; for .vti")
+      ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
+      ->type_name("NXxNYxNZ");
   add_job_options(command, *options);
   command.footer(
       "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"
-      "SciPy's sparse matrices (.npz), NumPy's arrays (.npy).\n"
+      "SciPy's sparse matrices (.npz), NumPy's arrays (.npy), VTK's images (.vti).\n"
       "Examples:\n"
       "  weft convert matrix.mtx.gz matrix.npz\n"
       "  mpiexec.mpich -n 4 weft convert matrix.petsc matrix.mtx\n"
       "  weft convert x.mtx x.npy\n"
+      "  weft convert x.npy x.vti --grid 64x64x64      (ParaView opens it)\n"
       "Exit code: 0 done, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = convert(session, *options); });
 }

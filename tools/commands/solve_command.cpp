@@ -1,6 +1,7 @@
 #include "tools/commands/solve_command.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,20 +15,25 @@
 #include "library/solve/chosen_solver.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/preconditioner.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
+#include "spmv/formats/vtk_file.h"
 #include "spmv/modes/mode.h"
 #include "tools/commands/solve_forecast.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
+#include "tools/job/launcher_record.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
 #include "tools/job/residual_history.h"
+#include "tools/job/stop_signals.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
 #include "tools/reporting/amg_report.h"
+#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/memory_forecast.h"
@@ -69,7 +75,8 @@ class Watcher {
                   progress_.update(iteration, residual);
                   if (history_) history_->add(iteration, residual);
                 },
-            .stops = {}};
+            .stops = {},
+            .checkpoints = nullptr};
   }
   void begin_with(ChosenSolver& solver) { solver_ = &solver; }
   void end() { progress_.clear(); }
@@ -176,7 +183,38 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
   if (entry.has_restart) facts.restart = solver.method_options().restart;
 }
 
-int exit_code_of(SolveStatus status) {
+/// Throws comm_thread::InputError where x cannot be written to a file of this name.
+void check_solution_path(const std::string& path, const spmv::Problem& problem) {
+  if (!spmv::is_vtk_file(path)) return spmv::check_vector_file(path);
+  if (!problem.has_grid())
+    throw comm_thread::InputError(path + ": found with " + problem.name() +
+                                  "; expected a problem on a grid, or another ending");
+}
+
+/// The checkpoints that `options` ask for; null: none. Collective. Throws comm_thread::InputError.
+std::unique_ptr<solver::Checkpoints> collective_make_checkpoints(Job& job,
+                                                                 const CheckpointOptions& options) {
+  if (!options.is_used()) return nullptr;
+  solver::Checkpoints::Options settings = options.settings();
+  settings.stop_signal = StopSignals::caught;
+  settings.on_failure = [](const std::string& why) {
+    fmt::print(stderr, "weft: {}; the solve goes on without this checkpoint\n", why);
+  };
+  if (!options.path.empty() && job.is_root()) tell_launcher("orderly");
+  return std::make_unique<solver::Checkpoints>(job.comm_thread_world(), job.comm_thread(),
+                                               settings);
+}
+
+/// Ends the writing, and says in `result` which signal has ended the solve.
+void finish(solver::Checkpoints& checkpoints, SolveReport& result) {
+  checkpoints.close();
+  if (result.status == SolveStatus::stopped && checkpoints.stop_signal() != 0)
+    result.explanation = fmt::format("by signal {} ({})", checkpoints.stop_signal(),
+                                     strsignal(checkpoints.stop_signal()));
+}
+
+int exit_code_of(SolveStatus status, int signal) {
+  if (status == SolveStatus::stopped && signal != 0) return exit_code_of_signal + signal;
   if (status == SolveStatus::converged) return 0;
   return status == SolveStatus::out_of_time ? exit_code_out_of_time : exit_code_not_converged;
 }
@@ -186,7 +224,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const auto problem = spmv::Problem::parse(options.problem);
   options.set_defaults(problem.is_file());
   options.settings().check();
-  if (!options.solution_path.empty()) spmv::check_vector_file(options.solution_path);
+  if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
   if (!options.initial_path.empty()) {
     spmv::check_vector_file(options.initial_path);
     if (options.is_matrix_free())
@@ -215,12 +253,17 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     facts.mode_choice = choice.why;
   }
   facts.communication = collective_measure_communication(job, system.op());
+  std::optional<StopSignals> signals;
+  if (!options.checkpoints.path.empty()) signals.emplace();
+  const auto checkpoints = collective_make_checkpoints(job, options.checkpoints);
   Watcher watcher(job, options.stop.tolerance, watch, forecast, timeline, facts);
-  ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem),
-                      watcher.hooks());
+  library::SolveHooks hooks = watcher.hooks();
+  hooks.checkpoints = checkpoints.get();
+  ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
   watcher.begin_with(solver);
-  const SolveReport result = solver.collective_solve(system.b(), initial);
+  SolveReport result = solver.collective_solve(system.b(), initial);
   watcher.end();
+  if (checkpoints) finish(*checkpoints, result);
   options.method = solver.settings().method;
   options.preconditioner = solver.settings().preconditioner;
   if (!options.solution_path.empty())
@@ -230,15 +273,19 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
   report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
+  if (checkpoints)
+    report["checkpoints"] =
+        collective_checkpoint_report(job, options.checkpoints.path, checkpoints->report());
   if (watcher.history()) report["history"] = watcher.history()->report();
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
     print_solve_summary(report);
+    if (checkpoints) print_checkpoints(report["checkpoints"], result.solve_seconds);
     print_trace(report);
   }
-  return exit_code_of(result.status);
+  return exit_code_of(result.status, checkpoints ? checkpoints->stop_signal() : 0);
 }
 
 }  // namespace
@@ -262,10 +309,13 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
       "  weft solve matrix.mtx.gz --preconditioner amg\n"
       "  weft solve matrix.mtx --initial x.mtx --max-seconds 60 --solution x.mtx\n"
+      "  weft solve matrix.mtx --checkpoint state --checkpoint-every 10min\n"
+      "  weft solve matrix.mtx --restart state --checkpoint state\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
-      "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input.");
+      "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input,\n"
+      "128 + N: ended by signal N with a checkpoint.");
   command.callback([options, &session, &exit_code] { exit_code = solve(session, *options); });
 }
 

@@ -1,5 +1,9 @@
 #include "tools/commands/solve_forecast.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace weft::tools {
 namespace {
 
@@ -10,6 +14,27 @@ double arrays_of_preconditioner(const SolveOptions& options) {
   if (options.preconditioner == "multigrid") return options.is_matrix_free() ? 2 : 4.2;
   if (options.has_jacobi()) return 2;
   return 0;
+}
+
+struct StateSize {
+  std::string_view method;
+  double plain;
+  double preconditioned;  // by a general one
+};
+
+/// Vectors that a checkpoint of a method copies.
+double arrays_of_checkpoint(const SolveOptions& options, bool is_general) {
+  if (!options.checkpoints.is_used()) return 0;
+  constexpr std::array sizes{
+      StateSize{"cg", 3, 4},           StateSize{"cg-one-reduction", 4, 5},
+      StateSize{"cg-pipelined", 7, 9}, StateSize{"cg-pipelined-pr", 4, 6},
+      StateSize{"minres", 7, 7},       StateSize{"gmres", 1, 1},
+      StateSize{"fgmres", 1, 1},       StateSize{"bicgstab", 5, 5},
+      StateSize{"multigrid", 3, 3},    StateSize{"bicgstab-pipelined", 7, 9},
+  };
+  const auto found = std::ranges::find(sizes, std::string_view(options.method), &StateSize::method);
+  const StateSize& size = found == sizes.end() ? sizes.front() : *found;
+  return is_general ? size.preconditioned : size.plain;
 }
 
 }  // namespace
@@ -29,8 +54,10 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
       is_general, options.is_matrix_free(), job.world().size());
   const double right_hand_side = 1;
   const double with_halo = 2;
-  add_vectors(job, size, right_hand_side + of_method + arrays_of_preconditioner(options), with_halo,
-              forecast);
+  add_vectors(job, size,
+              right_hand_side + of_method + arrays_of_preconditioner(options) +
+                  arrays_of_checkpoint(options, is_general),
+              with_halo, forecast);
   return forecast;
 }
 

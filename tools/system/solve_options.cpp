@@ -1,6 +1,8 @@
 #include "tools/system/solve_options.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,27 @@ std::string fault_of_iterations(const std::string& text) {
   return iterations && *iterations >= 0
              ? ""
              : "found '" + text + "'; expected a whole number, 0 or more";
+}
+
+/// True if `word` of --restart is a number of iterations, and not the name of a file.
+bool is_number(const std::string& word) {
+  return word.find_first_not_of("+-.0123456789") == std::string::npos;
+}
+
+std::string fault_of_restart(const std::string& word) {
+  constexpr int most = 1000;
+  if (!is_number(word)) return "";
+  const auto number = comm_thread::number_in<int>(word);
+  return number && *number >= 1 && *number <= most
+             ? ""
+             : "found '" + word + "'; expected a whole number from 1 to 1000, or a file";
+}
+
+void set_restart(const std::string& word, SolveOptions& options) {
+  if (is_number(word))
+    options.restart = *comm_thread::number_in<int>(word);
+  else
+    options.checkpoints.from = word;
 }
 
 }  // namespace
@@ -149,11 +172,20 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
   command
-      .add_option(
-          "--restart", options.restart,
-          "gmres, fgmres: iterations before a restart, and number of vectors kept; default: 30")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("M");
+      .add_option_function<std::vector<std::string>>(
+          "--restart",
+          [&options](const std::vector<std::string>& words) {
+            for (const std::string& word : words) set_restart(word, options);
+          },
+          "a number: gmres, fgmres: iterations before a restart, and number of vectors kept;\n"
+          "default: 30. Anything else: a file that --checkpoint has written, from which the\n"
+          "solve continues, on any number of ranks and threads and in any mode, with the bits\n"
+          "of one that was not interrupted; the problem, the method and the preconditioner as\n"
+          "before. May be given twice, once as each")
+      ->check(fault_of_restart)
+      ->allow_extra_args(false)
+      ->type_name("M|FILE");
+  add_checkpoint_options(command, options.checkpoints);
   add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},
              "halo exchange: vector (before the product), overlap (MPI, during it),\n"
              "overlap-test (MPI, tested at intervals during it) or task (communication\n"

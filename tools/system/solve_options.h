@@ -7,6 +7,7 @@
 #include "library/settings/solve_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "tools/job/system_options.h"
+#include "tools/system/checkpoint_options.h"
 
 namespace weft::tools {
 
@@ -23,7 +24,8 @@ struct SolveOptions : SystemOptions {
   std::string coordinates;  // a file of the nodes' coordinates; the same
   int block_size = 0;  // rows of a node; 0: not given
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
-  int restart = 0;  // as given; 0: the default
+  int restart = 0;  // of gmres, as given; 0: the default
+  CheckpointOptions checkpoints;
   std::string multigrid;  // its settings, as given
   std::string solution_path;
   std::string initial_path;  // x to begin with; empty: zero

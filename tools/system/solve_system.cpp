@@ -7,6 +7,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/solve/ordered_matrix.h"
 #include "spmv/formats/matrix_file.h"
+#include "spmv/formats/vtk_file.h"
 #include "spmv/grid/rows_in_order.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/grid/stencil_operator.h"
@@ -20,7 +21,8 @@ using comm_thread::TeamThread;
 using spmv::RightHandSideKind;
 
 SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
-                         const spmv::RightHandSide& right_hand_side, bool is_matrix_free) {
+                         const spmv::RightHandSide& right_hand_side, bool is_matrix_free)
+    : grid_(problem.grid) {
   if (is_matrix_free)
     make_stencil(job, problem, right_hand_side);
   else
@@ -57,18 +59,21 @@ spmv::GlobalIndex SolveSystem::collective_given_row(const Job& job, spmv::Global
 
 void SolveSystem::collective_write(const Job& job, std::span<const double> vector,
                                    const std::string& path) const {
-  if (order_) {
-    spmv::collective_write_vector_file(job.world(), order_->given(),
-                                       order_->collective_undo(vector), path);
-  } else if (row_partition_) {
-    spmv::collective_write_vector_file(job.world(), *row_partition_, vector, path);
-  } else {
-    const auto rows =
-        spmv::RowPartition::by_rows(operator_->global_row_count(), job.world().size());
-    spmv::collective_write_vector_file(
-        job.world(), rows, spmv::collective_rows_in_order(job.world(), *operator_, vector, rows),
-        path);
-  }
+  if (order_)
+    return collective_write_rows(job, order_->given(), order_->collective_undo(vector), path);
+  if (row_partition_) return collective_write_rows(job, *row_partition_, vector, path);
+  const auto rows = spmv::RowPartition::by_rows(operator_->global_row_count(), job.world().size());
+  collective_write_rows(
+      job, rows, spmv::collective_rows_in_order(job.world(), *operator_, vector, rows), path);
+}
+
+void SolveSystem::collective_write_rows(const Job& job, const spmv::RowPartition& rows,
+                                        std::span<const double> own,
+                                        const std::string& path) const {
+  if (spmv::is_vtk_file(path))
+    spmv::collective_write_vtk_image(job.world(), rows, own, {grid_.x, grid_.y, grid_.z}, path);
+  else
+    spmv::collective_write_vector_file(job.world(), rows, own, path);
 }
 
 void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,

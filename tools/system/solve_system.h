@@ -50,17 +50,20 @@ class SolveSystem {
   /// The number of a row as given, from its number in the operator. Collective.
   spmv::GlobalIndex collective_given_row(const Job& job, spmv::GlobalIndex row) const;
 
-  /// Writes a vector of the operator in the order of the rows as given. Collective. Throws
-  /// comm_thread::InputError.
+  /// Writes a vector of the operator in the order of the rows as given; as .vti only where the
+  /// problem has a grid. Collective. Throws comm_thread::InputError.
   void collective_write(const Job& job, std::span<const double> vector,
                         const std::string& path) const;
 
  private:
   void load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
                    const spmv::RightHandSide& right_hand_side);
+  void collective_write_rows(const Job& job, const spmv::RowPartition& rows,
+                             std::span<const double> own, const std::string& path) const;
   void make_stencil(Job& job, const spmv::Problem& problem,
                     const spmv::RightHandSide& right_hand_side);
 
+  spmv::GridSize grid_;  // of the problem, where it has one
   std::unique_ptr<spmv::LinearOperator> operator_;
   perfmodel::HugePageBuffer<double> b_;
   std::int64_t nonzero_count_ = 0;

@@ -1,0 +1,113 @@
+// Checkpoints on the command line: what ends a run with one, and what is refused.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/program_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using weft::tests::read_file;
+using weft::tests::run_weft;
+using weft::tests::RunningProgram;
+using weft::tests::ScratchFolder;
+
+constexpr std::chrono::seconds patience{60};
+
+using Words = std::vector<std::string>;
+
+Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// Some seconds of iterations.
+const Words longer{"solve", "anisotropic3d:64,1,1,1e-4", "--threads", "1"};
+
+}  // namespace
+
+TEST_CASE("a signal to any rank, or the end of the time, leads to a checkpoint and a summary") {
+  const ScratchFolder folder;
+  const std::string solution = folder.path("x.npy");
+  CHECK(run_weft(1, joined(longer, {"--solution", solution})).exit_code == 0);
+  const std::string expected = read_file(solution);
+  const std::string state = folder.path("state");
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, 0}) {
+    INFO("signal " << signal);
+    Words arguments = joined(longer, {"--checkpoint", state});
+    if (signal == 0) arguments = joined(arguments, {"--max-seconds", "0.3"});
+    RunningProgram program(2, arguments, {{"WEFT_TERMINAL", "1"}});
+    if (signal != 0) {
+      CHECK(program.wait_for_errors_with("iteration ", patience));
+      CHECK(program.signal_rank(1, signal));
+    }
+    const auto ended = program.wait(patience);
+    INFO(ended.errors << ended.output);
+    CHECK(ended.exit_code == (signal == 0 ? 6 : 128 + signal));
+    CHECK_THAT(ended.output, Catch::Contains(signal == 0 ? "out" : "stopped after "));
+    CHECK_THAT(ended.output, Catch::Contains("checkpoint   1 written to " + state));
+    const auto rest = run_weft(
+        3, joined(longer, {"--restart", state, "--mode", "vector", "--solution", solution}));
+    INFO(rest.errors << rest.output);
+    CHECK(rest.exit_code == 0);
+    CHECK_THAT(rest.output, Catch::Contains("restart      continued after "));
+    CHECK(read_file(solution) == expected);
+    fs::remove(state);
+  }
+}
+
+TEST_CASE("the launcher waits for the checkpoint, and says which signal has ended the job") {
+  const ScratchFolder folder;
+  const std::string state = folder.path("state");
+  const std::string line =
+      "WEFT_TERMINAL=1 tools/launch mpiexec.mpich -n 2 tools/weft solve poisson3d:64 --threads 1 "
+      "--tolerance 1e-300 --max-iterations 100000000 --checkpoint " +
+      state + " >" + folder.path("out") + " 2>" + folder.path("errors") +
+      " & p=$!; for i in $(seq 600); do grep -q 'iteration ' " + folder.path("errors") +
+      " && break; sleep 0.1; done; kill -TERM $p; wait $p";
+  const int status = std::system(line.c_str());
+  INFO(read_file(folder.path("errors")) << read_file(folder.path("out")));
+  CHECK(WEXITSTATUS(status) == 143);
+  CHECK(fs::exists(state));
+  CHECK_THAT(read_file(folder.path("out")), Catch::Contains("checkpoint   1 written"));
+  CHECK_THAT(read_file(folder.path("errors")),
+             Catch::Contains("weft: the job was ended by SIGTERM"));
+}
+
+TEST_CASE("what cannot be continued from, or written, is one line before any work") {
+  const ScratchFolder folder;
+  const std::string state = folder.path("state");
+  CHECK(run_weft(1, {"solve", "poisson3d:12", "--checkpoint", state, "--max-iterations", "5"})
+            .exit_code == 3);
+  const std::string text = folder.write("text", "something else that is long enough to be read");
+  const std::vector<std::pair<Words, std::string>> refused{
+      {{"--restart", folder.path("none")}, "No such file"},
+      {{"--restart", text}, "is not a checkpoint"},
+      {{"--restart", state, "--method", "minres"}, "is of the method cg"},
+      {{"--restart", state, "--preconditioner", "jacobi"}, "another preconditioner"},
+      {{"--restart", state, "--rhs", "ones"}, "another right-hand side"},
+      {{"--restart", "1001"}, "1001"},
+      {{"--checkpoint", text}, "something else than a checkpoint"},
+      {{"--checkpoint", folder.path("none/state")}, "cannot be written"},
+      {{"--checkpoint", folder.path(".")}, "is not a file"},
+      {{"--checkpoint", state, "--checkpoint-every", "soon"}, "expected a time such as"},
+  };
+  for (const int ranks : {1, 3})
+    for (const auto& [words, why] : refused) {
+      const auto result = run_weft(ranks, joined({"solve", "poisson3d:12"}, words));
+      INFO(words.front() << " " << words.back() << ": " << result.errors);
+      CHECK(result.exit_code == 2);
+      CHECK(std::ranges::count(result.errors, '\n') == 1);
+      CHECK_THAT(result.errors, Catch::Contains(why));
+    }
+  CHECK(run_weft(2, {"solve", "poisson3d:12", "--restart", state}).exit_code == 0);
+}

@@ -1,0 +1,77 @@
+#include "tools/system/checkpoint_options.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+
+namespace weft::tools {
+namespace {
+
+struct Interval {
+  double seconds = 0;
+  std::int64_t iterations = 0;  // where above 0, instead of seconds
+};
+
+struct Unit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array units{Unit{"min", 60}, Unit{"h", 3600}, Unit{"s", 1}};
+
+std::optional<Interval> parse_interval(std::string_view text) {
+  constexpr std::string_view iterations = "it";
+  if (text.ends_with(iterations)) {
+    text.remove_suffix(iterations.size());
+    const auto count = comm_thread::number_in<std::int64_t>(text);
+    if (!count || *count < 1) return std::nullopt;
+    return Interval{.seconds = 0, .iterations = *count};
+  }
+  double factor = 1;
+  for (const Unit& unit : units)
+    if (text.ends_with(unit.name)) {
+      text.remove_suffix(unit.name.size());
+      factor = unit.seconds;
+      break;
+    }
+  const auto number = comm_thread::number_in<double>(text);
+  if (!number || !(*number > 0) || !std::isfinite(*number * factor)) return std::nullopt;
+  return Interval{.seconds = *number * factor, .iterations = 0};
+}
+
+std::string fault_of_interval(const std::string& text) {
+  if (parse_interval(text)) return "";
+  return "found '" + text +
+         "'; expected a time such as 300s, 5min or 1h, or iterations as in 100it";
+}
+
+}  // namespace
+
+solver::Checkpoints::Options CheckpointOptions::settings() const {
+  const auto interval = parse_interval(every);
+  if (!interval) throw comm_thread::InputError("--checkpoint-every: " + fault_of_interval(every));
+  return {.path = path,
+          .from = from,
+          .every_seconds = interval->seconds,
+          .every_iterations = interval->iterations};
+}
+
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
+  command
+      .add_option("--checkpoint", options.path,
+                  "keep the state of the solve in this file, for --restart FILE, while it goes on\n"
+                  "and where SIGTERM, SIGINT, SIGUSR1 or SIGUSR2, --max-seconds or\n"
+                  "--max-iterations end it; FILE.previous is the state before")
+      ->type_name("FILE");
+  command
+      .add_option("--checkpoint-every", options.every,
+                  "time between two checkpoints, in s, min or h, or iterations as in 100it")
+      ->check(fault_of_interval)
+      ->capture_default_str()
+      ->type_name("TIME");
+}
+
+}  // namespace weft::tools

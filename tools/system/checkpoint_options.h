@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "solver/checkpoint/checkpoints.h"
+
+namespace weft::tools {
+
+/// Options of the commands that keep the state of a run in files.
+struct CheckpointOptions {
+  std::string path;  // empty: nothing is kept
+  std::string every = "300s";
+  std::string from;  // empty: the run begins anew
+
+  bool is_used() const { return !path.empty() || !from.empty(); }
+  /// Without functions. Throws comm_thread::InputError.
+  solver::Checkpoints::Options settings() const;
+};
+
+/// --checkpoint and --checkpoint-every; `from` is set by --restart.
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options);
+
+}  // namespace weft::tools
