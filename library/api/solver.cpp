@@ -127,7 +127,11 @@ void Solver::State::collective_set_up() {
 
 void Solver::State::collective_renew() {
   method.reset();  // it refers to the preconditioner
-  if (user) {
+  const bool has_adapted =
+      preconditioner && !is_to_renew && preconditioner->collective_take_new_values();
+  if (has_adapted) {
+    // Aggregates and patterns are those of the first values.
+  } else if (user) {
     preconditioner =
         std::make_unique<library::CallerPreconditioner>(*matrix->op, *matrix->map, *user);
   } else {

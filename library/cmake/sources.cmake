@@ -67,7 +67,9 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
     solver/amg/coarsening/aggregates.cpp
+    solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
+    solver/amg/coarsening/galerkin_plan.cpp
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_matrix.cpp
@@ -345,6 +347,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/roofline/stream_bench.cpp
     tools/roofline/vector_kernels.cpp
     tools/studies/alpha_study.cpp
+    tools/studies/amg_study.cpp
     tools/studies/cg_study.cpp
     tools/studies/multigrid_study.cpp
     tools/studies/scale_study.cpp
