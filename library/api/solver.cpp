@@ -165,9 +165,9 @@ void Solver::State::collective_renew_if_stale() {
   const bool is_stale = values_version != matrix->values_version && !settings.reuses_preconditioner;
   if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
+  const bool is_all_renewed = std::exchange(is_to_renew, false);
   values_version = matrix->values_version;
-  is_to_renew = false;
-  solver->collective_renew();
+  solver->collective_renew(!is_all_renewed);
   setup_seconds = watch.seconds();
 }
 

@@ -67,6 +67,8 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/report.cpp
     library/api/solver.cpp
+    library/api/solver.cpp
+    library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
     library/settings/iteration_settings.cpp
@@ -95,7 +97,9 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
     solver/amg/coarsening/aggregates.cpp
+    solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
+    solver/amg/coarsening/galerkin_plan.cpp
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_matrix.cpp
@@ -125,8 +129,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/krylov/grid/stencil_cg.cpp
     solver/krylov/grid/two_pass_cg.cpp
     solver/krylov/hessenberg_least_squares.cpp
-    solver/krylov/method.cpp
-    solver/krylov/method.cpp
     solver/krylov/method.cpp
     solver/krylov/minres.cpp
     solver/krylov/one_reduction_cg.cpp
@@ -327,6 +329,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
+    tools/commands/solve_forecast.cpp
+    tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/counters.cpp
@@ -369,6 +373,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/roofline/stream_bench.cpp
     tools/roofline/vector_kernels.cpp
     tools/studies/alpha_study.cpp
+    tools/studies/amg_study.cpp
     tools/studies/cg_study.cpp
     tools/studies/multigrid_study.cpp
     tools/studies/scale_study.cpp

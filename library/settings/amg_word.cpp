@@ -40,6 +40,17 @@ double share(const std::string& item, std::string_view digits) {
 
 }  // namespace
 
+Settings::Form parse_cycle(const std::string& text) {
+  if (text == "V" || text == "auto") return Settings::Form::v;
+  if (text == "K") return Settings::Form::k;
+  if (text == "additive") return Settings::Form::additive;
+  throw comm_thread::InputError("found the cycle '" + text + "'; expected V, K, additive or auto");
+}
+
+std::string name_of(Settings::Form form) {
+  return form == Settings::Form::k ? "K" : form == Settings::Form::additive ? "additive" : "V";
+}
+
 bool is_amg(const std::string& text) {
   return text == word || text.starts_with(std::string(word) + ":");
 }
@@ -63,11 +74,13 @@ Settings parse_amg(const std::string& text) {
     else if (item == "precision=single" || item == "precision=double")
       settings.precision =
           value == "single" ? Settings::Precision::single : Settings::Precision::double_;
-    else if (item != "cycle=V")
+    else if (key == "cycle")
+      settings.form = parse_cycle(value);
+    else
       throw comm_thread::InputError(
           "found '" + item +
           "'; expected strength=S, degree=K, direct=N, gather=R, precision=single|double or "
-          "cycle=V, joined by commas");
+          "cycle=V|K|additive|auto, joined by commas");
   }
   return settings;
 }

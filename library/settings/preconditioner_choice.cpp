@@ -69,6 +69,7 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                 *matrix, solver::IsaiPreconditioner::Options{.form = *isai, .mode = mode})};
   if (amg) {
     amg->mode = mode;
+    amg->keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
     return {.object = std::make_unique<solver::amg::AmgPreconditioner>(
                 *matrix, *amg, collective_choose_near_null(*matrix, settings, problem))};
   }

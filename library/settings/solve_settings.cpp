@@ -53,17 +53,20 @@ void check_multigrid(const SolveSettings& options) {
                      "; expected --method multigrid");
 }
 
-/// Near-null vectors are of amg, and of rows in the order of the files.
-void check_near_null(const SolveSettings& options) {
-  const auto check = [&](bool is_given, const char* name) {
-    if (!is_given) return;
-    if (!options.parsed_amg())
+/// Cycles and near-null vectors are of amg, vectors also of rows in the order of the files.
+void check_amg_options(const SolveSettings& options) {
+  const auto check_amg = [&](bool is_given, const char* name) {
+    if (is_given && !options.parsed_amg())
       throw InputError(fmt::format("{}: found with --preconditioner {}; expected amg", name,
                                    options.preconditioner));
-    if (!options.has_given_order())
+  };
+  const auto check = [&](bool is_given, const char* name) {
+    check_amg(is_given, name);
+    if (is_given && !options.has_given_order())
       throw InputError(
           fmt::format("{}: found with --order rcm or --partition metis; expected neither", name));
   };
+  check_amg(!options.cycle.empty(), "--cycle");
   check(!options.near_null.empty(), "--near-null");
   check(!options.coordinates.empty(), "--coordinates");
   check(options.block_size > 0, "--block-size");
@@ -161,6 +164,7 @@ const std::vector<Setting>& table() {
          parse_grid(text);
          settings.grid = text;
        }},
+      {"cycle", word(&SolveSettings::cycle, {"V", "K", "additive", "auto"})},
       {"near-null",
        [](SolveSettings& settings, const std::string& text) { settings.near_null = text; }},
       {"coordinates",
@@ -283,7 +287,9 @@ std::optional<solver::IsaiPreconditioner::Form> SolveSettings::parsed_isai() con
 
 std::optional<solver::amg::Settings> SolveSettings::parsed_amg() const {
   if (!is_amg(preconditioner)) return std::nullopt;
-  return parse_amg(preconditioner);
+  solver::amg::Settings parsed = parse_amg(preconditioner);
+  if (!cycle.empty()) parsed.form = parse_cycle(cycle);
+  return parsed;
 }
 
 solver::MultigridSettings SolveSettings::parsed_multigrid() const {
@@ -300,8 +306,12 @@ std::optional<solver::MatrixMultigrid::Grid> SolveSettings::parsed_grid() const 
 }
 
 void SolveSettings::check() const {
-  check_near_null(*this);
+  check_amg_options(*this);
   const std::string name = preconditioner_name();
+  if (const auto amg = parsed_amg();
+      amg && amg->form == solver::amg::Settings::Form::k && needs_symmetric_preconditioner())
+    throw InputError("--cycle: found K with --method " + method +
+                     "; expected --method fcg or fgmres, because a K-cycle is not linear");
   if (parsed_schwarz() || parsed_isai() || parsed_amg()) {
     if (is_matrix_free())
       throw InputError("--preconditioner: found " + name +

@@ -31,6 +31,7 @@ struct SolveSettings {
   std::string null_space;  // constant, none or a file; empty: found where it is easy
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   std::string grid;  // of the rows of a matrix; empty where not given
+  std::string cycle;  // of amg; empty: as `preconditioner` says
   std::string near_null;  // a file of vectors that amg keeps on coarse levels; empty: none
   std::string coordinates;  // a file of the nodes' coordinates; empty: none
   int block_size = 0;  // rows of a node; 0: not given

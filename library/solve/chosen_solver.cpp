@@ -115,7 +115,7 @@ void ChosenSolver::collective_find_null_space(spmv::SparseOperator& matrix) {
   }
 }
 
-void ChosenSolver::collective_renew() {
+void ChosenSolver::collective_renew(bool keeps_pattern) {
   const std::vector<Candidate> before = std::exchange(ways_, {});
   const std::size_t way_before = way_;
   collective_look();
@@ -130,7 +130,12 @@ void ChosenSolver::collective_renew() {
     return;
   }
   way_ = way_before;
-  collective_set_up(ways_[way_]);
+  const bool has_adapted =
+      keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
+  if (has_adapted)
+    collective_make_method();
+  else
+    collective_set_up(ways_[way_]);
 }
 
 void ChosenSolver::collective_take_way() {
@@ -152,7 +157,6 @@ void ChosenSolver::collective_take_way() {
 
 void ChosenSolver::collective_set_up(const Candidate& way) {
   method_.reset();  // it refers to the preconditioner
-  block_methods_.clear();
   deflated_.reset();
   preconditioner_.reset();
   schwarz_ = nullptr;
@@ -161,6 +165,13 @@ void ChosenSolver::collective_set_up(const Candidate& way) {
   settings_.preconditioner = way.preconditioner;
   if (hooks_.on_set_up) hooks_.on_set_up(settings_);
   collective_make_preconditioner();
+  collective_make_method();
+}
+
+void ChosenSolver::collective_make_method() {
+  method_.reset();
+  block_methods_.clear();
+  deflated_.reset();
   if (null_space_)
     deflated_ =
         std::make_unique<solver::DeflatedPreconditioner>(*null_space_, preconditioner_.get());

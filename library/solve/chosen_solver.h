@@ -73,8 +73,9 @@ class ChosenSolver {
   ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, SystemContext context,
                SolveHooks hooks = {});
 
-  /// Looks at new values of the matrix and sets up again. Throws comm_thread::InputError.
-  void collective_renew();
+  /// Looks at new values of the matrix and sets up again. `keeps_pattern`: a preconditioner that
+  /// can keep what it made of the matrix's pattern does. Throws comm_thread::InputError.
+  void collective_renew(bool keeps_pattern);
 
   /// Solves A·x = b from `guess`; from 0 where it is empty. Shape: b, guess: [element_count].
   /// Throws comm_thread::InputError where all ways refuse the matrix, or the method takes no guess.
@@ -119,6 +120,7 @@ class ChosenSolver {
   solver::SolveReport collective_run_method(std::span<const double> b,
                                             std::span<const double> guess);
   void collective_set_up(const solver::Candidate& way);
+  void collective_make_method();  // for the preconditioner that there is
   void collective_make_preconditioner();
   void choose_options();
   int block_width(std::size_t count) const;

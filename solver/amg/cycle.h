@@ -2,8 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/hierarchy.h"
@@ -13,7 +17,7 @@
 
 namespace weft::solver::amg {
 
-/// One V-cycle on a hierarchy: z ≈ A⁻¹·r, symmetric.
+/// One cycle on a hierarchy: z ≈ A⁻¹·r. The V-cycle is symmetric:
 ///
 ///     b ─► x = q(A)·b ─► r = b − A·x ─► Pᵀ·r ─► next level ─► x += P·e ─► r = b − A·x ─► x +=
 ///     q(A)·r
@@ -21,6 +25,17 @@ namespace weft::solver::amg {
 /// q is the smoothing polynomial. With its usual degree of 2 a level multiplies four times with its
 /// matrix, and its vectors are read and written in these products only: 4 of A, 1 of P, 1 of Pᵀ,
 /// each beside one halo exchange in the mode of the settings.
+///
+/// A K-cycle solves each level between the finest and the direct one by two iterations of flexible
+/// conjugate gradients that have this cycle as their preconditioner.
+///
+/// The additive cycle adds what all levels contribute: Λ·r_l, with Λ = M⁻¹ + M⁻¹ − M⁻¹·A·M⁻¹ of
+/// Jacobi's M, through transfers (I − M⁻¹·A)·P. With r' = r − A·M⁻¹·r, which is restricted, Λ·r is
+/// M⁻¹·(r + r'): a level needs two products with A, and no smoothing waits for a coarser level.
+///
+/// Sources: Notay and Vassilevski 2008, "Recursive Krylov-based multigrid cycles", algorithm 3.1;
+/// Vassilevski and Yang 2014, "Reducing communication in algebraic multigrid using additive
+/// variants", section 3.
 template <class Value>
 class Cycle {
  public:
@@ -33,6 +48,11 @@ class Cycle {
   /// met in a barrier; ends with a barrier. Collective. Throws comm_thread::MpiError.
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z);
 
+  /// The next right-hand side that is not zero sets the scale of single precision anew. Thread: the
+  /// main thread, outside the team.
+  void begin_solve();
+  /// As of Preconditioner.
+  bool collective_take_new_values() { return hierarchy_.collective_take_new_values(); }
   double norm() const { return hierarchy_.norm(); }
   HierarchyReport report() const;
   /// Times count from now on.
@@ -44,8 +64,17 @@ class Cycle {
   void collective_choose_unit(const comm_thread::TeamThread& thread, const double* r);
   void take(const comm_thread::TeamThread& thread, const double* r);
   void give(const comm_thread::TeamThread& thread, double* z);
-  void descend(const comm_thread::TeamThread& thread, std::size_t number);
-  void ascend(const comm_thread::TeamThread& thread, std::size_t number);
+  /// x ≈ A⁻¹·b on a level, by a visit of it and all coarser ones.
+  void visit(const comm_thread::TeamThread& thread, std::size_t number);
+  void visit_additively(const comm_thread::TeamThread& thread, std::size_t number);
+  /// The same by two iterations of flexible conjugate gradients; changes b.
+  void iterate(const comm_thread::TeamThread& thread, std::size_t number);
+  /// The right-hand side of the next level from r.
+  void restrict_residual(const comm_thread::TeamThread& thread, std::size_t number);
+  double bound_sums(const comm_thread::TeamThread& thread, LevelOf& level);
+  /// Products of pairs of vectors, at most three. Shape: [row count of the level].
+  void collective_dots(const comm_thread::TeamThread& thread, const LevelOf& level, double bound,
+                       std::initializer_list<std::pair<const Value*, const Value*>> pairs);
   void solve_coarsest(const comm_thread::TeamThread& thread);
   void compute_residual(const comm_thread::TeamThread& thread, LevelOf& level);
   template <bool from_zero>
@@ -62,6 +91,7 @@ class Cycle {
   Settings settings_;
   Hierarchy<Value> hierarchy_;
   std::vector<double> largest_;  // by thread
+  std::optional<comm_thread::ReproducibleSum> sums_;  // of a K-cycle
   /// A power of two by which right-hand sides are multiplied, so that they stay in the range of
   /// single precision: 0 before the first one that is not zero.
   double unit_ = 0;

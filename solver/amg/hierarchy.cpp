@@ -42,6 +42,10 @@ constexpr double rough_share = 0.5;
 /// A coarse diagonal entry below this share of Σ_i P_ij²·a_ii has been left by rounding, where an
 /// aggregate is all of a singular part of the matrix: its row is left out.
 constexpr double rounding_share = 1e-12;
+/// Where rows of the smoothed prolongator would have more entries than this on average, it is not
+/// smoothed: coarse levels of matrices whose couplings lead anywhere fill up otherwise. Grids and
+/// meshes have 2 to 5. irregular:200000 took 900 MB and 888 entries a coarse row.
+constexpr std::int64_t most_entries_of_a_row = 8;
 /// Upper bound of the norm of smoothing, before and after.
 constexpr double smoother_norm = 10;
 
@@ -83,25 +87,32 @@ std::vector<double> own_part(const RowValues<double>& values, LocalIndex count) 
 template <class Value>
 Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& settings,
                             NearNullSpace near_null_space)
-    : crew_(op.communicator(), op.comm_thread(), op.team()),
+    : op_(op),
+      crew_(op.communicator(), op.comm_thread(), op.team()),
       settings_(settings),
       space_(std::move(near_null_space)) {
-  collective_build(op);
+  collective_build();
   make_vectors();
   crew_.communicator().barrier();  // both ends of every pair exist
 }
 
 template <class Value>
-void Hierarchy<Value>::collective_build(const spmv::SparseOperator& op) {
-  const auto finest_rows = op.matrix().thread_rows();
-  auto next = collective_add_level(op.matrix().matrix(), {finest_rows.begin(), finest_rows.end()});
+void Hierarchy<Value>::collective_build() {
+  const auto finest_rows = op_.matrix().thread_rows();
+  auto next = collective_add_level(op_.matrix().matrix(), {finest_rows.begin(), finest_rows.end()});
   while (next) {
-    const spmv::DistributedMatrix matrix = std::move(*next);
+    spmv::DistributedMatrix matrix = std::move(*next);
     next = collective_add_level(matrix, spmv::cut_rows_for_threads(matrix.rows.row_offsets.span(),
                                                                    1, crew_.team().thread_count()));
+    if (settings_.keeps_set_up) kept_[levels_.size() - 2].coarse = std::move(matrix);
   }
   transfer_.reset();
   space_ = {};
+  collective_bound_norm();
+}
+
+template <class Value>
+void Hierarchy<Value>::collective_bound_norm() {
   norm_ = coarsest_ ? coarsest_->inverse_norm() : smoother_norm;
   for (auto square = transfer_norms_.rbegin(); square != transfer_norms_.rend(); ++square)
     norm_ = smoother_norm + *square * norm_;
@@ -111,34 +122,84 @@ void Hierarchy<Value>::collective_build(const spmv::SparseOperator& op) {
 }
 
 template <class Value>
-std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
-    const spmv::DistributedMatrix& matrix, std::vector<LocalIndex> thread_rows) {
-  const perfmodel::Stopwatch watch;
-  const bool is_finest = levels_.empty();
-  levels_.push_back(std::make_unique<Level<Value>>());
-  Level<Value>& level = *levels_.back();
-  level.thread_rows = std::move(thread_rows);
-  const LevelMatrix fine{
-      .matrix = matrix,
-      .plan = spmv::collective_build_halo_plan(crew_.communicator(), matrix.partition, matrix.rank,
-                                               matrix.halo_columns),
-      .thread_rows = level.thread_rows};
+bool Hierarchy<Value>::collective_take_new_values() {
+  if (!settings_.keeps_set_up) return false;
+  transfer_norms_.clear();
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const perfmodel::Stopwatch watch;
+    Level<Value>& level = *levels_[i];
+    const LevelMatrix fine =
+        collective_describe(level, i == 0 ? op_.matrix().matrix() : kept_[i - 1].coarse);
+    if (i > 0) transfer_ = std::move(kept_[i - 1].transfer);
+    std::vector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
+    if (i > 0) keep_transfer(kept_[i - 1]);
+    if (i < kept_.size()) {
+      Kept& kept = kept_[i];
+      Transfer& transfer = *kept.transfer;
+      transfer.scale = std::move(scale);
+      if (!kept.plan) kept.plan.emplace(crew_, fine, transfer.prolongator, transfer.columns);
+      kept.plan->collective_multiply(crew_, fine, transfer.prolongator, transfer.columns,
+                                     transfer.restriction, kept.coarse);
+    }
+    level.report.setup_seconds = watch.seconds();
+  }
+  collective_bound_norm();
+  crew_.communicator().barrier();  // both ends of every pair exist
+  return true;
+}
+
+template <class Value>
+void Hierarchy<Value>::keep_transfer(Kept& kept) {
+  transfer_->inverse_scale.reset();
+  kept.transfer = std::move(transfer_);
+  transfer_.reset();
+}
+
+template <class Value>
+LevelMatrix Hierarchy<Value>::collective_describe(const Level<Value>& level,
+                                                  const spmv::DistributedMatrix& matrix) const {
+  return {.matrix = matrix,
+          .plan = spmv::collective_build_halo_plan(crew_.communicator(), matrix.partition,
+                                                   matrix.rank, matrix.halo_columns),
+          .thread_rows = level.thread_rows};
+}
+
+template <class Value>
+std::vector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
+                                                            const LevelMatrix& fine,
+                                                            bool is_direct) {
+  Level<Value>& level = *levels_[number];
+  const bool is_finest = number == 0;
+  Level<Value>* const finer = is_finest ? nullptr : levels_[number - 1].get();
   RowValues<double> scale(crew_, fine.plan, fine.thread_rows, 0);
-  collective_scale(
-      crew_, fine,
-      is_finest ? std::vector<double>{} : collective_bound_rounding(*levels_[levels_.size() - 2]),
-      scale);
-  const std::vector<double> own_scale = own_part(scale, fine.row_count());
+  collective_scale(crew_, fine,
+                   is_finest ? std::vector<double>{} : collective_bound_rounding(*finer), scale);
+  std::vector<double> own_scale = own_part(scale, fine.row_count());
   if (is_finest)
     finest_scale_ = own_scale;
   else
-    collective_make_transfers(*levels_[levels_.size() - 2], level, own_scale, matrix.partition);
+    collective_make_transfers(*finer, level, own_scale, fine.matrix.partition);
+  if (is_direct)
+    collective_make_direct(level, fine, own_scale);
+  else
+    collective_make_smoother(number, fine, scale);
+  return own_scale;
+}
+
+template <class Value>
+std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
+    const spmv::DistributedMatrix& matrix, std::vector<LocalIndex> thread_rows) {
+  const perfmodel::Stopwatch watch;
+  levels_.push_back(std::make_unique<Level<Value>>());
+  Level<Value>& level = *levels_.back();
+  level.thread_rows = std::move(thread_rows);
+  const LevelMatrix fine = collective_describe(level, matrix);
+  const bool is_direct = matrix.partition.row_count() <= settings_.direct_rows;
+  const std::vector<double> own_scale = collective_fill_level(levels_.size() - 1, fine, is_direct);
+  if (settings_.keeps_set_up && levels_.size() > 1) keep_transfer(kept_.back());
 
   std::optional<GalerkinProduct> product;
-  if (matrix.partition.row_count() <= settings_.direct_rows) {
-    collective_make_direct(level, fine, own_scale);
-  } else {
-    collective_make_smoother(level, fine, scale);
+  if (!is_direct) {
     if (levels_.size() < most_levels)
       product = space_.is_constant() ? collective_coarsen(level, fine, own_scale)
                                      : collective_coarsen_nodes(level, fine, own_scale);
@@ -152,6 +213,9 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   level.report.setup_seconds = watch.seconds();
   if (!product) return std::nullopt;
   transfer_->restriction = std::move(product->restriction);
+  if (settings_.keeps_set_up)
+    kept_.push_back(
+        {.coarse = {.partition = product->matrix.partition, .rows = {}, .halo_columns = {}}});
   return std::move(product->matrix);
 }
 
@@ -165,8 +229,9 @@ void Hierarchy<Value>::collective_make_direct(Level<Value>& level, const LevelMa
 }
 
 template <class Value>
-void Hierarchy<Value>::collective_make_smoother(Level<Value>& level, const LevelMatrix& matrix,
+void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelMatrix& matrix,
                                                 const RowValues<double>& scale) {
+  Level<Value>& level = *levels_[number];
   const spmv::CrsMatrix& rows = matrix.matrix.rows;
   const auto for_row = [&](LocalIndex row, const auto& visit) {
     const auto i = static_cast<std::size_t>(row);
@@ -195,9 +260,10 @@ void Hierarchy<Value>::collective_make_smoother(Level<Value>& level, const Level
       });
   const double estimate =
       collective_estimate_largest(crew_, *level.off_diagonal, matrix.matrix.first_row(),
-                                  matrix.matrix.partition.row_count(), levels_.size());
+                                  matrix.matrix.partition.row_count(), number + 1);
   level.report.largest_eigenvalue = eigenvalue_margin * std::max(estimate, 1.0);
-  level.smoother = Polynomial(settings_.degree, level.report.largest_eigenvalue);
+  level.smoother = Polynomial(settings_.form == Settings::Form::additive ? 1 : settings_.degree,
+                              level.report.largest_eigenvalue);
 }
 
 template <class Value>
@@ -215,6 +281,12 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
       strong.one_way_share() > rough_share ? factor_of_rough_coefficients : prolongator_factor;
   auto prolongator =
       collective_build_prolongator(crew_, matrix, strong, aggregates, factor / largest, columns);
+  const std::int64_t entries =
+      crew_.communicator().sum(prolongator.begin[static_cast<std::size_t>(matrix.row_count())]);
+  if (entries > most_entries_of_a_row * matrix.matrix.partition.row_count()) {
+    columns = CoarseColumns(aggregates.partition(), crew_.communicator().rank());
+    prolongator = collective_build_prolongator(crew_, matrix, strong, aggregates, 0, columns);
+  }
   GalerkinProduct product =
       collective_multiply_galerkin(crew_, matrix, prolongator, aggregates.partition(), columns);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
@@ -383,6 +455,11 @@ void Hierarchy<Value>::make_vectors() {
                                      level.z[k].data());
       }
     }
+    if (has_inner_iterations(i))
+      for (LevelVector<Value>& vector : level.inner) {
+        vector = LevelVector<Value>(crew_, level.thread_rows, 0);
+        level.report.allocated_bytes += vector.bytes();
+      }
     level.report.allocated_bytes += level.b.bytes() + level.r.bytes() + level.rest.bytes() +
                                     level.z[0].bytes() + level.z[1].bytes() +
                                     level.off_diagonal->bytes();
@@ -404,23 +481,34 @@ void Hierarchy<Value>::report_exchanges() {
     report.sent_bytes += count * halo.sent_bytes();
     report.sent_messages += count * std::int64_t{halo.message_count()};
   };
-  const int first = settings_.degree > 1 ? 1 : 0;  // of smoothing
-  const int others = std::max(0, settings_.degree - 2);
+  const bool is_additive = settings_.form == Settings::Form::additive;
+  const int degree = is_additive ? 1 : settings_.degree;
+  int visits = 1;
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     Level<Value>& level = *levels_[i];
+    level.report.visits = visits = has_inner_iterations(i) ? 2 * visits : visits;
     if (!level.off_diagonal) continue;
+    const int first = degree > 1 ? visits : 0;  // of smoothing
+    const int others = visits * std::max(0, degree - 2);
+    if (is_additive && level.restriction) {
+      add(level.report, *level.b_to_smooth, 1);
+      add(level.report, *level.r_to_smooth, 1);
+      add(level.report, *level.r_to_restrict, 1);
+      add(level.report, *levels_[i + 1]->x_to_prolongate, 1);
+      continue;
+    }
     const int sides = level.restriction ? 2 : 1;  // before and after the coarse correction
     add(level.report, *level.b_to_smooth, first);
     if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
     if (!level.restriction) continue;
-    add(level.report, *level.x_to_multiply, 2);
+    add(level.report, *level.x_to_multiply, (has_inner_iterations(i) ? 3 : 2) * visits);
     add(level.report, *level.r_to_smooth, first);
-    add(level.report, *level.r_to_restrict, 1);
-    add(level.report, *levels_[i + 1]->x_to_prolongate, 1);
+    add(level.report, *level.r_to_restrict, visits);
+    add(level.report, *levels_[i + 1]->x_to_prolongate, visits);
   }
   if (coarsest_) {
-    levels_.back()->report.sent_bytes += coarsest_->sent_bytes();
-    levels_.back()->report.sent_messages += coarsest_->message_count();
+    levels_.back()->report.sent_bytes += visits * coarsest_->sent_bytes();
+    levels_.back()->report.sent_messages += std::int64_t{visits} * coarsest_->message_count();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
+#include "solver/amg/coarsening/galerkin_plan.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -33,9 +34,15 @@ template <class Value>
 class Hierarchy {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
-  /// every rank, where a diagonal entry is not positive. `near_null_space`: of this rank's rows.
+  /// every rank, where a diagonal entry is not positive. Lifetime: `op` outlives it.
+  /// `near_null_space`: of this rank's rows.
   Hierarchy(const spmv::SparseOperator& op, const Settings& settings,
             NearNullSpace near_null_space = {});
+
+  /// Renews all levels for new values of the matrix, with the aggregates and prolongators that
+  /// there are. False, and nothing done, unless the settings ask to keep them. Collective. Thread:
+  /// the main thread, outside the team. Throws comm_thread::InputError.
+  bool collective_take_new_values();
 
   Crew& crew() { return crew_; }
   std::vector<std::unique_ptr<Level<Value>>>& levels() { return levels_; }
@@ -58,13 +65,28 @@ class Hierarchy {
     std::unique_ptr<RowValues<double>> inverse_scale{};
   };
 
-  void collective_build(const spmv::SparseOperator& op);
+  /// What a level keeps for new values.
+  struct Kept {
+    std::optional<Transfer> transfer{};
+    std::optional<GalerkinPlan> plan{};  // from the first new values on
+    spmv::DistributedMatrix coarse;
+  };
+
+  void collective_build();
+  /// Scale, transfers from the finer level, and smoother or direct solution. Returns the scale of
+  /// own rows.
+  std::vector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
+                                            bool is_direct);
+  LevelMatrix collective_describe(const Level<Value>& level,
+                                  const spmv::DistributedMatrix& matrix) const;
+  void collective_bound_norm();
+  void keep_transfer(Kept& kept);
   /// Adds a level; returns the matrix of the next, or nothing.
   std::optional<spmv::DistributedMatrix> collective_add_level(
       const spmv::DistributedMatrix& matrix, std::vector<spmv::LocalIndex> thread_rows);
   void collective_make_direct(Level<Value>& level, const LevelMatrix& matrix,
                               const std::vector<double>& scale);
-  void collective_make_smoother(Level<Value>& level, const LevelMatrix& matrix,
+  void collective_make_smoother(std::size_t number, const LevelMatrix& matrix,
                                 const RowValues<double>& scale);
   std::optional<GalerkinProduct> collective_coarsen(const Level<Value>& level,
                                                     const LevelMatrix& matrix,
@@ -80,11 +102,17 @@ class Hierarchy {
                                  const std::vector<double>& coarse_scale,
                                  const spmv::RowPartition& partition);
   void make_vectors();
+  /// Is level `i` solved by inner iterations of a K-cycle?
+  bool has_inner_iterations(std::size_t i) const {
+    return settings_.form == Settings::Form::k && i > 0 && levels_[i]->restriction.has_value();
+  }
   /// What every level exchanges in a cycle.
   void report_exchanges();
 
+  const spmv::SparseOperator& op_;
   Crew crew_;
   Settings settings_;
+  std::vector<Kept> kept_;  // by level
   NearNullSpace space_;  // of the last level so far
   std::vector<std::unique_ptr<Level<Value>>> levels_;
   std::optional<CoarsestLevel> coarsest_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "solver/amg/settings.h"
 #include "spmv/rows/halo.h"
 
 namespace weft::solver::amg {
@@ -18,6 +19,7 @@ struct LevelReport {
   std::int64_t rows = 0;
   std::int64_t nonzeros = 0;  // of its matrix
   std::int64_t ranks = 0;  // that have rows of it
+  std::int64_t visits = 1;  // in a cycle
   bool is_direct = false;
   double largest_eigenvalue = 0;  // the bound that smoothing uses; 0 where there is none
   std::int64_t own_rows = 0;
@@ -33,6 +35,7 @@ struct LevelReport {
 
 /// All levels, the finest first.
 struct HierarchyReport {
+  Settings::Form form = Settings::Form::v;
   std::int64_t cycles = 0;
   int degree = 0;
   bool is_single_precision = false;

@@ -6,7 +6,8 @@ namespace weft::solver::amg {
 
 AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings,
                                      NearNullSpace near_null_space)
-    : cycle_(collective_make(op, settings, std::move(near_null_space))) {}
+    : cycle_(collective_make(op, settings, std::move(near_null_space))),
+      is_symmetric_(settings.form != Settings::Form::k) {}
 
 AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::SparseOperator& op,
                                                                const Settings& settings,
@@ -18,6 +19,14 @@ AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::Spars
 
 void AmgPreconditioner::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {
   std::visit([&](auto& cycle) { cycle->apply(thread, r, z); }, cycle_);
+}
+
+void AmgPreconditioner::begin_solve() {
+  std::visit([](auto& cycle) { cycle->begin_solve(); }, cycle_);
+}
+
+bool AmgPreconditioner::collective_take_new_values() {
+  return std::visit([](auto& cycle) { return cycle->collective_take_new_values(); }, cycle_);
 }
 
 double AmgPreconditioner::norm() const {

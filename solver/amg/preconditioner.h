@@ -14,9 +14,8 @@
 namespace weft::solver::amg {
 
 /// Algebraic multigrid as a preconditioner, for symmetric positive definite matrices of any origin:
-/// one V-cycle of smoothed aggregation. Symmetric if A is. No bit depends on ranks, threads and
-/// modes.
-/// Lifetime: `op` outlives it.
+/// one cycle of smoothed aggregation. Symmetric if A is, but for a K-cycle. No bit depends on
+/// ranks, threads and modes. Lifetime: `op` outlives it.
 class AmgPreconditioner final : public Preconditioner {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
@@ -27,7 +26,11 @@ class AmgPreconditioner final : public Preconditioner {
 
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override;
-  bool is_symmetric() const override { return true; }
+  void begin_solve() override;
+  /// Keeps aggregates, prolongators and patterns, and computes everything else anew: the same bits
+  /// as a set-up that comes to the same prolongators. False unless `keeps_set_up`.
+  bool collective_take_new_values() override;
+  bool is_symmetric() const override { return is_symmetric_; }
 
   /// What each level has and took. Thread: the main thread, outside the team.
   HierarchyReport report() const;
@@ -41,6 +44,7 @@ class AmgPreconditioner final : public Preconditioner {
                                   NearNullSpace near_null_space);
 
   AnyCycle cycle_;
+  bool is_symmetric_;
 };
 
 }  // namespace weft::solver::amg

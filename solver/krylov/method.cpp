@@ -354,6 +354,7 @@ SolveReport KrylovMethod::solve(std::span<const double> b, std::span<const doubl
   SolveReport report;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const perfmodel::Stopwatch watch;
+  if (options_.preconditioner) options_.preconditioner->begin_solve();
   operator_.team().run([&](const TeamThread& thread) {
     double first_norm = -1;
     SolveReport state = is_continued()  ? collective_continue(thread, b, first_norm)

@@ -52,6 +52,9 @@ class DeflatedPreconditioner final : public Preconditioner {
       : null_space_(null_space), inner_(inner) {}
 
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
+  void begin_solve() override {
+    if (inner_) inner_->begin_solve();
+  }
   double norm() const override { return inner_ ? inner_->norm() : 1; }
   bool is_symmetric() const override { return !inner_ || inner_->is_symmetric(); }
 

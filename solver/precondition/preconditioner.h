@@ -18,6 +18,15 @@ class Preconditioner {
   /// written, by all, before a barrier; ends with one. Collective. Throws comm_thread::MpiError.
   virtual void apply(const comm_thread::TeamThread& thread, const double* r, double* z) = 0;
 
+  /// Is called before each solve, whose right-hand side may have another magnitude than the last.
+  /// Thread: the main thread, outside the team.
+  virtual void begin_solve() {}
+
+  /// Adapts M to new values of its matrix, whose pattern is the same. False: M has to be made
+  /// again. Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError
+  /// on every rank.
+  virtual bool collective_take_new_values() { return false; }
+
   /// Estimate of ‖M‖, the same on all ranks; sums derive from it how many bits they keep.
   virtual double norm() const = 0;
 

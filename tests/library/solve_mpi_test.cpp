@@ -139,6 +139,25 @@ TEST_CASE("a preconditioner is made again after new values, unless it is to be k
   CHECK(collective_hash(job, fresh, x) == hash);
 }
 
+TEST_CASE("amg takes new values with the aggregates that it has") {
+  const Job job = make_job();
+  TridiagonalRows rows(row_count, job.rank(), job.size());
+  Matrix a = Matrix::from_rows(job, rows.rows());
+  const std::vector<double> b = a.right_hand_side();
+  std::vector<double> x(b.size());
+  Solver solver(a, {{"preconditioner", "amg:direct=10"}});
+  const auto first = solver.solve(b, x);
+  CHECK(first.converged());
+  std::vector<double> expected = x;
+  for (double& value : expected) value /= 4;
+  for (double& value : rows.values) value *= 4;
+  a.update_values(rows.values);
+  const auto second = solver.solve(b, x);
+  CHECK(second.converged());
+  CHECK(second.iterations == first.iterations);
+  CHECK(x == expected);
+}
+
 /// The one-dimensional Laplacian as functions.
 UserOperator laplacian(const Job& job, std::int64_t rows, bool is_threaded) {
   UserOperator user;

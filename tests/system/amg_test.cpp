@@ -126,6 +126,30 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
   }
 }
 
+TEST_CASE("cycles of amg are compared, and a K-cycle needs a flexible method") {
+  const auto result = run_weft(2, {"study", "amg", "poisson3d:20", "--cycles", "V,K,additive",
+                                   "--repetitions", "1", "--threads", "1", "--json", "-"});
+  INFO(result.errors);
+  CHECK(result.exit_code == 0);
+  const json report = report_of(result);
+  const json& runs = report["study"]["problems"][0]["runs"];
+  CHECK(runs.size() == 3);
+  for (const json& run : runs) {
+    CAPTURE(run["cycle"].get<std::string>());
+    CHECK(run["status"] == "converged");
+    CHECK(run["amg"]["cycle"] == run["cycle"]);
+    CHECK(run["messages_per_cycle"].get<int>() > 0);
+    CHECK(run["hidden_fraction"].get<double>() >= 0);
+    CHECK(run["hidden_fraction"].get<double>() <= 1);
+  }
+  CHECK(runs[1]["iterations"].get<int>() <= runs[0]["iterations"].get<int>());
+  CHECK(runs[2]["iterations"].get<int>() > runs[0]["iterations"].get<int>());
+  CHECK(runs[2]["messages_per_cycle"].get<int>() < runs[0]["messages_per_cycle"].get<int>());
+  check_refused(2, {"solve", "poisson3d:8", "--preconditioner", "amg", "--cycle", "K"},
+                "--cycle: found K with --method cg");
+  check_refused(2, {"study", "amg", "poisson3d:8", "--degrees", "5"}, "--degrees: found 5");
+}
+
 TEST_CASE("the report has every level with its rows, memory, messages and times") {
   for (const int ranks : {1, 3}) {
     CAPTURE(ranks);
@@ -215,8 +239,8 @@ TEST_CASE("what amg cannot do is refused in one line on any number of ranks") {
   }
   check_refused(1, {"solve", problem, "--method", "pcg-jacobi", "--preconditioner", "amg"},
                 "found amg with --method pcg-jacobi");
-  for (const std::string settings :
-       {"degree=5", "strength=2", "gather=0", "direct=0", "cycle=F", "degree"})
+  for (const std::string settings : {"degree=5", "strength=2", "gather=0", "direct=0", "degree"})
     check_refused(1, {"solve", problem, "--preconditioner", "amg:" + settings},
                   "found '" + settings + "'");
+  check_refused(1, {"solve", problem, "--preconditioner", "amg:cycle=F"}, "found the cycle 'F'");
 }

@@ -38,6 +38,8 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("poisson3d27:70 --method cg-pipelined");
   check_forecast("irregular:600000 --preconditioner jacobi");
   check_forecast("poisson3d:90 --preconditioner multigrid");
+  check_forecast("poisson3d:80 --preconditioner amg");
+  check_forecast("elasticity3d:24 --preconditioner amg");
 }
 
 TEST_CASE("the forecast is also right for a matrix from a file and for the factors of Schwarz") {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "library/settings/amg_word.h"
 #include "tools/measure/communication_cost.h"
 
 namespace weft::tools {
@@ -40,6 +41,7 @@ Json collective_amg_report(const Job& job, comm_thread::CommThread& comm_thread,
     Json one = {{"rows", level.rows},
                 {"nonzeros", level.nonzeros},
                 {"ranks", level.ranks},
+                {"visits", level.visits},
                 {"solved", level.is_direct ? "directly" : "by smoothing"},
                 {"boundary_rows", job.world().sum(level.boundary_rows)},
                 {"allocated_bytes", collective_spread(job, allocated)},
@@ -50,7 +52,7 @@ Json collective_amg_report(const Job& job, comm_thread::CommThread& comm_thread,
     bytes += allocated;
     levels.push_back(std::move(one));
   }
-  return {{"cycle", "V"},
+  return {{"cycle", library::name_of(hierarchy.form)},
           {"degree", hierarchy.degree},
           {"precision", hierarchy.is_single_precision ? "single" : "double"},
           {"operator_complexity", hierarchy.operator_complexity},

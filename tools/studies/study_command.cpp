@@ -16,6 +16,7 @@
 #include "tools/measure/median_run.h"
 #include "tools/reporting/jacobi_report.h"
 #include "tools/studies/alpha_study.h"
+#include "tools/studies/amg_study.h"
 #include "tools/studies/cg_study.h"
 #include "tools/studies/multigrid_study.h"
 #include "tools/studies/scale_study.h"
@@ -138,9 +139,11 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft study alpha --subdomains 12 --points 64\n"
       "  mpiexec.mpich -n 2 weft study cg poisson3d:100\n"
       "  weft study multigrid poisson3d:100\n"
+      "  weft study amg poisson3d:64\n"
       "  weft study scale --simulated-ranks 32,512\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   add_alpha_study(command, session, exit_code);
+  add_amg_study(command, session, exit_code);
   add_cg_study(command, session, exit_code);
   add_multigrid_study(command, session, exit_code);
   add_scale_study(command, session, exit_code);

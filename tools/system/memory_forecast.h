@@ -18,6 +18,7 @@ namespace weft::tools {
 ///     matrix     12 bytes a nonzero, 8.5 a row
 ///     reading    buffers of text, or ordering: an order or a partition by graph, whichever is more
 ///     vectors    b and those of the method
+///     amg        levels and their set-up, by the nonzeros and rows of the matrix
 ///     halo       entries of other ranks, in every vector that is multiplied
 ///
 /// The factors of Schwarz are forecast when the matrix is there, from its symbolic analysis

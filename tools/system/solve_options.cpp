@@ -67,6 +67,7 @@ library::SolveSettings SolveOptions::settings() const {
   if (settings.has_preconditioner) settings.preconditioner = preconditioner;
   settings.null_space = null_space;
   settings.grid = grid;
+  settings.cycle = cycle;
   settings.near_null = near_null;
   settings.coordinates = coordinates;
   settings.block_size = block_size;
@@ -117,7 +118,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "share of a row's strongest coupling from which one is strong; K: degree of the\n"
           "smoothing polynomial, 1 to 4; N: rows up to which a level is solved directly;\n"
           "R: a level moves to fewer ranks where one has fewer rows; P: single or double, of\n"
-          "the levels; C: V; default:\n"
+          "the levels; C: V, K, additive or auto, as --cycle; default:\n"
           "strength=0.25,degree=2,direct=400,gather=1000,precision=single,cycle=V;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
@@ -133,6 +134,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(library::fault_of_preconditioner)
       ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]");
+  add_choice(command, "--cycle", options.cycle, {"V", "K", "additive", "auto"},
+             "with --preconditioner amg: V: one visit of each level; K, for fcg and fgmres: two\n"
+             "iterations of flexible conjugate gradients on each coarse level; additive: all\n"
+             "levels smooth at once, with fewer messages a cycle; default: auto, which is V");
   command
       .add_option(
           "--near-null", options.near_null,

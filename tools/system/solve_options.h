@@ -20,6 +20,7 @@ struct SolveOptions : SystemOptions {
   std::string preconditioner;  // empty where not given
   std::string grid;  // of the rows of a matrix; empty where not given
   std::string null_space;  // constant, none or a file; empty: found where it is easy
+  std::string cycle;  // of amg; empty where not given
   std::string near_null;  // a file of vectors for amg; empty where not given
   std::string coordinates;  // a file of the nodes' coordinates; the same
   int block_size = 0;  // rows of a node; 0: not given

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,23 @@ class CrewSystem {
   const comm_thread::ComputeTeam& team() const { return team_; }
   std::size_t first() const { return static_cast<std::size_t>(operator_.global_row(0)); }
   std::size_t count() const { return operator_.element_count(); }
+
+  /// Gives every entry another value: change(row, column, value).
+  template <class Change>
+  void change_values(const Change& change) {
+    spmv::SplitMatrix& split = operator_.changeable_matrix();
+    const spmv::DistributedMatrix& matrix = split.matrix();
+    split.update_values(team_, [&](const comm_thread::TeamThread&, spmv::LocalIndex begin,
+                                   spmv::LocalIndex end, std::span<double> values) {
+      for (spmv::LocalIndex row = begin; row < end; ++row)
+        for (auto k = matrix.rows.row_offsets[static_cast<std::size_t>(row)];
+             k < matrix.rows.row_offsets[static_cast<std::size_t>(row) + 1]; ++k) {
+          const auto place = static_cast<std::size_t>(k);
+          values[place] = change(matrix.first_row() + row,
+                                 matrix.global_column(matrix.rows.columns[place]), values[place]);
+        }
+    });
+  }
 
   /// This rank's part of a vector.
   std::vector<double> own(const std::vector<double>& whole) const {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -95,11 +96,15 @@ TEST_CASE("M is symmetric and positive") {
   for (const std::string problem : {"poisson2d:23x19", "poisson3d:9", "anisotropic3d:10,1,1,0.001",
                                     "diffusion3d:9,lognormal:3", "diffusion3d:9,jumps:10000"})
     for (const auto precision : {Settings::Precision::single, Settings::Precision::double_})
-      for (int degree = 1; degree <= 4; ++degree) {
+      for (int degree = 0; degree <= 4; ++degree) {  // 0: the additive cycle
         CAPTURE(problem, degree, static_cast<int>(precision));
         CrewSystem system(Communicator::self(), problem);
         AmgPreconditioner preconditioner(
-            system.op(), {.degree = degree, .direct_rows = 20, .precision = precision});
+            system.op(), {.degree = std::max(degree, 1),
+                          .direct_rows = 20,
+                          .precision = precision,
+                          .form = degree == 0 ? Settings::Form::additive : Settings::Form::v});
+        CHECK(preconditioner.is_symmetric());
         CHECK(preconditioner.report().levels.size() > 1);
         const double rounding = precision == Settings::Precision::single ? 1e-5 : 1e-12;
         const auto a = some_vector(system.count(), 1);
@@ -121,14 +126,22 @@ TEST_CASE("M has the same bits on any ranks and threads and in any mode") {
                                     "irregular:900,nnzr=7,bandwidth=40,seed=3"}) {
     CrewSystem alone(Communicator::self(), problem, 1);
     CrewSystem together(Communicator::collective_world(), problem);
-    for (const int degree : {2, 3}) {
+    struct Cycle {
+      Settings::Form form;
+      int degree;
+    };
+    for (const auto& [form, degree] : {Cycle{Settings::Form::v, 2},
+                                       {Settings::Form::v, 3},
+                                       {Settings::Form::k, 2},
+                                       {Settings::Form::additive, 2}}) {
       Settings settings = with_levels;
       settings.degree = degree;
+      settings.form = form;
       AmgPreconditioner reference(alone.op(), settings);
       const auto r = some_vector(alone.count(), 3);
       const auto expected = apply(alone, reference, r);
       for (const spmv::Mode mode : spmv::all_modes()) {
-        CAPTURE(problem, degree, spmv::name(mode));
+        CAPTURE(problem, static_cast<int>(form), degree, spmv::name(mode));
         settings.mode = mode;
         settings.gather_rows = mode == spmv::Mode::task ? 1 : 30;
         AmgPreconditioner preconditioner(together.op(), settings);
@@ -165,6 +178,107 @@ TEST_CASE("conjugate gradients take few iterations, and as many on any ranks") {
       CHECK(found.report.iterations == expected.report.iterations);
       CHECK(found.x == together.own(expected.x));
     }
+}
+
+TEST_CASE("the additive cycle is a V-cycle with Jacobi's smoothing") {
+  CrewSystem system(Communicator::collective_world(), "poisson3d:9");
+  const Settings additive{.direct_rows = 20,
+                          .precision = Settings::Precision::double_,
+                          .form = Settings::Form::additive};
+  Settings jacobi = additive;
+  jacobi.form = Settings::Form::v;
+  jacobi.degree = 1;
+  AmgPreconditioner one(system.op(), additive);
+  AmgPreconditioner other(system.op(), jacobi);
+  const auto r = some_vector(system.count(), 3);
+  const auto found = apply(system, one, r);
+  const auto expected = apply(system, other, r);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    CHECK(found[i] == Approx(expected[i]).margin(1e-11));
+}
+
+TEST_CASE("a K-cycle takes fewer iterations than a V-cycle of many levels, the same on any ranks") {
+  const std::string problem = "poisson2d:60x60";
+  CrewSystem alone(Communicator::self(), problem, 1);
+  CrewSystem together(Communicator::collective_world(), problem);
+  const std::vector<double> b(alone.count(), 1.0);
+  const Settings v{.degree = 1, .direct_rows = 4};
+  Settings k = v;
+  k.form = Settings::Form::k;
+  const Solved expected = solve(alone, k, b, "fcg");
+  const Solved found = solve(together, k, b, "fcg");
+  const Solved of_v = solve(together, v, b, "fcg");
+  CHECK(found.report.status == SolveStatus::converged);
+  CHECK(found.report.iterations < of_v.report.iterations);
+  CHECK(found.report.iterations == expected.report.iterations);
+  CHECK(found.x == together.own(expected.x));
+}
+
+TEST_CASE("a solve does not depend on the magnitude of the right-hand sides before it") {
+  CrewSystem system(Communicator::collective_world(), "poisson2d:20x20");
+  for (const auto form : {Settings::Form::v, Settings::Form::k}) {
+    Settings settings = with_levels;
+    settings.form = form;
+    AmgPreconditioner preconditioner(system.op(), settings);
+    KrylovMethod::Options options;
+    options.preconditioner = &preconditioner;
+    options.stop.tolerance = 1e-10;
+    const auto solver = find_krylov_method("fcg")->collective_make(system.op(), options);
+    std::int64_t iterations = 0;
+    std::vector<double> expected;
+    for (const int exponent : {0, -200, 200, 0}) {
+      CAPTURE(static_cast<int>(form), exponent);
+      const SolveReport report =
+          solver->solve(std::vector<double>(system.count(), std::ldexp(1.0, exponent)));
+      CHECK(report.status == SolveStatus::converged);
+      std::vector<double> x(solver->solution().begin(), solver->solution().end());
+      for (double& value : x) value = std::ldexp(value, -exponent);
+      if (expected.empty()) {
+        iterations = report.iterations;
+        expected = x;
+      }
+      CHECK(report.iterations == iterations);
+      CHECK(x == expected);
+    }
+  }
+}
+
+TEST_CASE("new values of the matrix keep the aggregates, with the bits of a new set-up") {
+  for (const std::string problem : {"diffusion3d:12,lognormal:2", "elasticity3d:9x4x4"}) {
+    // Times a power of two, the matrix has the same prolongators, and the inverse is exact.
+    const auto of_problem = [&](const CrewSystem& system) {
+      return problem.starts_with("elasticity") ? modes_of(system, problem) : NearNullSpace{};
+    };
+    for (const auto precision : {Settings::Precision::single, Settings::Precision::double_}) {
+      CAPTURE(problem, static_cast<int>(precision));
+      CrewSystem alone(Communicator::self(), problem, 1);
+      CrewSystem system(Communicator::collective_world(), problem);
+      Settings settings{.direct_rows = 20, .precision = precision};
+      settings.keeps_set_up = true;
+      AmgPreconditioner preconditioner(system.op(), settings, of_problem(system));
+      AmgPreconditioner not_kept(system.op(), {.direct_rows = 20}, of_problem(system));
+      CHECK_FALSE(not_kept.collective_take_new_values());
+      const auto r = some_vector(alone.count(), 3);
+      const auto before = apply(system, preconditioner, system.own(r));
+      system.change_values([](GlobalIndex, GlobalIndex, double value) { return 4 * value; });
+      CHECK(preconditioner.collective_take_new_values());
+      auto after = apply(system, preconditioner, system.own(r));
+      for (double& value : after) value *= 4;
+      CHECK(after == before);
+      // Values in another ratio: symmetric, definite, and the same on any ranks.
+      const auto change = [](GlobalIndex row, GlobalIndex column, double value) {
+        return row == column ? 1.25 * value : value;
+      };
+      AmgPreconditioner reference(alone.op(), settings, of_problem(alone));
+      alone.change_values([](GlobalIndex, GlobalIndex, double value) { return 4 * value; });
+      alone.change_values(change);
+      system.change_values(change);
+      CHECK(preconditioner.collective_take_new_values());
+      CHECK(reference.collective_take_new_values());
+      preconditioner.begin_solve();
+      CHECK(apply(system, preconditioner, system.own(r)) == system.own(apply(alone, reference, r)));
+    }
+  }
 }
 
 TEST_CASE("elasticity takes few iterations with the modes of a rigid body, the same on any ranks") {

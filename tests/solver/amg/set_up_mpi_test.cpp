@@ -11,9 +11,11 @@
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
+#include "solver/amg/coarsening/galerkin_plan.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/prolongator.h"
 #include "solver/amg/coarsening/strong_rows.h"
+#include "solver/amg/hierarchy.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/spectral_bound.h"
 #include "tests/solver/amg/crew_system.h"
@@ -224,6 +226,40 @@ TEST_CASE("the coarse matrix is the Galerkin product, with the same bits on any 
     const auto first = static_cast<std::size_t>(together.product.matrix.first_row());
     for (std::size_t row = 0; row < std::size_t(together.product.matrix.rows.row_count); ++row)
       CHECK(row_of(together.product.matrix, row) == row_of(alone.product.matrix, first + row));
+  }
+}
+
+TEST_CASE("a product by its plan has the bits of the product, for other values too") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    SetUp setup(Communicator::collective_world(), problem, tests::thread_count());
+    GalerkinPlan plan(setup.crew, setup.level, setup.prolongator, setup.columns);
+    for (const double share : {1.0, 1.5}) {
+      setup.system.change_values([&](GlobalIndex row, GlobalIndex column, double value) {
+        return row == column ? share * value : value;
+      });
+      CoarseColumns columns(setup.aggregates.partition(), setup.crew.communicator().rank());
+      const auto prolongator = collective_build_prolongator(setup.crew, setup.level, setup.strong,
+                                                            setup.aggregates, factor, columns);
+      const GalerkinProduct expected = collective_multiply_galerkin(
+          setup.crew, setup.level, prolongator, setup.aggregates.partition(), columns);
+      spmv::DistributedMatrix& found = setup.product.matrix;
+      plan.collective_multiply(setup.crew, setup.level, setup.prolongator, setup.columns,
+                               setup.product.restriction, found);
+      CHECK(std::ranges::equal(found.rows.columns.span(), expected.matrix.rows.columns.span()));
+      CHECK(std::ranges::equal(found.rows.values.span(), expected.matrix.rows.values.span()));
+    }
+  }
+}
+
+TEST_CASE("rows of the prolongator that lead anywhere are not smoothed") {
+  CrewSystem system(Communicator::collective_world(), "irregular:6000,nnzr=15,bandwidth=2000");
+  const Hierarchy<float> hierarchy(system.op(), {.direct_rows = 20});
+  CHECK(hierarchy.levels().size() > 1);
+  for (std::size_t i = 0; i + 1 < hierarchy.levels().size(); ++i) {
+    const auto entries =
+        system.op().communicator().sum(hierarchy.levels()[i]->prolongation->nonzero_count());
+    CHECK(entries <= 8 * hierarchy.levels()[i]->report.rows);
   }
 }
 

@@ -67,7 +67,8 @@ TEST_CASE("ranks, threads and modes change no bit, whatever the preconditioner")
   for (const std::string preconditioner :
        {"none", "jacobi", "schwarz", "ilu0", "block-lu", "isai"}) {
     const ReferenceMatrix laplacian = tests::reference_matrix(spmv::Problem::parse("poisson2d:20"));
-    const ReferenceMatrix unsymmetric = tests::convection(20);
+    const ReferenceMatrix unsymmetric =
+        tests::reference_matrix(spmv::Problem::parse("convection3d:10x8x5,300,-100,20"));
     const ReferenceMatrix symmetric =
         preconditioner == "none" ? tests::shifted_laplacian(20, 0.2) : laplacian;
     const Vector b = tests::some_vector(unsymmetric.size());

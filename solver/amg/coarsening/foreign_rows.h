@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "solver/amg/coarsening/coarse_columns.h"
+#include "solver/amg/coarsening/coupling.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/level_matrix.h"
+#include "spmv/rows/halo_plan.h"
+#include "spmv/rows/index.h"
+#include "spmv/rows/partition.h"
+
+namespace weft::solver::amg {
+
+/// A row of A·P.
+using FineRow = std::span<const Coupling<double>>;
+
+/// A fine row of another rank that has columns of this rank.
+struct ForeignRow {
+  spmv::GlobalIndex row = 0;
+  int owner = 0;
+  std::vector<Coupling<float>> transposed{};  // of P, in columns of this rank
+  std::size_t product_begin = 0;  // of A·P, in `Foreign::product`
+  std::size_t product_end = 0;
+};
+
+/// All of them, and what this rank sent.
+struct Foreign {
+  std::vector<ForeignRow> rows;  // ascending
+  std::vector<Coupling<double>> product;
+  std::map<int, std::vector<spmv::LocalIndex>> sent;  // this rank's rows that others got
+};
+
+/// Sends rows of P and A·P, `product`, to the owners of their columns. Columns of other ranks that
+/// come get a number. Collective. Thread: the main thread. Talks to those concerned only.
+Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
+                                 const CouplingRows<float>& prolongator,
+                                 const PageVector<FineRow>& product,
+                                 const spmv::RowPartition& coarse, CoarseColumns& columns);
+
+/// How fine values reach the ranks that got rows.
+spmv::HaloPlan plan_of(const Foreign& foreign);
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,115 @@
+#include "solver/amg/coarsening/galerkin_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "solver/amg/coarsening/foreign_rows.h"
+#include "spmv/rows/thread_rows.h"
+
+namespace weft::solver::amg {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+
+GalerkinPlan::GalerkinPlan(Crew& crew, const LevelMatrix& level,
+                           const CouplingRows<float>& prolongator, const CoarseColumns& columns)
+    : parts_(static_cast<std::size_t>(crew.team().thread_count())) {
+  constexpr LocalIndex none = -1;
+  const spmv::CrsMatrix& a = level.matrix.rows;
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    Part& part = parts_[index];
+    std::vector<LocalIndex> place_of(static_cast<std::size_t>(columns.count()), none);
+    for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
+         row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
+      const std::int64_t begin = std::ssize(part.product.couplings);
+      for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
+           k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k)
+        for (const auto& [weight, column] :
+             prolongator.row(static_cast<std::size_t>(a.columns[k]))) {
+          LocalIndex& place = place_of[static_cast<std::size_t>(column)];
+          if (place == none) {
+            place = static_cast<LocalIndex>(std::ssize(part.product.couplings) - begin);
+            part.product.couplings.push_back({0, column});
+          }
+          part.weights.push_back(weight);
+          part.places.push_back(place);
+        }
+      part.product.end_row();
+      for (const auto& coupling : part.product.row(part.product.row_count() - 1))
+        place_of[static_cast<std::size_t>(coupling.column)] = none;
+    }
+  });
+}
+
+void GalerkinPlan::multiply_prolongator(Crew& crew, const LevelMatrix& level,
+                                        const CouplingRows<float>& prolongator) {
+  const spmv::CrsMatrix& a = level.matrix.rows;
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    Part& part = parts_[index];
+    const auto first = static_cast<std::size_t>(level.thread_rows[index]);
+    const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
+    std::size_t next = 0;  // product
+    for (std::size_t row = first; row < last; ++row) {
+      Coupling<double>* const sums =
+          part.product.couplings.data() + part.product.begin[row - first];
+      for (auto k = part.product.begin[row - first]; k < part.product.begin[row - first + 1]; ++k)
+        part.product.couplings[static_cast<std::size_t>(k)].value = 0;
+      for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
+           k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
+        const double value = a.values[k];
+        const auto column = static_cast<std::size_t>(a.columns[k]);
+        const auto count =
+            static_cast<std::size_t>(prolongator.begin[column + 1] - prolongator.begin[column]);
+        for (const std::size_t end = next + count; next < end; ++next)
+          sums[part.places[next]].value += value * static_cast<double>(part.weights[next]);
+      }
+    }
+  });
+}
+
+void GalerkinPlan::collective_multiply(Crew& crew, const LevelMatrix& level,
+                                       const CouplingRows<float>& prolongator,
+                                       CoarseColumns& columns, const Restriction& restriction,
+                                       spmv::DistributedMatrix& coarse) {
+  multiply_prolongator(crew, level, prolongator);
+  PageVector<FineRow> product;
+  product.reserve(static_cast<std::size_t>(level.row_count()) + restriction.halo_rows.size());
+  for (const Part& part : parts_)
+    for (std::size_t row = 0; row < part.product.row_count(); ++row)
+      product.push_back(part.product.row(row));
+  const Foreign foreign =
+      collective_exchange_rows(crew, level, prolongator, product, coarse.partition, columns);
+  for (const ForeignRow& row : foreign.rows)
+    product.push_back(
+        std::span(foreign.product).subspan(row.product_begin, row.product_end - row.product_begin));
+
+  // The number in `columns` of each column of `coarse`.
+  std::vector<LocalIndex> numbers;
+  for (LocalIndex column = 0; column < coarse.rows.row_count; ++column) numbers.push_back(column);
+  for (const GlobalIndex column : coarse.halo_columns) numbers.push_back(columns.meet(column));
+  const std::vector<LocalIndex> thread_rows =
+      spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    std::vector<double> sums(static_cast<std::size_t>(columns.count()));
+    for (auto row = static_cast<std::size_t>(thread_rows[index]);
+         row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
+      for (const auto& [weight, fine_row] : restriction.rows.row(row))
+        for (const auto& [value, column] : product[static_cast<std::size_t>(fine_row)])
+          sums[static_cast<std::size_t>(column)] += static_cast<double>(weight) * value;
+      for (auto k = static_cast<std::size_t>(coarse.rows.row_offsets[row]);
+           k < static_cast<std::size_t>(coarse.rows.row_offsets[row + 1]); ++k) {
+        double& sum = sums[static_cast<std::size_t>(
+            numbers[static_cast<std::size_t>(coarse.rows.columns[k])])];
+        coarse.rows.values[k] = sum;
+        sum = 0;
+      }
+    }
+  });
+}
+
+}  // namespace weft::solver::amg

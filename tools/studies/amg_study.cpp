@@ -1,0 +1,273 @@
+#include "tools/studies/amg_study.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "library/settings/preconditioner_choice.h"
+#include "library/settings/right_hand_side_choice.h"
+#include "library/settings/solve_settings.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/amg/polynomial.h"
+#include "solver/amg/preconditioner.h"
+#include "solver/methods/method_table.h"
+#include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/statistics.h"
+#include "tools/job/system_options.h"
+#include "tools/reporting/amg_report.h"
+#include "tools/system/solve_system.h"
+
+namespace weft::tools {
+namespace {
+
+struct StudyOptions : SystemOptions {
+  std::vector<std::string> problems;
+  std::vector<std::string> cycles{"V", "K", "additive"};
+  std::vector<int> degrees{2};
+  std::vector<double> strengths{0.25};
+  std::vector<std::string> modes{"task"};
+  std::string right_hand_side;
+  double tolerance = 1e-8;
+  int repetitions = 3;
+
+  /// Throws comm_thread::InputError.
+  void check() const {
+    for (const int degree : degrees)
+      if (degree < 1 || degree > solver::amg::Polynomial::most_degree)
+        throw comm_thread::InputError(
+            fmt::format("--degrees: found {}; expected numbers from 1 to {}", degree,
+                        solver::amg::Polynomial::most_degree));
+    for (const double strength : strengths)
+      if (!(strength >= 0 && strength <= 1))
+        throw comm_thread::InputError(
+            fmt::format("--strengths: found {:g}; expected numbers from 0 to 1", strength));
+  }
+};
+
+/// What one entrant differs by.
+struct Variant {
+  std::string cycle;
+  int degree;
+  double strength;
+  std::string mode;
+};
+
+/// Every combination; the additive cycle has one smoother only.
+std::vector<Variant> variants(const StudyOptions& options) {
+  std::vector<Variant> all;
+  for (const std::string& cycle : options.cycles)
+    for (const int degree : options.degrees)
+      for (const double strength : options.strengths)
+        for (const std::string& mode : options.modes)
+          if (cycle != "additive" || degree == options.degrees.front())
+            all.push_back({cycle, cycle == "additive" ? 1 : degree, strength, mode});
+  return all;
+}
+
+/// Conjugate gradients with one variant, flexible ones with the K-cycle.
+class Entrant {
+ public:
+  /// Collective. Throws comm_thread::InputError.
+  Entrant(const Job& job, SolveSystem& system, const StudyOptions& options,
+          const spmv::Problem& problem, const Variant& variant)
+      : variant_(variant) {
+    library::SolveSettings settings;
+    settings.order = options.order;
+    settings.partition = options.partition;
+    settings.mode = variant.mode;
+    settings.method = variant.cycle == "K" ? "fcg" : "cg";
+    settings.preconditioner =
+        fmt::format("amg:degree={},strength={}", variant.degree, variant.strength);
+    settings.cycle = variant.cycle;
+    const perfmodel::Stopwatch watch;
+    made_ = library::collective_make_preconditioner(system.op(), settings, problem);
+    setup_seconds_ = job.world().max(watch.seconds());
+    amg_ = dynamic_cast<solver::amg::AmgPreconditioner*>(made_.object.get());
+    method_ = solver::find_krylov_method(settings.method)
+                  ->collective_make(system.op(), {.mode = *spmv::parse_mode(variant.mode),
+                                                  .preconditioner = made_.object.get(),
+                                                  .stop = {.tolerance = options.tolerance,
+                                                           .max_iterations = most_iterations},
+                                                  .on_iteration = {}});
+  }
+
+  /// Collective.
+  void collective_run(const Job& job, std::span<const double> b, bool is_counted) {
+    last_ = method_->solve(b);
+    if (is_counted)
+      seconds_.push_back(job.world().max(last_.solve_seconds));
+    else
+      amg_->forget_times();
+  }
+
+  /// Collective; complete on rank 0.
+  Json collective_report(const Job& job, comm_thread::CommThread& comm_thread) {
+    const Statistics seconds = summarise(seconds_);
+    const auto iterations = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
+    Json amg = collective_amg_report(job, comm_thread, amg_->report(), setup_seconds_);
+    double alone = 0;
+    double waited = 0;
+    std::int64_t messages = 0;
+    for (const Json& level : amg["levels"]) {
+      alone += level["halo"]["seconds_alone"].get<double>();
+      waited += level["halo"]["seconds_waited"].get<double>();
+      messages += level["halo"]["messages"].get<std::int64_t>();
+    }
+    const Json hidden = alone > 0 ? Json(std::clamp(1 - waited / alone, 0.0, 1.0)) : Json(nullptr);
+    return {{"cycle", variant_.cycle},
+            {"degree", variant_.degree},
+            {"strength", variant_.strength},
+            {"mode", variant_.mode},
+            {"status", solver::name(last_.status)},
+            {"iterations", last_.iterations},
+            {"relative_residual", last_.relative_residual},
+            {"seconds", seconds.median},
+            {"spread", seconds.spread},
+            {"seconds_per_iteration", seconds.median / iterations},
+            {"setup_seconds", setup_seconds_},
+            {"messages_per_cycle", messages},
+            {"hidden_fraction", hidden},
+            {"amg", std::move(amg)}};
+  }
+
+ private:
+  static constexpr std::int64_t most_iterations = 1000;
+
+  Variant variant_;
+  library::MadePreconditioner made_;
+  solver::amg::AmgPreconditioner* amg_ = nullptr;
+  std::unique_ptr<solver::KrylovMethod> method_;
+  double setup_seconds_ = 0;
+  std::vector<double> seconds_;
+  solver::SolveReport last_;
+};
+
+/// One problem. The entrants run in turn, so that what disturbs the machine disturbs all.
+Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
+  SolveSystem system(job, options, problem,
+                     library::choose_right_hand_side(options.right_hand_side, problem), false);
+  std::vector<std::unique_ptr<Entrant>> entrants;
+  for (const Variant& variant : variants(options))
+    entrants.push_back(std::make_unique<Entrant>(job, system, options, problem, variant));
+  for (int i = -1; i < options.repetitions; ++i)
+    for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
+  Json runs = Json::array();
+  for (const auto& entrant : entrants)
+    runs.push_back(entrant->collective_report(job, system.op().comm_thread()));
+  return {{"problem", problem.name()},
+          {"rows", system.op().global_row_count()},
+          {"runs", std::move(runs)}};
+}
+
+/// What each level sends in a cycle, the finest first.
+std::string messages_of(const Json& levels) {
+  std::vector<std::int64_t> counts;
+  for (const Json& level : levels) counts.push_back(level["halo"]["messages"].get<std::int64_t>());
+  return fmt::format("{}", fmt::join(counts, " "));
+}
+
+void print_study(const Json& report) {
+  const Json& study = report["study"];
+  fmt::print("run          {}, tolerance {:g}, medians of {} runs\n", ranks_and_threads(report),
+             study["tolerance"].get<double>(), study["repetitions"].get<int>());
+  for (const Json& each : study["problems"]) {
+    fmt::print("\n{}: {} rows\n", each["problem"].get<std::string>(),
+               each["rows"].get<std::int64_t>());
+    fmt::print("{:<10}{:>7}{:>10}{:>14}{:>11}{:>11}{:>9}{:>11}{:>9}  {}\n", "cycle", "degree",
+               "strength", "mode", "iterations", "set-up s", "s", "ms/cycle", "hidden",
+               "messages by level");
+    for (const Json& run : each["runs"]) {
+      const Json& hidden = run["hidden_fraction"];
+      fmt::print("{:<10}{:>7}{:>10g}{:>14}{:>11}{:>11.3f}{:>9.3f}{:>11.3f}{:>9}  {}{}\n",
+                 run["cycle"].get<std::string>(), run["degree"].get<int>(),
+                 run["strength"].get<double>(), run["mode"].get<std::string>(),
+                 run["iterations"].get<std::int64_t>(), run["setup_seconds"].get<double>(),
+                 run["seconds"].get<double>(), 1e3 * run["seconds_per_iteration"].get<double>(),
+                 hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>()),
+                 messages_of(run["amg"]["levels"]),
+                 run["status"] == "converged" ? "" : "  " + run["status"].get<std::string>());
+    }
+  }
+}
+
+int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
+  const perfmodel::Stopwatch watch;
+  options.check();
+  std::vector<spmv::Problem> problems;
+  for (const std::string& problem : options.problems)
+    problems.push_back(spmv::Problem::parse(problem));
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  Json studies = Json::array();
+  for (const spmv::Problem& problem : problems)
+    studies.push_back(collective_study(job, options, problem));
+  Json report = collective_start_report(job, "study");
+  report["method"] = "cg";
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["study"] = {{"parameter", "amg"},
+                     {"tolerance", options.tolerance},
+                     {"repetitions", options.repetitions},
+                     {"problems", std::move(studies)}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  return 0;
+}
+
+template <class Value>
+void add_list(CLI::App& command, const std::string& name, std::vector<Value>& values,
+              const std::string& help, const std::string& type) {
+  command.add_option(name, values, help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name(type)
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& session,
+                   int& exit_code) {
+  const auto options = std::make_shared<StudyOptions>();
+  CLI::App& command = *study_command.add_subcommand(
+      "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
+  command.add_option("problems", options->problems, "one or more problems")
+      ->required()
+      ->type_name("PROBLEM...");
+  add_choices(command, "--cycles", options->cycles, {"V", "K", "additive"},
+              "as --cycle of weft solve; K with fcg, the others with cg");
+  add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");
+  add_list(command, "--strengths", options->strengths,
+           "share of a row's strongest coupling from which one is strong", "S,...");
+  add_choices(command, "--modes", options->modes, spmv::mode_names(),
+              "halo exchange, as in weft solve");
+  command.add_option("--rhs", options->right_hand_side, "right-hand side, as in weft solve")
+      ->type_name("RHS");
+  command.add_option("--tolerance", options->tolerance, "when a solve ends")
+      ->check(fault_of_positive)
+      ->capture_default_str();
+  command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_format_option(command, *options);
+  add_job_options(command, *options);
+  command.footer(
+      "Examples:\n"
+      "  weft study amg poisson3d:64 diffusion3d:56,lognormal:3\n"
+      "  mpiexec.mpich -n 2 weft study amg poisson3d:64 --cycles V,additive --modes vector,task\n"
+      "All variants have their memory at once.\n"
+      "tools/run study ... --plot FILE.svg draws the report.");
+  command.callback([options, &session, &exit_code] { exit_code = study(session, *options); });
+}
+
+}  // namespace weft::tools
