@@ -229,7 +229,12 @@ set(WEFT_PROGRAM_SOURCES
     solver/precondition/null_space.cpp
     solver/report/residual_history.cpp
     solver/report/threaded_report.cpp
+    solver/simulation/jacobi_advice.cpp
+    solver/simulation/jacobi_options.cpp
+    solver/simulation/jacobi_problem.cpp
     solver/simulation/jacobi_simulation.cpp
+    solver/simulation/krylov_part.cpp
+    solver/simulation/krylov_simulation.cpp
     solver/simulation/machine.cpp
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
@@ -297,6 +302,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/roofline_command.cpp
     tools/commands/schwarz_command.cpp
     tools/commands/simulate_command.cpp
+    tools/commands/simulate_krylov.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
@@ -339,6 +345,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/roofline/stream_bench.cpp
     tools/roofline/vector_kernels.cpp
     tools/studies/alpha_study.cpp
+    tools/studies/cg_scale_study.cpp
     tools/studies/cg_study.cpp
     tools/studies/multigrid_study.cpp
     tools/studies/scale_study.cpp
