@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <type_traits>
 
 namespace weft::comm_thread {
 

@@ -67,8 +67,6 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/report.cpp
     library/api/solver.cpp
-    library/api/solver.cpp
-    library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
     library/settings/iteration_settings.cpp
@@ -276,7 +274,12 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp
     solver/report/threaded_report.cpp
+    solver/simulation/jacobi_advice.cpp
+    solver/simulation/jacobi_options.cpp
+    solver/simulation/jacobi_problem.cpp
     solver/simulation/jacobi_simulation.cpp
+    solver/simulation/krylov_part.cpp
+    solver/simulation/krylov_simulation.cpp
     solver/simulation/machine.cpp
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
@@ -326,10 +329,9 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/roofline_command.cpp
     tools/commands/schwarz_command.cpp
     tools/commands/simulate_command.cpp
+    tools/commands/simulate_krylov.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
-    tools/commands/solve_forecast.cpp
-    tools/commands/solve_forecast.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
@@ -374,9 +376,12 @@ set(WEFT_PROGRAM_SOURCES
     tools/roofline/vector_kernels.cpp
     tools/studies/alpha_study.cpp
     tools/studies/amg_study.cpp
+    tools/studies/cg_scale_study.cpp
     tools/studies/cg_study.cpp
     tools/studies/multigrid_study.cpp
     tools/studies/scale_study.cpp
+    tools/studies/study_command.cpp
+    tools/studies/study_command.cpp
     tools/studies/study_command.cpp
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp

@@ -14,14 +14,13 @@
 
 #include "comm_thread/channels/landing.h"
 #include "comm_thread/channels/transport.h"
-#include "comm_thread/mpi/input_error.h"
 #include "comm_thread/simulation/simulated_network.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/simulation/event_queue.h"
+#include "solver/simulation/jacobi_problem.h"
 #include "solver/simulation/machine_model.h"
 #include "solver/simulation/part_shape.h"
 #include "solver/simulation/simulated_part.h"
-#include "spmv/grid/diffusion_problem.h"
 
 namespace weft::solver {
 namespace {
@@ -31,28 +30,6 @@ using comm_thread::SweepAction;
 constexpr std::size_t face_count = 6;
 /// Doubles from one part to the next: whole cache lines.
 constexpr std::size_t line = 8;
-
-JacobiSimulationOptions checked(const JacobiSimulationOptions& options) {
-  check(options.machine);
-  const auto expect = [](const char* what, std::int64_t found, std::int64_t least,
-                         std::int64_t most) {
-    if (found < least || found > most)
-      throw comm_thread::InputError(
-          fmt::format("{}: found {}; expected {} to {}", what, found, least, most));
-  };
-  expect("simulated ranks", options.rank_count, 1, 1 << 20);
-  expect("points of a part", options.points, 1, 10'000);
-  expect("real points of a part", options.real_points, 1, 64);
-  expect("most messages in flight", options.max_in_flight, 1, 512);
-  expect("halo period", options.halo_period, 1, 1'000'000);
-  expect("contribution period", options.contribution_period, 1, 1'000'000);
-  expect("most sweeps", options.max_sweeps, 1, 1'000'000'000);
-  expect("slow rank", options.machine.slow_rank, -1, options.rank_count - 1);
-  if (!(options.tolerance > 0) || std::isinf(options.tolerance))
-    throw comm_thread::InputError(
-        fmt::format("tolerance: found {}; expected a number above 0", options.tolerance));
-  return options;
-}
 
 double square(double x) { return x * x; }
 
@@ -66,7 +43,6 @@ class Simulation {
  private:
   bool is_sync() const { return options_.variant == SimulatedVariant::sync; }
   void make_parts();
-  void set_boundary(int rank, std::span<double> values) const;
 
   void due(int rank, double seconds);
   void push_step(int rank, double seconds) {
@@ -115,25 +91,12 @@ class Simulation {
   std::uint64_t event_count_ = 0;
 };
 
-spmv::DiffusionProblem problem_of(const PartShape& shape) {
-  const auto size = [&](std::size_t direction) {
-    return static_cast<spmv::GlobalIndex>(shape.ranks()[direction]) * shape.points();
-  };
-  return {.grid = {size(0), size(1), size(2)}};
-}
-
-double source_norm_of(const PartShape& shape) {
-  const spmv::DiffusionProblem problem = problem_of(shape);
-  return std::sqrt(
-      problem.source_square({{0, 0, 0}, {problem.grid.x, problem.grid.y, problem.grid.z}}));
-}
-
 Simulation::Simulation(const JacobiSimulationOptions& options)
-    : options_(checked(options)),
+    : options_(options),
       shape_(ranks_per_direction(options.rank_count), options.real_points),
       model_(options.machine, options.rank_count, options.seed),
       network_(options.rank_count, model_),
-      source_norm_(source_norm_of(shape_)),
+      source_norm_(source_norm(shape_)),
       world_{options_,
              shape_,
              network_,
@@ -145,7 +108,7 @@ Simulation::Simulation(const JacobiSimulationOptions& options)
       has_begun_(static_cast<std::size_t>(options.rank_count)),
       is_meeting_(static_cast<std::size_t>(options.rank_count)) {
   model_.charge_payload(square(options.points) / square(options.real_points),
-                        sizeof(comm_thread::MessageHeader));
+                        sizeof(comm_thread::MessageHeader), 0);
   make_parts();
   network_.on_due([this](int rank, double seconds) { due(rank, seconds); });
 }
@@ -157,7 +120,7 @@ void Simulation::make_parts() {
   for (int rank = 0; rank < shape_.rank_count(); ++rank) {
     const std::span<double> own = values_.span().subspan(stride * static_cast<std::size_t>(rank),
                                                          shape_.layout().element_count());
-    set_boundary(rank, own);
+    set_boundary_values(shape_, rank, own);
     parts_.push_back(std::make_unique<SimulatedPart>(world_, rank, own));
     if (is_sync())
       parts_.back()->open_exchange();
@@ -168,25 +131,6 @@ void Simulation::make_parts() {
   }
   if (is_sync()) sweep_begin_.resize(parts_.size());
   perfmodel::prefer_huge_pages(parts_.front().get(), parts_.back().get());
-}
-
-void Simulation::set_boundary(int rank, std::span<double> values) const {
-  const spmv::DiffusionProblem problem = problem_of(shape_);
-  const std::array<int, 3> place = shape_.place(rank);
-  const spmv::GlobalIndex points = shape_.points();
-  const spmv::GridBox all = shape_.layout().with_ghosts();
-  for (std::size_t face = 0; face < face_count; ++face) {
-    if (shape_.neighbour(rank, face) >= 0) continue;
-    spmv::GridBox box = shape_.layout().own();
-    const std::size_t direction = face / 2;
-    box.begin[direction] = face % 2 == 0 ? all.begin[direction] : points;
-    box.end[direction] = box.begin[direction] + 1;
-    for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-      for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
-        for (spmv::GlobalIndex x = box.begin[0]; x < box.end[0]; ++x)
-          values[shape_.layout().index(x, y, z)] = problem.boundary_value(
-              x + place[0] * points, y + place[1] * points, z + place[2] * points);
-  }
 }
 
 void Simulation::due(int rank, double seconds) {
@@ -422,20 +366,8 @@ JacobiSimulationResult Simulation::collect() {
 
 }  // namespace
 
-SimulatedVariant simulated_variant(std::string_view text) {
-  for (const SimulatedVariant variant :
-       {SimulatedVariant::sync, SimulatedVariant::async, SimulatedVariant::racy})
-    if (name(variant) == text) return variant;
-  throw comm_thread::InputError(
-      fmt::format("variant: found '{}'; expected sync, async or racy", text));
-}
-
-std::string name(SimulatedVariant variant) {
-  constexpr std::array<const char*, 3> names{"sync", "async", "racy"};
-  return names.at(static_cast<std::size_t>(variant));
-}
-
 JacobiSimulationResult simulate_jacobi(const JacobiSimulationOptions& options) {
+  check(options);
   return Simulation(options).run();
 }
 

@@ -64,4 +64,9 @@ std::string name(Topology topology);
 /// Throws comm_thread::InputError for numbers that are out of range.
 void check(const Machine& machine);
 
+/// For the options of simulations: throw comm_thread::InputError, which names `what`.
+void expect_between(std::string_view what, std::int64_t found, std::int64_t least,
+                    std::int64_t most);
+void expect_positive(std::string_view what, double found);
+
 }  // namespace weft::solver

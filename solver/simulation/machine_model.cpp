@@ -57,7 +57,8 @@ std::uint64_t MachineModel::random(int rank, std::uint64_t sweep, std::uint64_t 
   return mix(mix(seed_ ^ place) + sweep * 0x9e3779b97f4a7c15U);
 }
 
-double MachineModel::charged_bytes(std::size_t bytes) const {
+double MachineModel::charged_bytes(std::size_t bytes, int tag) const {
+  if (tag != payload_tag_) return static_cast<double>(bytes);
   const auto free = static_cast<double>(std::min(bytes, free_bytes_));
   return free + (static_cast<double>(bytes) - free) * payload_factor_;
 }
@@ -87,7 +88,7 @@ double MachineModel::latency(int from_node, int to_node) const {
 }
 
 double MachineModel::arrival(const SimulatedRoute& route, std::size_t bytes, double now) {
-  const double charged = charged_bytes(bytes);
+  const double charged = charged_bytes(bytes, route.tag);
   const double overhead = machine_.overhead + charged * machine_.overhead_per_byte;
   const int from = node(route.from);
   const int to = node(route.to);

@@ -25,11 +25,12 @@ class MachineModel final : public comm_thread::NetworkModel {
   double acknowledgement(const comm_thread::SimulatedRoute& route, double now) override;
   double reduction(int rank_count, double now) override;
 
-  /// Bytes of the messages that are charged for one of the simulated bytes: parts are smaller than
-  /// those they stand for.
-  void charge_payload(double factor, std::size_t free_bytes) {
+  /// Bytes of the messages with `tag` that are charged for one of the simulated bytes beyond
+  /// `free_bytes`: parts are smaller than those they stand for.
+  void charge_payload(double factor, std::size_t free_bytes, int tag) {
     payload_factor_ = factor;
     free_bytes_ = free_bytes;
+    payload_tag_ = tag;
   }
 
   /// Duration of a sweep over `point_count` points. Unit: seconds.
@@ -39,7 +40,7 @@ class MachineModel final : public comm_thread::NetworkModel {
   const Machine& machine() const { return machine_; }
 
  private:
-  double charged_bytes(std::size_t bytes) const;
+  double charged_bytes(std::size_t bytes, int tag) const;
   double latency(int from_node, int to_node) const;
   int hop_count(int from_node, int to_node) const;
   std::uint64_t random(int rank, std::uint64_t sweep, std::uint64_t what) const;
@@ -48,6 +49,7 @@ class MachineModel final : public comm_thread::NetworkModel {
   std::uint64_t seed_;
   double payload_factor_ = 1;
   std::size_t free_bytes_ = 0;
+  int payload_tag_ = 0;
   std::array<int, 3> torus_{1, 1, 1};
   std::vector<double> out_free_;  // of each node: when its link is free
   std::vector<double> in_free_;

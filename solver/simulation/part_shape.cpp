@@ -29,6 +29,45 @@ PartShape::PartShape(const std::array<int, 3>& ranks, int points)
   }
 }
 
+std::vector<std::size_t> PartShape::faces_with_neighbour(int rank) const {
+  std::vector<std::size_t> faces;
+  for (const std::size_t face : {4U, 2U, 0U, 1U, 3U, 5U})  // ascending ranks
+    if (neighbour(rank, face) >= 0) faces.push_back(face);
+  return faces;
+}
+
+void PartShape::pack(std::span<const double> values, std::size_t face,
+                     std::span<double> out) const {
+  for (std::size_t i = 0; i < own_[face].size(); ++i) out[i] = values[own_[face][i]];
+}
+
+void PartShape::unpack(std::span<double> values, std::size_t face,
+                       std::span<const double> in) const {
+  for (std::size_t i = 0; i < ghosts_[face].size(); ++i) values[ghosts_[face][i]] = in[i];
+}
+
+void PartShape::put_own(std::span<const double> own, std::span<double> values) const {
+  const auto row = static_cast<std::size_t>(points_);
+  std::size_t first = 0;
+  for (int z = 0; z < points_; ++z)
+    for (int y = 0; y < points_; ++y, first += row)
+      std::ranges::copy(own.subspan(first, row),
+                        values.begin() + static_cast<std::ptrdiff_t>(layout_.index(0, y, z)));
+}
+
+void PartShape::multiply_laplacian(std::span<const double> values,
+                                   std::span<double> product) const {
+  const std::ptrdiff_t row = layout_.row_stride();
+  const std::ptrdiff_t plane = layout_.plane_stride();
+  std::size_t i = 0;
+  for (int z = 0; z < points_; ++z)
+    for (int y = 0; y < points_; ++y) {
+      const double* u = values.data() + layout_.index(0, y, z);
+      for (int x = 0; x < points_; ++x, ++u)
+        product[i++] = 6 * *u - (((u[-1] + u[1]) + (u[-row] + u[row])) + (u[-plane] + u[plane]));
+    }
+}
+
 std::array<int, 3> PartShape::place(int rank) const {
   return {rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])};
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "spmv/grid/layout.h"
@@ -22,12 +23,27 @@ class PartShape {
   const std::array<int, 3>& ranks() const { return ranks_; }
   int rank_count() const { return ranks_[0] * ranks_[1] * ranks_[2]; }
   int points() const { return points_; }
+  std::size_t own_count() const { return static_cast<std::size_t>(points_ * points_ * points_); }
   std::size_t face_size() const { return static_cast<std::size_t>(points_ * points_); }
   const spmv::GridLayout& layout() const { return layout_; }
 
   std::array<int, 3> place(int rank) const;
   /// The rank beyond `face`, or -1 at the boundary.
   int neighbour(int rank, std::size_t face) const;
+
+  /// Faces of a rank that have a neighbour, in the order of the neighbours' ranks.
+  std::vector<std::size_t> faces_with_neighbour(int rank) const;
+
+  /// Copies the part's own points at a face. Shape: values: [element_count], out: [face_size].
+  void pack(std::span<const double> values, std::size_t face, std::span<double> out) const;
+  /// Copies to the ghosts beyond a face. Shape: values: [element_count], in: [face_size].
+  void unpack(std::span<double> values, std::size_t face, std::span<const double> in) const;
+
+  /// Copies own points, x first, to an array with ghosts. Shape: own: [own_count].
+  void put_own(std::span<const double> own, std::span<double> values) const;
+  /// The 7-point Laplacian, 6·u less the sum of the neighbours. Shape: values: [element_count],
+  /// product: [own_count].
+  void multiply_laplacian(std::span<const double> values, std::span<double> product) const;
 
   /// Elements of the layout: the part's own points at a face, and the ghosts beyond it, in the same
   /// order. Shape: [face_size].

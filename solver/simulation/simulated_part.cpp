@@ -39,13 +39,10 @@ SimulatedPart::SimulatedPart(SimulatedWorld& world, int rank, std::span<double> 
       comm_thread_({.is_polled = true, .clock = &clock_}),
       contribution_(std::numeric_limits<double>::infinity()) {
   const auto count = static_cast<std::int64_t>(world.shape.face_size());
-  // Ascending ranks: -z, -y, -x, +x, +y, +z.
-  for (const std::size_t face : {4U, 2U, 0U, 1U, 3U, 5U}) {
-    const int other = world.shape.neighbour(rank, face);
-    if (other < 0) continue;
-    const std::int64_t begin = count * static_cast<std::int64_t>(faces_.size());
-    faces_.push_back(face);
-    neighbours_.push_back({other, begin, count, begin, count});
+  faces_ = world.shape.faces_with_neighbour(rank);
+  for (const std::size_t face : faces_) {
+    const std::int64_t begin = count * static_cast<std::int64_t>(neighbours_.size());
+    neighbours_.push_back({world.shape.neighbour(rank, face), begin, count, begin, count});
   }
 }
 
@@ -90,18 +87,6 @@ double SimulatedPart::residual_square(std::span<const double> values) const {
   const spmv::GridLayout& layout = world_.shape.layout();
   spmv::add_average_residual(layout, values.data(), layout.own(), world_.residual_bound, square);
   return square.rounded();
-}
-
-void SimulatedPart::pack(std::span<const double> values, std::size_t face,
-                         std::span<double> out) const {
-  const std::vector<std::uint32_t>& own = world_.shape.own(face);
-  for (std::size_t i = 0; i < own.size(); ++i) out[i] = values[own[i]];
-}
-
-void SimulatedPart::unpack(std::span<double> values, std::size_t face,
-                           std::span<const double> in) const {
-  const std::vector<std::uint32_t>& ghosts = world_.shape.ghosts(face);
-  for (std::size_t i = 0; i < ghosts.size(); ++i) values[ghosts[i]] = in[i];
 }
 
 void SimulatedPart::copy_face(std::size_t face, std::span<double> neighbours_values) const {
@@ -152,14 +137,16 @@ void SimulatedPart::record_snapshot() {
   recorded_.assign(values_.begin(), values_.end());
   const std::size_t count = world_.shape.face_size();
   for (std::size_t i = 0; i < faces_.size(); ++i)
-    pack(recorded_, faces_[i], termination_->snapshot_send_buffer().subspan(i * count, count));
+    world_.shape.pack(recorded_, faces_[i],
+                      termination_->snapshot_send_buffer().subspan(i * count, count));
   termination_->snapshot_recorded();
 }
 
 void SimulatedPart::evaluate_snapshot() {
   const std::size_t count = world_.shape.face_size();
   for (std::size_t i = 0; i < faces_.size(); ++i)
-    unpack(recorded_, faces_[i], termination_->snapshot_halo().subspan(i * count, count));
+    world_.shape.unpack(recorded_, faces_[i],
+                        termination_->snapshot_halo().subspan(i * count, count));
   termination_->snapshot_evaluated(residual_square(recorded_));
 }
 
@@ -170,7 +157,7 @@ void SimulatedPart::exchange() {
   for (std::size_t i = 0; i < faces_.size(); ++i) {
     comm_thread::Channel& channel = channels[i];
     if (is_sending && channel.can_send()) {
-      pack(values_, faces_[i], channel.outgoing());
+      world_.shape.pack(values_, faces_[i], channel.outgoing());
       channel.send(static_cast<std::uint64_t>(sweep_count_));
       ++traffic_.sent_count;
     } else {
@@ -178,7 +165,7 @@ void SimulatedPart::exchange() {
     }
     if (channel.can_receive()) {
       const comm_thread::Received received = channel.receive();
-      unpack(values_, faces_[i], received.values);
+      world_.shape.unpack(values_, faces_[i], received.values);
       neighbours_iteration_[i] = received.iteration;
     }
     const auto own = static_cast<std::uint64_t>(sweep_count_);
@@ -195,7 +182,7 @@ void SimulatedPart::open_exchange() {
 void SimulatedPart::post_halo() {
   const std::size_t count = world_.shape.face_size();
   for (std::size_t i = 0; i < faces_.size(); ++i)
-    pack(values_, faces_[i], halo_exchange_->send_buffer().subspan(i * count, count));
+    world_.shape.pack(values_, faces_[i], halo_exchange_->send_buffer().subspan(i * count, count));
   pending_ = halo_exchange_->post(comm_thread_);
   traffic_.sent_count += faces_.size();
   poll();
@@ -206,7 +193,8 @@ void SimulatedPart::take_halo() {
   if (!pending_->test()) throw std::logic_error("a simulated halo is late");
   const std::size_t count = world_.shape.face_size();
   for (std::size_t i = 0; i < faces_.size(); ++i)
-    unpack(values_, faces_[i], std::span<const double>(halo_).subspan(i * count, count));
+    world_.shape.unpack(values_, faces_[i],
+                        std::span<const double>(halo_).subspan(i * count, count));
 }
 
 void SimulatedPart::begin_close() {

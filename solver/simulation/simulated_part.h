@@ -118,8 +118,6 @@ class SimulatedPart {
   const Traffic& traffic() const { return traffic_; }
 
  private:
-  void pack(std::span<const double> values, std::size_t face, std::span<double> out) const;
-  void unpack(std::span<double> values, std::size_t face, std::span<const double> in) const;
   double residual_square(std::span<const double> values) const;
 
   SimulatedWorld& world_;

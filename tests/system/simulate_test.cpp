@@ -34,6 +34,35 @@ TEST_CASE("weft simulate jacobi reports the same runs for the same seed") {
   }
 }
 
+TEST_CASE("weft simulate cg and spmv report every method and mode with the same values") {
+  for (const auto& [command, method_count] :
+       std::vector<std::pair<std::string, std::size_t>>{{"cg", 3}, {"spmv", 1}}) {
+    const auto result =
+        run_weft(1, {"simulate", command, "--simulated-ranks", "12", "--machine", "odin",
+                     "--max-iterations", "20", "--threads", "1", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const json runs = report_of(result)["simulation"]["runs"];
+    CHECK(runs.size() == 3 * method_count);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      CHECK(runs[i]["value_hash"] == runs[i / 3 * 3]["value_hash"]);
+    CHECK(runs[0]["mode"] == "vector");
+    CHECK(runs[2]["mode"] == "task");
+  }
+}
+
+TEST_CASE("weft simulate jacobi --advise names settings, their rivals and from where they pay") {
+  const auto result =
+      run_weft(1, {"simulate", "jacobi", "--simulated-ranks", "32", "--tolerance", "1e-2", "--slow",
+                   "3:5", "--advise", "--seeds", "2", "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 0);
+  const json advice = report_of(result)["advice"];
+  CHECK(advice["trials"].size() == 8);
+  CHECK(advice["best"]["variant"] != "sync");
+  CHECK(advice["seeds_won"] == 2);
+  CHECK(advice["async_pays_from"] == 8);
+  CHECK(advice["scaling"].size() == 2);
+}
+
 TEST_CASE("weft study scale names the published rows beside the simulated ones") {
   const auto result = run_weft(1, {"study", "scale", "--simulated-ranks", "8,32", "--tolerance",
                                    "1e-2", "--threads", "1", "--json", "-"});
@@ -43,6 +72,18 @@ TEST_CASE("weft study scale names the published rows beside the simulated ones")
   CHECK(runs[0]["published"].is_null());
   CHECK(runs[4]["published"]["source"] == "Bethune et al. 2012, table 1, 32 processes, async");
   CHECK(runs[4]["published"]["seconds"].get<double>() == 33.8);
+}
+
+TEST_CASE("weft study scale-cg shows the gain of overlapped halos beside the published one") {
+  const auto result = run_weft(1, {"study", "scale-cg", "--nodes", "4,16", "--machines",
+                                   "odin-gigabit", "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 0);
+  const json study = report_of(result)["study"];
+  CHECK(study["runs"].size() == 2);
+  CHECK(study["runs"][1]["simulated_ranks"] == 32);
+  CHECK(study["runs"][1]["gain"].get<double>() > 0);
+  CHECK(study["largest_gain"].get<double>() >= study["runs"][0]["gain"].get<double>());
+  CHECK(study["published"]["largest_gain"].get<double>() == 0.34);
 }
 
 TEST_CASE("simulations refuse several ranks and wrong numbers in one line, with exit code 2") {

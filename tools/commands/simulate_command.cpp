@@ -2,13 +2,16 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/simulation/jacobi_advice.h"
 #include "solver/simulation/jacobi_simulation.h"
+#include "tools/commands/simulate_krylov.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -24,6 +27,7 @@ struct SimulateOptions : SystemOptions {
   std::string mode = "task";
   std::string detector = "residual";
   int seed_count = 1;
+  bool advises = false;
 };
 
 void print_summary(const Json& report) {
@@ -49,6 +53,90 @@ void print_summary(const Json& report) {
   }
 }
 
+/// Settings as options of weft jacobi.
+std::string words(const Json& trial) {
+  if (trial["variant"] == "sync")
+    return fmt::format("--variant sync --mode {}", trial["mode"].get<std::string>());
+  return fmt::format("--variant {} --in-flight {} --halo-period {}",
+                     trial["variant"].get<std::string>(), trial["in_flight"].get<int>(),
+                     trial["halo_period"].get<int>());
+}
+
+void print_advice(const Json& report) {
+  const Json& advice = report["advice"];
+  fmt::print("machine      {}\n             {}\n", advice["machine"]["name"].get<std::string>(),
+             advice["machine"]["source"].get<std::string>());
+  fmt::print("ranks        {}, {}^3 points each, of which {}^3 are real; {} seeds\n\n",
+             advice["simulated_ranks"].get<int>(), advice["points"].get<int>(),
+             advice["real_points"].get<int>(), advice["seeds"].get<int>());
+  fmt::print("{:<52}{:>12}{:>9}\n", "settings", "seconds", "spread");
+  for (const Json& trial : advice["trials"])
+    if (trial["seconds"].is_null())
+      fmt::print("{:<52}{:>21}\n", words(trial), "not converged");
+    else
+      fmt::print("{:<52}{:>12.4g}{:>8.1f}%\n", words(trial), trial["seconds"].get<double>(),
+                 100 * trial["spread"].get<double>());
+  fmt::print("\n{:>8}{:>12}{:>12}{:>14}\n", "ranks", "sync", "async", "async / sync");
+  for (const Json& point : advice["scaling"])
+    if (!point["sync_seconds"].is_null() && !point["async_seconds"].is_null())
+      fmt::print("{:>8}{:>12.4g}{:>12.4g}{:>14.3f}\n", point["ranks"].get<int>(),
+                 point["sync_seconds"].get<double>(), point["async_seconds"].get<double>(),
+                 point["async_seconds"].get<double>() / point["sync_seconds"].get<double>());
+  const int pays_from = advice["async_pays_from"].get<int>();
+  fmt::print("\nadvice       {}\n", words(advice["best"]));
+  fmt::print("confidence   better than the best {} one with {} of {} seeds\n",
+             advice["best"]["variant"] == "sync" ? "asynchronous" : "synchronous",
+             advice["seeds_won"].get<int>(), advice["seeds"].get<int>());
+  fmt::print("asynchronous {}\n",
+             pays_from == 0 ? "does not pay up to this number of ranks"
+                            : fmt::format("pays from {} ranks on, of those tried", pays_from));
+}
+
+Json trial_report(const solver::JacobiTrial& trial) {
+  const solver::JacobiSimulationOptions& options = trial.options;
+  return {{"variant", name(options.variant)},
+          {"mode", options.overlaps ? "task" : "vector"},
+          {"in_flight", options.max_in_flight},
+          {"halo_period", options.halo_period},
+          {"seconds", trial.mean()},
+          {"spread", trial.spread()}};
+}
+
+Json advice_report(const solver::JacobiSimulationOptions& jacobi,
+                   const solver::JacobiAdvice& advice, int seed_count) {
+  Json trials = Json::array();
+  for (const solver::JacobiTrial& trial : advice.trials) trials.push_back(trial_report(trial));
+  Json scaling = Json::array();
+  for (const solver::JacobiAdvice::Scaling& point : advice.scaling)
+    scaling.push_back({{"ranks", point.rank_count},
+                       {"sync_seconds", point.sync_seconds},
+                       {"async_seconds", point.async_seconds}});
+  return {{"machine", machine_report(jacobi.machine)},
+          {"simulated_ranks", jacobi.rank_count},
+          {"points", jacobi.points},
+          {"real_points", jacobi.real_points},
+          {"seeds", seed_count},
+          {"trials", std::move(trials)},
+          {"best", trial_report(advice.trials[advice.best])},
+          {"seeds_won", advice.seeds_won},
+          {"scaling", std::move(scaling)},
+          {"async_pays_from", advice.async_pays_from}};
+}
+
+int advise(const Job& job, const solver::JacobiSimulationOptions& jacobi, int seed_count,
+           const ReportFile& report_file) {
+  const perfmodel::Stopwatch watch;
+  const solver::JacobiAdvice advice = solver::advise_jacobi(jacobi, seed_count);
+  Json report = collective_start_report(job, "simulate");
+  report["method"] = "jacobi";
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["advice"] = advice_report(jacobi, advice, seed_count);
+  report_file.collective_write(report);
+  // Infinite times are null in JSON.
+  if (job.is_root() && !report_file.is_standard_output()) print_advice(Json::parse(report.dump()));
+  return 0;
+}
+
 int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOptions& options) {
   const perfmodel::Stopwatch watch;
   solver::JacobiSimulationOptions jacobi = options.jacobi;
@@ -61,6 +149,7 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   collective_expect_one_rank(job, "simulate");
   const ReportFile report_file(job, options.json_path);
+  if (options.advises) return advise(job, jacobi, options.seed_count, report_file);
   Json runs = Json::array();
   for (const solver::SimulatedVariant variant : variants)
     for (int seed = 0; seed < options.seed_count; ++seed) {
@@ -119,12 +208,16 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
   count("--check-period", jacobi.contribution_period, 1, 1'000'000, "sweeps between two residuals");
   command.add_option("--seed", jacobi.seed, "of everything that is random")->capture_default_str();
   count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  command.add_flag("--advise", options->advises,
+                   "try settings with all seeds and say which to use, and from how many ranks on "
+                   "asynchronous pays");
   add_machine_options(command, options->machine);
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"
       "  weft simulate jacobi --simulated-ranks 512\n"
       "  weft simulate jacobi --simulated-ranks 4096 --slow 7:2 --variants sync,async\n"
+      "  weft simulate jacobi --simulated-ranks 512 --advise --seeds 3\n"
       "  weft simulate jacobi --machine gigabit --progress progress.json --json -");
   command.callback(
       [options, &session, &exit_code] { exit_code = simulate_jacobi(session, *options); });
@@ -138,6 +231,7 @@ void add_simulate_command(CLI::App& program, const comm_thread::MpiSession& sess
       "simulate", "what a method would do on a machine of many ranks, in one process");
   command.require_subcommand(1);
   add_jacobi(command, session, exit_code);
+  add_simulate_krylov(command, session, exit_code);
 }
 
 }  // namespace weft::tools

@@ -206,4 +206,22 @@ Json simulation_report(const solver::JacobiSimulationOptions& options,
       {"wall_seconds", wall_seconds}};
 }
 
+Json krylov_simulation_report(const solver::KrylovSimulationOptions& options,
+                              const solver::KrylovSimulationResult& result, double wall_seconds) {
+  return {{"method", name(options.method)},
+          {"mode", name(options.mode)},
+          {"simulated_ranks", options.rank_count},
+          {"points", options.points},
+          {"seed", options.seed},
+          {"status", result.has_converged ? "converged" : "not-converged"},
+          {"seconds", result.seconds},
+          {"iterations", result.iteration_count},
+          {"relative_residual", result.relative_residual},
+          {"halo_wait_fraction", result.halo_wait_fraction},
+          {"sum_wait_fraction", result.sum_wait_fraction},
+          {"events", result.event_count},
+          {"value_hash", fmt::format("{:016x}", result.value_hash)},
+          {"wall_seconds", wall_seconds}};
+}
+
 }  // namespace weft::tools

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/simulation/jacobi_simulation.h"
+#include "solver/simulation/krylov_simulation.h"
 #include "solver/simulation/machine.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -44,5 +45,7 @@ void collective_expect_one_rank(const Job& job, const std::string& command);
 Json machine_report(const solver::Machine& machine);
 Json simulation_report(const solver::JacobiSimulationOptions& options,
                        const solver::JacobiSimulationResult& result, double wall_seconds);
+Json krylov_simulation_report(const solver::KrylovSimulationOptions& options,
+                              const solver::KrylovSimulationResult& result, double wall_seconds);
 
 }  // namespace weft::tools

@@ -17,6 +17,7 @@
 #include "tools/reporting/jacobi_report.h"
 #include "tools/studies/alpha_study.h"
 #include "tools/studies/amg_study.h"
+#include "tools/studies/cg_scale_study.h"
 #include "tools/studies/cg_study.h"
 #include "tools/studies/multigrid_study.h"
 #include "tools/studies/scale_study.h"
@@ -141,12 +142,14 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft study multigrid poisson3d:100\n"
       "  weft study amg poisson3d:64\n"
       "  weft study scale --simulated-ranks 32,512\n"
+      "  weft study scale-cg --nodes 8,96\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   add_alpha_study(command, session, exit_code);
   add_amg_study(command, session, exit_code);
   add_cg_study(command, session, exit_code);
   add_multigrid_study(command, session, exit_code);
   add_scale_study(command, session, exit_code);
+  add_cg_scale_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "comm_thread/termination/detector_kind.h"
+#include "solver/simulation/machine.h"
+
+namespace weft::solver {
+
+enum class SimulatedVariant { sync, async, racy };
+
+/// Parses `sync`, `async` or `racy`. Throws comm_thread::InputError.
+SimulatedVariant simulated_variant(std::string_view text);
+/// Inverse of `simulated_variant`.
+std::string name(SimulatedVariant variant);
+
+/// Jacobi sweeps on a simulated machine: what is simulated, and for what it stands.
+struct JacobiSimulationOptions {
+  Machine machine{};
+  int rank_count = 32;
+  int points = 50;  // per direction of a part: what the clock and the messages are charged for
+  int real_points = 4;  // per direction of a part: what is swept
+  SimulatedVariant variant = SimulatedVariant::async;
+  /// Of `sync`: interior points are swept while the halo travels (task mode), or nothing is (vector
+  /// mode).
+  bool overlaps = true;
+  comm_thread::DetectorKind detector = comm_thread::DetectorKind::residual;
+  double tolerance = 1e-4;
+  std::int64_t max_sweeps = 1'000'000;  // of any rank
+  int max_in_flight = 100;
+  int halo_period = 1;
+  int contribution_period = 10;  // also of the residuals of `sync`
+  std::uint64_t seed = 1;
+};
+
+/// Throws comm_thread::InputError for options that are out of range.
+void check(const JacobiSimulationOptions& options);
+
+}  // namespace weft::solver

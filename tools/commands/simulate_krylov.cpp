@@ -1,0 +1,131 @@
+#include "tools/commands/simulate_krylov.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "perfmodel/stopwatch.h"
+#include "solver/simulation/krylov_simulation.h"
+#include "tools/commands/simulation_options.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+namespace {
+
+struct Options : SystemOptions {
+  MachineOptions machine;
+  solver::KrylovSimulationOptions krylov;
+  std::vector<std::string> methods;
+  std::vector<std::string> modes{"vector", "overlap", "task"};
+  int seed_count = 1;
+};
+
+void print_summary(const Json& report) {
+  const Json& simulation = report["simulation"];
+  const Json& machine = simulation["machine"];
+  fmt::print("problem      7-point Laplacian, {}^3 points a rank, of which {}^3 are real\n",
+             simulation["points"].get<int>(), simulation["real_points"].get<int>());
+  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
+             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
+             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  fmt::print("{:>8}{:>18}{:>9}{:>6}{:>12}{:>12}{:>14}{:>12}{:>10}{:>9}\n", "ranks", "method",
+             "mode", "seed", "seconds", "iterations", "ms/iteration", "halo wait", "sum wait",
+             "wall s");
+  for (const Json& run : simulation["runs"]) {
+    const double seconds = run["seconds"].get<double>();
+    const int iterations = run["iterations"].get<int>();
+    fmt::print("{:>8}{:>18}{:>9}{:>6}{:>12.4g}{:>12}{:>14.4g}{:>11.1f}%{:>9.1f}%{:>9.2f}\n",
+               run["simulated_ranks"].get<int>(), run["method"].get<std::string>(),
+               run["mode"].get<std::string>(), run["seed"].get<std::uint64_t>(), seconds,
+               iterations, 1e3 * seconds / iterations,
+               100 * run["halo_wait_fraction"].get<double>(),
+               100 * run["sum_wait_fraction"].get<double>(), run["wall_seconds"].get<double>());
+  }
+}
+
+int simulate(const comm_thread::MpiSession& session, const Options& options,
+             const std::string& command) {
+  const perfmodel::Stopwatch watch;
+  solver::KrylovSimulationOptions krylov = options.krylov;
+  krylov.machine = options.machine.parsed();
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  collective_expect_one_rank(job, "simulate");
+  const ReportFile report_file(job, options.json_path);
+  Json runs = Json::array();
+  for (const std::string& method : options.methods)
+    for (const std::string& mode : options.modes)
+      for (int seed = 0; seed < options.seed_count; ++seed) {
+        krylov.method = solver::simulated_krylov(method);
+        krylov.mode = solver::simulated_mode(mode);
+        krylov.seed = options.krylov.seed + static_cast<std::uint64_t>(seed);
+        const perfmodel::Stopwatch run_watch;
+        const solver::KrylovSimulationResult result = solver::simulate_krylov(krylov);
+        runs.push_back(krylov_simulation_report(krylov, result, run_watch.seconds()));
+      }
+  Json report = collective_start_report(job, "simulate");
+  report["method"] = command;
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["simulation"] = {{"machine", machine_report(krylov.machine)},
+                          {"points", krylov.points},
+                          {"real_points", krylov.real_points},
+                          {"tolerance", krylov.tolerance},
+                          {"runs", std::move(runs)}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  return 0;
+}
+
+void add_command(CLI::App& simulate_app, const std::string& name, const std::string& help,
+                 const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<Options>();
+  solver::KrylovSimulationOptions& krylov = options->krylov;
+  CLI::App& command = *simulate_app.add_subcommand(name, help);
+  const auto count = [&command](const char* option, int& value, int least, int most,
+                                const char* text) {
+    command.add_option(option, value, text)
+        ->check(CLI::Range(least, most))
+        ->type_name("COUNT")
+        ->capture_default_str();
+  };
+  count("--simulated-ranks", krylov.rank_count, 1, 1 << 20, "ranks of the simulated run");
+  count("--points", krylov.points, 1, 10'000,
+        "points per direction of a rank's part: what time is charged for");
+  count("--real-points", krylov.real_points, 1, 64,
+        "points per direction that are really computed for it");
+  options->methods = {"spmv"};
+  if (name == "cg") {
+    options->methods = {"cg", "cg-one-reduction", "cg-pipelined"};
+    add_choices(command, "--methods", options->methods, {"cg", "cg-one-reduction", "cg-pipelined"},
+                "variants of conjugate gradients");
+    command.add_option("--tolerance", krylov.tolerance, "relative residual to reach")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+  }
+  add_choices(command, "--modes", options->modes, {"vector", "overlap", "task"},
+              "when the halo travels");
+  count("--max-iterations", krylov.max_iterations, 1, 1'000'000'000, "end after so many");
+  command.add_option("--seed", krylov.seed, "of everything that is random")->capture_default_str();
+  count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  add_machine_options(command, options->machine);
+  add_job_options(command, *options);
+  command.footer("Example:\n  weft simulate " + name +
+                 " --simulated-ranks 64 --points 100 --machine odin");
+  command.callback(
+      [options, name, &session, &exit_code] { exit_code = simulate(session, *options, name); });
+}
+
+}  // namespace
+
+void add_simulate_krylov(CLI::App& simulate_app, const comm_thread::MpiSession& session,
+                         int& exit_code) {
+  add_command(simulate_app, "cg", "conjugate gradients for the 7-point Laplacian", session,
+              exit_code);
+  add_command(simulate_app, "spmv", "products with the 7-point Laplacian", session, exit_code);
+}
+
+}  // namespace weft::tools
