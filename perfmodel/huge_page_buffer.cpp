@@ -39,12 +39,13 @@ void* map_pages(std::size_t bytes) {
 }
 
 void prefer_huge_pages(const void* begin, const void* end) {
-  const std::uintptr_t first = round_up(reinterpret_cast<std::uintptr_t>(begin), huge_page_bytes);
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t lead = round_up(address, huge_page_bytes) - address;
   const auto last = reinterpret_cast<std::uintptr_t>(end);
-  if (last < first + huge_page_bytes) return;
-  void* const pages = reinterpret_cast<void*>(first);
-  madvise(pages, last - first, MADV_HUGEPAGE);
-  madvise(pages, last - first, collapse);
+  if (last < address + lead + huge_page_bytes) return;
+  void* const pages = static_cast<std::byte*>(const_cast<void*>(begin)) + lead;
+  madvise(pages, last - address - lead, MADV_HUGEPAGE);
+  madvise(pages, last - address - lead, collapse);
 }
 
 void unmap_pages(void* pages, std::size_t bytes) {

@@ -23,9 +23,9 @@ constexpr std::size_t line_bytes = 64;
 
 /// Lines of memory from `begin` to `end`, in bytes from `base`, whatever is there.
 void fetch_lines(const void* base, std::size_t begin, std::size_t end) {
-  const auto address = reinterpret_cast<std::uintptr_t>(base);
-  for (std::size_t byte = begin; byte < end; byte += line_bytes)
-    __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
+  if (!base) return;
+  const auto* const first = static_cast<const std::byte*>(base);
+  for (std::size_t byte = begin; byte < end; byte += line_bytes) __builtin_prefetch(first + byte);
 }
 
 }  // namespace
