@@ -15,7 +15,6 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/method.h"
 #include "solver/methods/method_table.h"
-#include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
 
 namespace weft {
@@ -101,10 +100,6 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
 void Solver::State::check() const {
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
-  const bool has_grid = dynamic_cast<const spmv::StencilOperator*>(matrix->op.get()) != nullptr;
-  if (wanted && wanted->needs_grid && !has_grid)
-    throw InputError("--method " + settings.method +
-                     ": found an operator without a grid; expected --operator stencil");
   if (!user) return;
   if (!user->apply)
     throw InputError("preconditioner of the caller: found no function; expected one");
@@ -157,15 +152,19 @@ KrylovMethod::Options Solver::State::method_options() {
 }
 
 void Solver::State::make_method() {
-  const KrylovMethod::Options options = method_options();
+  KrylovMethod::Options options = method_options();
   if (!entry && settings.method == "auto") {
     perfmodel::HugePageBuffer<double> ones(matrix->op->element_count());
     matrix->threads().team().run([&](const TeamThread& thread) {
       for (const spmv::Segment& segment : matrix->op->segments(thread.index))
         std::fill_n(ones.data() + segment.begin, segment.count, 1.0);
     });
-    const auto choice = library::collective_choose_method(*matrix->op, options, ones.span());
+    const auto choice = library::collective_choose_method(*matrix->op, options, ones.span(), !user);
     entry = choice.method;
+    if (choice.drops_preconditioner) {
+      preconditioner.reset();
+      options.preconditioner = nullptr;
+    }
     method_choice = choice.why;
   } else if (!entry) {
     const char* const name = settings.method == "pcg-jacobi" ? "cg" : settings.method.c_str();

@@ -49,6 +49,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
+    library/settings/grid_operator_choice.cpp
     library/settings/method_choice.cpp
     library/settings/multigrid_word.cpp
     library/settings/preconditioner_choice.cpp
@@ -98,14 +99,20 @@ set(WEFT_LIBRARY_SOURCES
     solver/krylov/textbook_cg.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
+    solver/multigrid/additive_cycle.cpp
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
     solver/multigrid/couplings/matrix_couplings.cpp
+    solver/multigrid/couplings/operator_couplings.cpp
     solver/multigrid/couplings/row_box_exchange.cpp
+    solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp
+    solver/multigrid/cycle_choice.cpp
     solver/multigrid/cycle_grids.cpp
+    solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
+    solver/multigrid/gathering.cpp
     solver/multigrid/grid_cycle.cpp
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
@@ -117,6 +124,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/passes/finest_residual.cpp
     solver/multigrid/passes/grid_pass.cpp
     solver/multigrid/passes/tiles.cpp
+    solver/multigrid/preconditioned_semi_iteration.cpp
     solver/multigrid/varying_plan.cpp
     solver/precondition/imported_rows.cpp
     solver/precondition/interface_shift.cpp
@@ -138,6 +146,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/text_lines.cpp
     spmv/files/text_sink.cpp
     spmv/files/text_source.cpp
+    spmv/grid/diffusion_operator.cpp
+    spmv/grid/grid_operator.cpp
     spmv/grid/layout.cpp
     spmv/grid/partition.cpp
     spmv/grid/shares.cpp
@@ -219,7 +229,6 @@ set(WEFT_PROGRAM_SOURCES
     solver/choice/decision_table.cpp
     solver/choice/matrix_traits.cpp
     solver/methods/deflated_solve.cpp
-    solver/multigrid/additive_cycle.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
     solver/multigrid/sweepers/coarse_server.cpp

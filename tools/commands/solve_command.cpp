@@ -78,9 +78,9 @@ const KrylovEntry& default_method() { return solver::krylov_methods().front(); }
 
 /// The method that `auto` stands for.
 library::MethodChoice collective_choose_method(SolveSystem& system,
-                                               const KrylovMethod::Options& options,
+                                               const KrylovMethod::Options& options, bool may_drop,
                                                const CommunicationCost& cost) {
-  auto choice = library::collective_choose_method(system.op(), options, system.b());
+  auto choice = library::collective_choose_method(system.op(), options, system.b(), may_drop);
   choice.why += fmt::format("; a reduction alone {:.3f} ms", 1e3 * cost.reduction_seconds);
   return choice;
 }
@@ -138,10 +138,16 @@ Attempt collective_solve(const Setting& setting, const SolveOptions& options, So
   attempt.settings.multigrid = options.settings().parsed_multigrid();
   if (options.restart > 0) attempt.settings.restart = options.restart;
   facts.communication = collective_measure_communication(job, system.op());
-  attempt.choice = options.method == "auto"
-                       ? collective_choose_method(system, attempt.settings, facts.communication)
-                       : library::MethodChoice{solver::find_krylov_method(options.method), ""};
+  attempt.choice =
+      options.method == "auto"
+          ? collective_choose_method(system, attempt.settings, options.preconditioner == "none",
+                                     facts.communication)
+          : library::MethodChoice{solver::find_krylov_method(options.method), ""};
   if (!attempt.choice.method) attempt.choice.method = &default_method();
+  if (attempt.choice.drops_preconditioner) {
+    attempt.settings.preconditioner = nullptr;
+    attempt.preconditioner.reset();
+  }
   attempt.method = attempt.choice.method->collective_make(system.op(), attempt.settings);
   facts.setup_seconds = setting.watch.seconds();
   attempt.grids = std::make_unique<MultigridGrids>(*attempt.method, attempt.preconditioner.get());
