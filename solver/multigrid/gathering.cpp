@@ -22,7 +22,7 @@ using spmv::GridBox;
 constexpr int first_tag = 2960;
 
 constexpr std::size_t few_bytes = 8;
-constexpr std::size_t many_bytes = 64 * 1024;
+constexpr std::size_t many_bytes = std::size_t{64} * 1024;
 constexpr int sample_count = 9;
 
 /// Seconds that a thread takes for a point in both passes of a cycle with two steps, and more for
