@@ -59,9 +59,9 @@ void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread,
       const PhaseScope scope(timer_, thread.index, Phase::vector_update);
       thread.barrier();
       general()->apply(thread, r_.data(), z_.data());
-      const auto [old, fresh] = outer.next();
-      for_each_element(thread, [&, old = old, fresh = fresh](std::size_t i) {
-        d[i] = old * d[i] + fresh * z_[i];
+      const SemiIteration::Step step = outer.next();
+      for_each_element(thread, [&](std::size_t i) {
+        d[i] = step.old * d[i] + step.fresh * z_[i];
         x_[i] += d[i];
       });
     }
