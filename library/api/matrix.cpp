@@ -8,6 +8,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
+#include "library/settings/grid_operator_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/state/block_columns.h"
 #include "library/state/caller_operator.h"
@@ -68,11 +69,9 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
   state.op = std::move(op);
 }
 
-void collective_use_stencil(State& state, const spmv::GridStencil& stencil) {
-  auto op = std::make_unique<spmv::StencilOperator>(state.space, state.threads().comm_thread(),
-                                                    state.threads().team(), stencil);
+void use_grid(State& state, std::unique_ptr<spmv::GridOperator> op) {
   state.format = op->format_name();
-  state.nonzero_count = stencil.nonzero_count();
+  state.nonzero_count = op->nonzero_count();
   state.map = std::make_unique<library::GridPoints>(*op);
   state.op = std::move(op);
   state.settings.operator_kind = "stencil";
@@ -133,7 +132,9 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
     state->problem = parsed;
     state->name = parsed.name();
     if (state->settings.is_matrix_free()) {
-      collective_use_stencil(*state, spmv::GridStencil::of(parsed));
+      use_grid(*state,
+               library::collective_make_grid_operator(state->space, state->threads().comm_thread(),
+                                                      state->threads().team(), parsed));
       return Matrix(std::move(state));
     }
     auto matrix = spmv::collective_generate(state->space, state->threads().team(), parsed,
@@ -161,7 +162,9 @@ Matrix Matrix::stencil(const Job& job, std::array<std::int64_t, 3> points,
     // No neighbours in a direction of one point.
     for (std::size_t d = 0; d < 3; ++d) stencil.weights[d] = points[d] > 1 ? weights[d] : 0;
     stencil.centre = 2 * (stencil.weights[0] + stencil.weights[1] + stencil.weights[2]);
-    collective_use_stencil(*state, stencil);
+    use_grid(*state,
+             std::make_unique<spmv::StencilOperator>(state->space, state->threads().comm_thread(),
+                                                     state->threads().team(), stencil));
     return Matrix(std::move(state));
   });
 }

@@ -14,7 +14,6 @@
 #include "perfmodel/phase_times.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
-#include "spmv/grid/stencil_operator.h"
 
 namespace weft {
 inline namespace v0 {
@@ -103,10 +102,6 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
 void Solver::State::check() const {
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
-  const bool has_grid = dynamic_cast<const spmv::StencilOperator*>(matrix->op.get()) != nullptr;
-  if (wanted && wanted->needs_grid && !has_grid)
-    throw InputError("--method " + settings.method +
-                     ": found an operator without a grid; expected --operator stencil");
   if (!user) return;
   if (!user->apply)
     throw InputError("preconditioner of the caller: found no function; expected one");

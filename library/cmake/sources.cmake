@@ -67,8 +67,11 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/report.cpp
     library/api/solver.cpp
+    library/api/solver.cpp
+    library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
+    library/settings/grid_operator_choice.cpp
     library/settings/iteration_settings.cpp
     library/settings/method_choice.cpp
     library/settings/multigrid_word.cpp
@@ -139,14 +142,20 @@ set(WEFT_LIBRARY_SOURCES
     solver/methods/deflated_solve.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
+    solver/multigrid/additive_cycle.cpp
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
     solver/multigrid/couplings/matrix_couplings.cpp
+    solver/multigrid/couplings/operator_couplings.cpp
     solver/multigrid/couplings/row_box_exchange.cpp
+    solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp
+    solver/multigrid/cycle_choice.cpp
     solver/multigrid/cycle_grids.cpp
+    solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
+    solver/multigrid/gathering.cpp
     solver/multigrid/grid_cycle.cpp
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
@@ -154,10 +163,13 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/level_plan.cpp
     solver/multigrid/matrix_multigrid.cpp
     solver/multigrid/multigrid_method.cpp
+    solver/multigrid/multigrid_method.cpp
+    solver/multigrid/multigrid_method.cpp
     solver/multigrid/multigrid_preconditioner.cpp
     solver/multigrid/passes/finest_residual.cpp
     solver/multigrid/passes/grid_pass.cpp
     solver/multigrid/passes/tiles.cpp
+    solver/multigrid/preconditioned_semi_iteration.cpp
     solver/multigrid/varying_plan.cpp
     solver/precondition/imported_rows.cpp
     solver/precondition/interface_shift.cpp
@@ -200,6 +212,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
     spmv/formats/zip_directory.cpp
+    spmv/grid/diffusion_operator.cpp
     spmv/grid/grid_operator.cpp
     spmv/grid/layout.cpp
     spmv/grid/partition.cpp
@@ -266,7 +279,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
-    solver/multigrid/additive_cycle.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
     solver/multigrid/sweepers/coarse_server.cpp
@@ -316,7 +328,6 @@ set(WEFT_PROGRAM_SOURCES
     solver/tiles/tile_sweeper.cpp
     spmv/formats/vtk_file.cpp
     spmv/grid/average_sweep.cpp
-    spmv/grid/diffusion_operator.cpp
     spmv/grid/diffusion_problem.cpp
     spmv/grid/rows_in_order.cpp
     spmv/grid/time_blocking.cpp
@@ -332,6 +343,10 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
+    tools/commands/solve_command.cpp
+    tools/commands/solve_command.cpp
+    tools/commands/solve_forecast.cpp
+    tools/commands/solve_forecast.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
@@ -381,8 +396,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/multigrid_study.cpp
     tools/studies/scale_study.cpp
     tools/studies/study_command.cpp
-    tools/studies/study_command.cpp
-    tools/studies/study_command.cpp
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
@@ -395,6 +408,10 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/schwarz_options.cpp
     tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp
+    tools/system/solve_options.cpp
+    tools/system/solve_options.cpp
+    tools/system/solve_system.cpp
+    tools/system/solve_system.cpp
     tools/system/solve_system.cpp
     tools/system/start_residual.cpp
     tools/weft.cpp

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "solver/methods/iteration_forecast.h"
+#include "solver/multigrid/cycle_preconditioner.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::library {
@@ -20,48 +22,77 @@ constexpr std::int64_t trial_iterations = 10;
 constexpr std::int64_t grid_trial_iterations = 2;
 
 /// True if `auto` may choose it for this operator.
-bool is_candidate(const KrylovEntry& entry, int rank_count, const spmv::GridStencil* stencil,
-                  const KrylovMethod::Options& options) {
-  if (entry.needs_grid) return stencil && !options.preconditioner;
+bool is_candidate(const KrylovEntry& entry, int rank_count, bool is_stencil, bool has_cycle,
+                  bool has_preconditioner) {
+  if (entry.needs_grid) return has_cycle || (is_stencil && !has_preconditioner);
   return entry.is_cg_variant && !(entry.hides_reduction && rank_count == 1);
+}
+
+/// The grid of the operator with constant coefficients, whose condition number is at most that of
+/// an operator with others; nothing where it has none.
+std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
+                                         solver::CyclePreconditioner* cycle) {
+  if (const auto* const grid = dynamic_cast<const spmv::StencilOperator*>(&op))
+    return grid->stencil();
+  if (!cycle) return std::nullopt;
+  const spmv::GridBox points = cycle->cycle().finest().points();
+  return spmv::GridStencil{.grid = {points.size(0), points.size(1), points.size(2)}};
 }
 
 }  // namespace
 
 MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Options options,
-                                      std::span<const double> b) {
+                                      std::span<const double> b, bool may_drop) {
   const comm_thread::Communicator& ranks = op.communicator();
   const solver::StopCriterion asked = options.stop;
   options.stop = {.tolerance = std::numeric_limits<double>::min()};
   options.on_iteration = nullptr;
   options.stops = nullptr;
-  const auto* const grid = dynamic_cast<const spmv::StencilOperator*>(&op);
-  const spmv::GridStencil* const stencil = grid ? &grid->stencil() : nullptr;
+  auto* const cycle = dynamic_cast<solver::CyclePreconditioner*>(options.preconditioner);
+  solver::Preconditioner* const given = options.preconditioner;
+  const bool is_stencil = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
+  const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
   MethodChoice best{&solver::krylov_methods().front(), ""};
   double least = std::numeric_limits<double>::infinity();
   std::string trials;
-  for (const KrylovEntry& entry : solver::krylov_methods()) {
-    if (!is_candidate(entry, ranks.size(), stencil, options)) continue;
-    options.stop.max_iterations = entry.needs_grid ? grid_trial_iterations : trial_iterations;
+  const auto name_of = [&](const KrylovEntry& entry) {
+    const bool is_named = cycle && options.preconditioner && !entry.needs_grid;
+    return std::string(entry.name) + (is_named ? " with multigrid" : "");
+  };
+  std::string best_name;
+  const auto run = [&](const KrylovEntry& entry) {
+    const bool is_multigrid = entry.needs_grid || (cycle && options.preconditioner == given);
+    options.stop.max_iterations = is_multigrid ? grid_trial_iterations : trial_iterations;
     const auto method = entry.collective_make(op, options);
     const SolveReport trial = method->solve(b);
     const double seconds = ranks.max(trial.phases.total()) /
                            static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
     trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
-                          entry.name, 1e3 * seconds, method->vector_bytes());
+                          name_of(entry), 1e3 * seconds, method->vector_bytes());
     double forecast = 1;
-    if (stencil) {
-      forecast = solver::forecast_iterations(entry, *stencil, asked);
+    if (grid) {
+      forecast = solver::forecast_iterations(is_multigrid, *grid, asked);
       trials += fmt::format(" x {:.0f}", forecast);
     }
     if (seconds * forecast < least) {
       least = seconds * forecast;
       best.method = &entry;
+      best.drops_preconditioner = given && !options.preconditioner;
+      best_name = name_of(entry);
     }
+  };
+  for (const KrylovEntry& entry : solver::krylov_methods())
+    if (is_candidate(entry, ranks.size(), is_stencil, cycle && cycle->has_known_bounds(),
+                     given != nullptr))
+      run(entry);
+  if (cycle && may_drop) {
+    options.preconditioner = nullptr;
+    for (const KrylovEntry& entry : solver::krylov_methods())
+      if (!entry.needs_grid && is_candidate(entry, ranks.size(), is_stencil, false, false))
+        run(entry);
   }
-  best.why =
-      fmt::format("{} is quickest{}: {}", best.method->name,
-                  stencil ? ", an iteration times those expected" : " in an iteration", trials);
+  best.why = fmt::format("{} is quickest{}: {}", best_name,
+                         grid ? ", an iteration times those expected" : " in an iteration", trials);
   return best;
 }
 

@@ -13,14 +13,17 @@ namespace weft::library {
 struct MethodChoice {
   const solver::KrylovEntry* method;
   std::string why;  // a line
+  /// True if the method is quicker without the cycle that was made for `auto`.
+  bool drops_preconditioner = false;
 };
 
 /// The method that a short trial and the iterations forecast for it show to be quickest, by the
 /// slowest rank's time; those that hide a reduction only where there are others to wait for.
-/// `options`: those of the solve. `b`: any right-hand side.
+/// `options`: those of the solve. `b`: any right-hand side. `may_drop`: nobody asked for the
+/// preconditioner of `options`; where it is a cycle of multigrid, methods run without it as well.
 /// Collective; the same on all ranks. Thread: the main thread, outside the team.
 MethodChoice collective_choose_method(spmv::LinearOperator& op,
                                       solver::KrylovMethod::Options options,
-                                      std::span<const double> b);
+                                      std::span<const double> b, bool may_drop);
 
 }  // namespace weft::library

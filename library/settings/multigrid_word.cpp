@@ -35,13 +35,18 @@ MultigridSettings parse_multigrid(const std::string& text) {
     const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
     if (key == "steps")
       settings.steps = static_cast<int>(whole_number(item, value, MultigridSettings::most_steps));
+    else if (item == "gather=auto")
+      settings.least_points = 0;
     else if (key == "gather")
       settings.least_points = whole_number(item, value, std::numeric_limits<std::int32_t>::max());
     else if (item == "start=zero" || item == "start=full")
       settings.has_full_start = value == "full";
+    else if (item == "cycle=v" || item == "cycle=additive")
+      settings.is_additive = value == "additive";
     else
-      throw comm_thread::InputError(
-          "found '" + item + "'; expected steps=S, start=zero|full or gather=N, joined by commas");
+      throw comm_thread::InputError("found '" + item +
+                                    "'; expected steps=S, start=zero|full, cycle=v|additive or "
+                                    "gather=N|auto, joined by commas");
   }
   return settings;
 }

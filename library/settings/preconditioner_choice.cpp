@@ -9,6 +9,7 @@
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/isai_preconditioner.h"
+#include "spmv/grid/diffusion_operator.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
@@ -23,26 +24,53 @@ std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOp
                                                                   const SolveSettings& settings,
                                                                   const spmv::Problem& problem) {
   const solver::MultigridSettings multigrid = settings.parsed_multigrid();
-  solver::GridCycle::Options cycle{.steps = multigrid.steps,
-                                   .least_points = multigrid.least_points,
-                                   .mode = *spmv::parse_mode(settings.mode)};
+  solver::Cycle::Options cycle{.steps = multigrid.steps,
+                               .least_points = multigrid.least_points,
+                               .is_additive = multigrid.is_additive,
+                               .mode = *spmv::parse_mode(settings.mode)};
   if (auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op))
     return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
+  if (!settings.has_smoothing_steps()) cycle.steps = 0;
+  if (auto* const grid = dynamic_cast<spmv::DiffusionOperator*>(&op)) {
+    if (multigrid.has_full_start)
+      throw InputError(
+          "--multigrid: found start=full with coefficients that vary; expected start=zero");
+    return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
+  }
   const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
   if (!matrix)
-    throw InputError(
-        "--preconditioner multigrid: found an operator of the caller; expected a matrix or a grid");
+    throw InputError("multigrid: found an operator of the caller; expected a matrix or a grid");
   if (problem.has_grid() && !settings.grid.empty())
     throw InputError("found --grid for a problem with a grid; expected none");
-  if (problem.has_stencil())
+  if (problem.has_stencil()) {
+    cycle.steps = multigrid.steps;
     return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
                                                      cycle);
+  }
   if (!problem.has_grid() && settings.grid.empty())
-    throw InputError("found no grid; expected --grid NXxNYxNZ with --preconditioner multigrid");
+    throw InputError("found no grid; expected --grid NXxNYxNZ with multigrid");
   const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
                                        : *settings.parsed_grid();
-  if (!settings.has_smoothing_steps()) cycle.steps = 0;
   return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
+}
+
+/// True if multigrid as a method makes its cycle itself.
+bool is_fused(const spmv::LinearOperator& op) {
+  return dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
+}
+
+/// The cycle that `auto` may choose; null where it has none: without a grid, or where the matrix
+/// has other entries than those of one, which is an error only where the grid was given.
+std::unique_ptr<solver::Preconditioner> collective_try_multigrid(spmv::LinearOperator& op,
+                                                                 const SolveSettings& settings,
+                                                                 const spmv::Problem& problem) {
+  if (is_fused(op) || (!problem.has_grid() && settings.grid.empty())) return nullptr;
+  if (!settings.grid.empty()) return collective_make_multigrid(op, settings, problem);
+  try {
+    return collective_make_multigrid(op, settings, problem);
+  } catch (const InputError&) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -53,8 +81,10 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                                                   std::function<void(double)> on_forecast) {
   if (settings.has_jacobi())
     return {.object = std::make_unique<solver::DiagonalPreconditioner>(op)};
-  if (settings.preconditioner == "multigrid")
+  if (settings.preconditioner == "multigrid" || (settings.method == "multigrid" && !is_fused(op)))
     return {.object = collective_make_multigrid(op, settings, problem)};
+  if (settings.may_choose_multigrid())
+    return {.object = collective_try_multigrid(op, settings, problem)};
   auto schwarz = settings.parsed_schwarz(problem.is_file());
   const auto isai = settings.parsed_isai();
   auto amg = settings.parsed_amg();

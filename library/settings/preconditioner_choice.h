@@ -17,7 +17,8 @@ struct MadePreconditioner {
   const solver::SchwarzPreconditioner* schwarz = nullptr;  // the same, where it is that
 };
 
-/// Makes the preconditioner that `settings` ask for.
+/// Makes the preconditioner that `settings` ask for, the cycle that multigrid as a method needs for
+/// an operator that is no spmv::StencilOperator, or the one that `auto` may choose.
 /// `problem`: the operator's, for its grid; a file where nothing is known. `on_forecast`: of
 /// Schwarz and block factors, as in SchwarzOptions. Collective. Thread: the main thread, outside
 /// the team. Throws comm_thread::InputError on every rank. Lifetime: `op` outlives it.

@@ -29,20 +29,16 @@ using solver::SchwarzPreconditioner;
 /// Multigrid needs to know which point of a grid a row is.
 void check_multigrid(const SolveSettings& options) {
   const bool is_preconditioner = options.preconditioner == "multigrid";
-  if (options.method == "multigrid" && !options.is_matrix_free())
-    throw InputError(
-        "--method multigrid: found --operator matrix; expected --operator stencil, or --method cg "
-        "--preconditioner multigrid");
   if (options.method == "multigrid" && options.preconditioner != "none")
     throw InputError("--preconditioner: found " + options.preconditioner +
                      " with --method multigrid; expected none");
-  if (is_preconditioner && (options.order != "given" || options.partition == "metis"))
-    throw InputError(
-        "--preconditioner multigrid: found --order rcm or --partition metis; expected neither, "
-        "because rows are points of the grid in its order");
-  if (!options.grid.empty() && (!is_preconditioner || options.is_matrix_free()))
-    throw InputError(
-        "--grid: found without a matrix and --preconditioner multigrid; expected both");
+  if (options.has_multigrid() && (options.order != "given" || options.partition == "metis"))
+    throw InputError(std::string("--") + (is_preconditioner ? "preconditioner" : "method") +
+                     " multigrid: found --order rcm or --partition metis; expected neither, "
+                     "because rows are points of the grid in its order");
+  const bool uses_grid = options.has_multigrid() || options.may_choose_multigrid();
+  if (!options.grid.empty() && (!uses_grid || options.is_matrix_free()))
+    throw InputError("--grid: found without a matrix and multigrid; expected both");
   if (!options.multigrid.empty() && options.method != "multigrid" && options.method != "auto" &&
       !is_preconditioner)
     throw InputError("--multigrid: found with --method " + options.method +
@@ -51,6 +47,11 @@ void check_multigrid(const SolveSettings& options) {
       options.method != "auto")
     throw InputError("--multigrid: found start=full with --method " + options.method +
                      "; expected --method multigrid");
+  if (options.parsed_multigrid().has_full_start && options.parsed_multigrid().is_additive)
+    throw InputError("--multigrid: found start=full with cycle=additive; expected cycle=v");
+  if (options.parsed_multigrid().has_full_start && !options.is_matrix_free())
+    throw InputError(
+        "--multigrid: found start=full with --operator matrix; expected --operator stencil");
 }
 
 /// Cycles and near-null vectors are of amg, vectors also of rows in the order of the files.

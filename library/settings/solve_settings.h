@@ -47,6 +47,12 @@ struct SolveSettings {
   static SolveSettings parse(const std::map<std::string, std::string>& values);
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
+  /// True if multigrid is the method or the preconditioner.
+  bool has_multigrid() const { return method == "multigrid" || preconditioner == "multigrid"; }
+  /// True if `auto` may take multigrid as a preconditioner without being asked for it.
+  bool may_choose_multigrid() const {
+    return method == "auto" && !has_preconditioner && has_given_order();
+  }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
   spmv::MatrixFormat parsed_format() const { return *spmv::parse_matrix_format(format); }
 

@@ -79,7 +79,9 @@ void ChosenSolver::collective_look() {
   traits_.reset();
   if (matrix && !(word == "none" && (asked_.force || takes_any)))
     traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
-  is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner &&
+  const bool may_try_grid = asked_.may_choose_multigrid() && is_symmetric() &&
+                            (context_.problem.has_grid() || !asked_.grid.empty());
+  is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid &&
              !context_.collective_make_preconditioner;
   ways_ = find_ways();
   way_ = 0;
@@ -177,7 +179,12 @@ void ChosenSolver::collective_make_method() {
         std::make_unique<solver::DeflatedPreconditioner>(*null_space_, preconditioner_.get());
   choose_options();
   if (!choice_.method && settings_.method == "auto") {
-    choice_ = collective_choose_method(op_, method_options_, make_ones(op_).span());
+    choice_ = collective_choose_method(op_, method_options_, make_ones(op_).span(),
+                                       settings_.may_choose_multigrid());
+    if (choice_.drops_preconditioner) {
+      preconditioner_.reset();
+      method_options_.preconditioner = nullptr;
+    }
   } else if (!choice_.method) {
     choice_.method =
         solver::find_krylov_method(settings_.method == "pcg-jacobi" ? "cg" : settings_.method);

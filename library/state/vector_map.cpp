@@ -127,7 +127,7 @@ void OrderedRows::collective_from_operator(std::span<const double> values,
   std::ranges::copy(order_.collective_undo(values.first(own)), given.begin());
 }
 
-GridPoints::GridPoints(const spmv::StencilOperator& op) : op_(op) {
+GridPoints::GridPoints(const spmv::GridOperator& op) : op_(op) {
   for (int thread = 0; thread < op.team().thread_count(); ++thread)
     for (const spmv::Segment& segment : op.segments(thread)) lines_.push_back({0, segment});
   std::ranges::sort(lines_, {}, [](const Line& line) { return line.segment.begin; });

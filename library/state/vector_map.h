@@ -11,7 +11,7 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "spmv/grid/stencil_operator.h"
+#include "spmv/grid/grid_operator.h"
 #include "spmv/order/row_order.h"
 #include "spmv/rows/partition.h"
 
@@ -122,7 +122,7 @@ class OrderedRows final : public VectorMap {
 /// The own points of a box of a grid, without the ghost points between them.
 class GridPoints final : public VectorMap {
  public:
-  explicit GridPoints(const spmv::StencilOperator& op);
+  explicit GridPoints(const spmv::GridOperator& op);
 
   std::size_t given_count() const override { return given_count_; }
   std::int64_t global_row(std::size_t given) const override;
@@ -137,7 +137,7 @@ class GridPoints final : public VectorMap {
   };
   const Line& line_of(std::size_t given) const;
 
-  const spmv::StencilOperator& op_;
+  const spmv::GridOperator& op_;
   std::vector<Line> lines_;  // ascending
   std::size_t given_count_ = 0;
 };

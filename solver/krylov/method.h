@@ -42,7 +42,11 @@ class KrylovMethod {
     MultigridSettings multigrid{};  // of multigrid as a method
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
-    /// Called likewise; true ends the solve after one more iteration. The same on all ranks.
+    /// Called by the primary thread after each step of textbook CG, with its α and β: the matrix of
+    /// Lanczos' iteration.
+    std::function<void(double alpha, double beta)> on_step{};
+    /// Called as `on_iteration`; true ends the solve after one more iteration. The same on all
+    /// ranks.
     std::function<bool(std::int64_t iteration, double residual)> stops{};
     /// Where the state is kept, and from which `solve` continues; null: nowhere. Outlives the
     /// method. A solve that ends unconverged, by `stops`, a signal or the limit of iterations,

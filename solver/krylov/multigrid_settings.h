@@ -9,10 +9,13 @@ struct MultigridSettings {
   static constexpr int most_steps = 4;
 
   int steps = 2;  // of the smoother before and after each coarser grid, from 1 to `most_steps`
-  /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
-  std::int64_t least_points = 8;
+  /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks; 0: what
+  /// a model finds quickest, from measured exchanges.
+  std::int64_t least_points = 0;
   /// Begin from the solutions of coarser grids (full multigrid) instead of from 0. The method only.
   bool has_full_start = false;
+  /// The cycle as a sum over grids (AdditiveCycle) instead of one grid after the other.
+  bool is_additive = false;
 };
 
 }  // namespace weft::solver

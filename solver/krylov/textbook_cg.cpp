@@ -37,6 +37,7 @@ void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
     next.p = norms.p;
     norms = next;
     ++report.iterations;
+    if (thread.is_primary() && options().on_step) options().on_step(last.alpha, last.beta);
     note(thread, norms.r, first_norm, report);
     if (is_checkpoint_due(report)) carry(Carry::keep);
   }

@@ -24,11 +24,11 @@ double condition_number(const spmv::GridStencil& stencil) {
 
 }  // namespace
 
-double forecast_iterations(const KrylovEntry& entry, const spmv::GridStencil& stencil,
+double forecast_iterations(bool is_multigrid, const spmv::GridStencil& stencil,
                            const StopCriterion& stop) {
   const double iterations =
-      entry.needs_grid ? -std::log10(stop.tolerance)
-                       : std::sqrt(condition_number(stencil)) / 4 * std::log(2 / stop.tolerance);
+      is_multigrid ? -std::log10(stop.tolerance)
+                   : std::sqrt(condition_number(stencil)) / 4 * std::log(2 / stop.tolerance);
   return std::clamp(iterations, 1.0, static_cast<double>(stencil.row_count()));
 }
 

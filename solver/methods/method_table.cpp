@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "comm_thread/mpi/input_error.h"
 #include "solver/krylov/bicgstab.h"
 #include "solver/krylov/conjugate_gradient.h"
 #include "solver/krylov/flexible_cg.h"
@@ -15,7 +16,9 @@
 #include "solver/krylov/pipelined_bicgstab.h"
 #include "solver/krylov/pipelined_cg.h"
 #include "solver/krylov/predict_recompute_cg.h"
+#include "solver/multigrid/cycle_preconditioner.h"
 #include "solver/multigrid/multigrid_method.h"
+#include "solver/multigrid/preconditioned_semi_iteration.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::solver {
@@ -48,9 +51,15 @@ Made make_one_reduction(LinearOperator& op, const Options& options) {
   return make<OneReductionCg>(op, options);
 }
 
-/// Of grids without a matrix; programs check that first.
+/// Without a preconditioner, of grids without a matrix; programs check that first.
 Made make_multigrid(LinearOperator& op, const Options& options) {
-  return std::make_unique<MultigridMethod>(dynamic_cast<spmv::StencilOperator&>(op), options);
+  if (dynamic_cast<CyclePreconditioner*>(options.preconditioner))
+    return std::make_unique<PreconditionedSemiIteration>(op, options);
+  auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op);
+  if (!grid || options.preconditioner)
+    throw comm_thread::InputError(
+        "--method multigrid: found an operator without a grid, or a null space; expected neither");
+  return std::make_unique<MultigridMethod>(*grid, options);
 }
 
 constexpr KrylovEntry cg_variant(const char* name, const char* summary, int reductions,
@@ -107,8 +116,8 @@ constexpr std::array table{
             false, false, 28, make<Bicgstab>),
     general("bicgstab-pipelined", "Cools-Vanroose: its reductions travel beside the products", 2, 2,
             true, false, 48, make<PipelinedBicgstab>),
-    KrylovEntry{"multigrid", "V-cycles in a Chebyshev iteration, for grids with --operator stencil",
-                1, 1, true, true, false, false, false, 0, true, make_multigrid},
+    KrylovEntry{"multigrid", "cycles on the grids of a problem in a Chebyshev iteration", 1, 1,
+                true, true, false, false, false, 0, true, make_multigrid},
 };
 
 }  // namespace

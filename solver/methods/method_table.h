@@ -27,7 +27,8 @@ struct KrylovEntry {
   /// Floating point operations per row and iteration besides the products, without M; 0 where
   /// perfmodel counts them.
   int vector_flops;
-  /// True if the operator must be a spmv::StencilOperator.
+  /// True if the operator must be a spmv::StencilOperator, or the preconditioner a
+  /// CyclePreconditioner.
   bool needs_grid;
 
   /// Collective. Thread: the main thread, outside the team. `op` outlives the method.

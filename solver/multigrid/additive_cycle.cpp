@@ -4,6 +4,7 @@
 
 #include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/level_plan.h"
+#include "solver/multigrid/passes/pass_model.h"
 #include "solver/multigrid/passes/row_kernels.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "spmv/grid/box.h"
@@ -24,6 +25,10 @@ constexpr int first_tag = 2500;
 
 /// Planes of a slice at least: each computes again what it needs of its neighbours'.
 constexpr GlobalIndex least_slice = 12;
+
+/// Bytes a point besides those of a pass up: y = Λ·f reads f and x̂ and writes y, 16; w is written,
+/// 8; the sum reads y and w, 8; and the pass up does not read f and x̂.
+constexpr double bytes_of_own_term = 16 + 8 + 8 - 8;
 
 /// Full starts are GridCycle's: here coarse solutions travel no further than a pass reads.
 CycleGrids::Options without_full_start(CycleGrids::Options options) {
@@ -118,9 +123,16 @@ AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
                              const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
                              const spmv::GridPartition& partition, const Options& options,
                              perfmodel::PhaseTimer& timer)
-    : grids_(communicator, comm_thread, team,
-             plan_constant(stencil, partition, options.least_points).levels,
-             without_full_start(options), first_tag, timer),
+    : AdditiveCycle(communicator, comm_thread, team,
+                    plan_constant(stencil, partition, options.least_points).levels, options,
+                    timer) {}
+
+AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
+                             comm_thread::CommThread& comm_thread,
+                             const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
+                             const Options& options, perfmodel::PhaseTimer& timer)
+    : Cycle(communicator, comm_thread, team, std::move(plan), without_full_start(options),
+            first_tag, timer),
       terms_(grids_.levels().size()) {
   for (std::size_t i = 0; i + 1 < terms_.size(); ++i) make_terms(i);
   make_slices();
@@ -138,6 +150,14 @@ void AdditiveCycle::make_terms(std::size_t index) {
   terms.no_e = GridArray::zeros(coarse.box(rank), grids_.solution_depth() + 1);
 }
 
+std::size_t AdditiveCycle::own_byte_count() const {
+  std::size_t bytes = 0;
+  for (const Terms& terms : terms_)
+    bytes += terms.y.byte_count() + terms.w.byte_count() + terms.no_f.byte_count() +
+             terms.no_e.byte_count();
+  return bytes;
+}
+
 void AdditiveCycle::make_slices() {
   const auto levels = grids_.levels();
   const GridBox own = levels.front().cuts.box(grids_.communicator().rank());
@@ -148,7 +168,7 @@ void AdditiveCycle::make_slices() {
     slice.begin[2] = own.begin[2] + own.size(2) * std::min(i, used) / used;
     slice.end[2] = own.begin[2] + own.size(2) * std::min(i + 1, used) / used;
     slices_.push_back(cut_into_tiles(slice, slice, slice, slice, grids_.options().steps,
-                                     grids_.team().thread_count())
+                                     grids_.team().thread_count(), grids_.options().points_in_cache)
                           .interior);
   }
 }
@@ -169,14 +189,20 @@ void AdditiveCycle::begin(const TeamThread& thread, const DownPass::Source& sour
 void AdditiveCycle::collective_descend(const TeamThread& thread, const DownPass::Source& source,
                                        spmv::Halo* halo, RowSet part) {
   const auto levels = grids_.levels();
-  if (part == RowSet::boundary) {
-    CycleGrids::DownWork(grids_, 0, source).run(part, thread, {});
-    thread.barrier();
-  } else {
-    grids_.collective_run(thread, CycleGrids::DownWork(grids_, 0, source), halo);
+  {
+    const TimedPass timed(grids_.timer(), thread, times_[0].down, times_[0].down_name);
+    note_down_bytes(thread, 0, source);
+    if (part == RowSet::boundary) {
+      CycleGrids::DownWork(grids_, 0, source).run(part, thread, {});
+      thread.barrier();
+    } else {
+      grids_.collective_run(thread, CycleGrids::DownWork(grids_, 0, source), halo);
+    }
   }
   for (std::size_t i = 1; i < levels.size(); ++i) {
     CycleGrids::Level& level = levels[i];
+    const TimedPass timed(grids_.timer(), thread, times_[i].down, times_[i].down_name);
+    note_down_bytes(thread, i, {.array = &level.f});
     level.f_halo->copy_own(thread);
     if (i + 1 < levels.size()) {
       const CycleGrids::DownWork work(grids_, i, {.array = &level.f});
@@ -192,13 +218,27 @@ void AdditiveCycle::collective_ascend(const TeamThread& thread, const UpPass::Si
   const auto levels = grids_.levels();
   const std::size_t last = levels.size() - 1;
   for (std::size_t i = last; i > 0; --i) {
+    LevelTimes& times = times_[i - 1];
+    const TimedPass timed(grids_.timer(), thread, times.up, times.up_name);
     levels[i].e_halo->copy_own(thread);
     const UpPass::Sink to = i > 1 ? UpPass::Sink{.array = &levels[i - 1].e} : sink;
     const UpWork work(*this, i - 1, to);
     grids_.collective_run(thread, BesideWork(*this, work, 2 * last - i, 0), &*levels[i].e_halo);
     work.add(thread);
     thread.barrier();
+    if (thread.is_primary())
+      times.up_bytes = bytes_of_up_pass(to, times.coarse_share) + levels[i - 1].coupling_bytes() +
+                       bytes_of_own_term;
   }
+  if (thread.is_primary()) ++cycles_;
+}
+
+void AdditiveCycle::note_down_bytes(const TeamThread& thread, std::size_t index,
+                                    const DownPass::Source& source) {
+  LevelTimes& times = times_[index];
+  if (!thread.is_primary() || index + 1 == times_.size()) return;
+  times.down_bytes =
+      bytes_of_down_pass(source, times.coarse_share) + grids_.levels()[index].coupling_bytes();
 }
 
 }  // namespace weft::solver

@@ -8,9 +8,9 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "solver/multigrid/cycle_grids.h"
+#include "solver/multigrid/cycle.h"
 #include "solver/multigrid/grids/grid_array.h"
-#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/passes/grid_pass.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "spmv/grid/partition.h"
@@ -36,32 +36,28 @@ namespace weft::solver {
 /// Lifetime: what it is constructed with outlives it.
 /// Source: Vassilevski and Yang 2014, "Reducing communication in algebraic multigrid using additive
 /// variants" (mult-additive).
-class AdditiveCycle {
+class AdditiveCycle final : public Cycle {
  public:
-  using Options = CycleGrids::Options;
-
   /// As GridCycle.
   AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
                 const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
                 const spmv::GridPartition& partition, const Options& options,
                 perfmodel::PhaseTimer& timer);
-  AdditiveCycle(const AdditiveCycle&) = delete;
-  AdditiveCycle& operator=(const AdditiveCycle&) = delete;
-
-  int depth() const { return grids_.depth(); }
-  const GridLevel& finest() const { return grids_.levels().front().grid; }
-  GridArray& right_hand_side() { return grids_.levels().front().f; }
-  spmv::Halo& right_hand_side_halo() { return *grids_.levels().front().f_halo; }
+  AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
+                const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
+                const Options& options, perfmodel::PhaseTimer& timer);
 
   /// Goes down from the points of the finest grid that need no halo, while another exchanges it.
   /// Thread: every thread of the team.
   void begin(const comm_thread::TeamThread& thread, const DownPass::Source& source);
-  /// As GridCycle. The finest grid's array is always `right_hand_side`: as the source, or as its
-  /// copy.
-  /// `part`: of the finest grid: `boundary` after `begin`, whose source was the same.
   void collective_descend(const comm_thread::TeamThread& thread, const DownPass::Source& source,
-                          spmv::Halo* halo, spmv::RowSet part = spmv::RowSet::all);
-  void collective_ascend(const comm_thread::TeamThread& thread, const UpPass::Sink& sink);
+                          spmv::Halo* halo) override {
+    collective_descend(thread, source, halo, spmv::RowSet::all);
+  }
+  /// The same; `part`: of the finest grid: `boundary` after `begin`, whose source was the same.
+  void collective_descend(const comm_thread::TeamThread& thread, const DownPass::Source& source,
+                          spmv::Halo* halo, spmv::RowSet part);
+  void collective_ascend(const comm_thread::TeamThread& thread, const UpPass::Sink& sink) override;
 
  private:
   /// The tiles of one thread or of all, by thread.
@@ -78,12 +74,15 @@ class AdditiveCycle {
   class UpWork;
   class BesideWork;
 
+  void note_down_bytes(const comm_thread::TeamThread& thread, std::size_t index,
+                       const DownPass::Source& source);
   void make_terms(std::size_t index);
   void make_slices();
   void smooth(std::size_t level, const Tiles& tiles, const comm_thread::TeamThread& thread,
               const std::function<void()>& pause);
 
-  CycleGrids grids_;
+  std::size_t own_byte_count() const override;
+
   std::vector<Terms> terms_;  // [grids]
   std::vector<Tiles> slices_;  // of the finest y: one for each exchange of the other grids
 };

@@ -86,9 +86,10 @@ void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
   // The finest residual needs x at one more point on each side.
   const int reach = options_.steps + (index == 0 ? 2 : 1);
   const GridBox smoothed = own.is_empty() ? own : grown(own, options_.steps, domain);
-  level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads);
+  level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads,
+                              options_.points_in_cache);
   level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
-                            options_.steps + 1, threads);
+                            options_.steps + 1, threads, options_.points_in_cache);
   const LevelCouplings* const couplings = level.couplings.get();
   level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps, couplings);
   level.up_pass.emplace(level.grid, options_.steps, couplings);

@@ -12,6 +12,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
 #include "solver/multigrid/coarsest_grid.h"
+#include "solver/multigrid/gathering.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
@@ -35,9 +36,14 @@ class CycleGrids {
  public:
   struct Options {
     int steps = 2;  // of the smoother before and after, at most 4
-    /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
+    /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks. 0:
+    /// chosen by a model (Gathering) where cycles are made by `collective_make_cycle`.
     spmv::GlobalIndex least_points = 8;
+    Gathering gathering{};  // what was chosen, for reports
     bool has_full_start = false;  // solutions of coarse grids come with what FullStart needs
+    /// Points that a pass keeps of all planes it works on: tiles are as large as that allows.
+    spmv::GlobalIndex points_in_cache = tile_points_in_cache;
+    bool is_additive = false;  // AdditiveCycle instead of GridCycle, for who chooses
     spmv::Mode mode = spmv::Mode::task;
   };
 

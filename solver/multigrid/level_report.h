@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "solver/multigrid/gathering.h"
 #include "spmv/rows/halo.h"
 #include "spmv/rows/index.h"
 
@@ -37,6 +38,7 @@ struct LevelReport {
 struct CycleReport {
   std::int64_t cycles = 0;
   int steps = 0;
+  Gathering gathering;
   std::size_t allocated_bytes = 0;  // of the hierarchy on this rank
   std::vector<LevelReport> levels;
 };

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "solver/multigrid/cycle_choice.h"
 #include "solver/multigrid/grids/chebyshev.h"
+#include "solver/multigrid/level_plan.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
 
@@ -45,20 +47,31 @@ class SquareWork final : public spmv::Work {
 
 }  // namespace
 
+std::unique_ptr<Cycle> MultigridMethod::collective_make(const spmv::StencilOperator& op) {
+  const MultigridSettings& asked = options().multigrid;
+  const Cycle::Options chosen = collective_with_gathering(op.communicator(), op.comm_thread(),
+                                                          op.team(), op.stencil(), op.partition(),
+                                                          {.steps = asked.steps,
+                                                           .least_points = asked.least_points,
+                                                           .has_full_start = asked.has_full_start,
+                                                           .is_additive = asked.is_additive,
+                                                           .mode = options().mode});
+  return collective_make_cycle(
+      op.communicator(), op.comm_thread(), op.team(),
+      plan_constant(op.stencil(), op.partition(), chosen.least_points).levels, chosen, timer_);
+}
+
 MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       grid_(op),
-      cycle_(op.communicator(), op.comm_thread(), op.team(), op.stencil(), op.partition(),
-             {.steps = this->options().multigrid.steps,
-              .least_points = this->options().multigrid.least_points,
-              .has_full_start = this->options().multigrid.has_full_start,
-              .mode = this->options().mode},
-             timer_),
+      cycle_(collective_make(op)),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       direction_(op.layout().own(), 1),
-      layout_(op.communicator().size() > 1 ? spmv::GridLayout(op.layout().own(), cycle_.depth() + 1)
-                                           : op.layout()) {
-  if (this->options().multigrid.has_full_start) full_start_.emplace(cycle_);
+      layout_(op.communicator().size() > 1
+                  ? spmv::GridLayout(op.layout().own(), cycle_->depth() + 1)
+                  : op.layout()) {
+  if (this->options().multigrid.has_full_start)
+    full_start_.emplace(dynamic_cast<GridCycle&>(*cycle_));
   if (this->options().checkpoints) direction_copy_ = make_array();
   if (op.communicator().size() == 1) return;
   b_deep_ = Array(layout_.element_count());
@@ -70,8 +83,8 @@ MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
     halo.emplace(op.communicator(), op.partition().domain(), side, side, op.team().thread_count(),
                  tag);
   };
-  make(b_halo_, b_deep_, cycle_.depth(), first_tag);
-  make(x_halo_, x_deep_, cycle_.depth() + 1, first_tag + 1);
+  make(b_halo_, b_deep_, cycle_->depth(), first_tag);
+  make(x_halo_, x_deep_, cycle_->depth() + 1, first_tag + 1);
   op.communicator().barrier();  // both ends of every pair exist
 }
 
@@ -108,7 +121,7 @@ void MultigridMethod::collective_begin(const TeamThread& thread, std::span<const
 KrylovMethod::Recurrence MultigridMethod::recurrence() const {
   const MultigridSettings& settings = options().multigrid;
   return {"multigrid(" + std::to_string(settings.steps) + "," +
-              std::to_string(settings.least_points) + ")",
+              std::to_string(settings.least_points) + (settings.is_additive ? ",additive)" : ")"),
           2};
 }
 
@@ -144,11 +157,11 @@ void MultigridMethod::collective_carry_all(const TeamThread& thread, Carry direc
 }
 
 FinestResidual MultigridMethod::residual() const {
-  return {grid_.stencil(), layout_, b_values_, x_values_, cycle_.finest().scale};
+  return {grid_.stencil(), layout_, b_values_, x_values_, cycle_->finest().scale};
 }
 
 CycleReport MultigridMethod::report() {
-  CycleReport report = cycle_.report();
+  CycleReport report = cycle_->report();
   PassReport& down = report.levels.front().down;
   down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
   down.sent_messages = x_halo_ ? x_halo_->sent_messages() : 0;
@@ -186,7 +199,7 @@ double MultigridMethod::collective_measure(const TeamThread& thread, double boun
 
 void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<const double> /*b*/,
                                          double bound, double& first_norm, SolveReport& report) {
-  SemiIteration outer(cycle_.least_eigenvalue(), 1);
+  SemiIteration outer(cycle_->least_eigenvalue(), 1);
   const FinestResidual finest = residual();
   double norm = std::sqrt(bound);
   double factor = 1;  // by which the last iteration has reduced the residual
@@ -237,11 +250,11 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
       is_known = true;
     }
     CloseSum square(before * before);
-    cycle_.collective_descend(thread,
-                              {.residual = &finest,
-                               .copy = &cycle_.right_hand_side(),
-                               .square = is_known ? nullptr : &square},
-                              halo);
+    cycle_->collective_descend(thread,
+                               {.residual = &finest,
+                                .copy = &cycle_->right_hand_side(),
+                                .square = is_known ? nullptr : &square},
+                               halo);
     if (!is_known) {
       norm = collective_norm(thread, square);
       if (note_norm()) break;
@@ -250,11 +263,11 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
     // iteration, longer than one, would overcorrect.
     const SemiIteration::Step step = is_start ? SemiIteration::Step{0, 1} : outer.next();
     is_start = false;
-    cycle_.collective_ascend(thread, {.layout = &layout_,
-                                      .values = x_values_,
-                                      .direction = &direction_,
-                                      .old = step.old,
-                                      .fresh = step.fresh});
+    cycle_->collective_ascend(thread, {.layout = &layout_,
+                                       .values = x_values_,
+                                       .direction = &direction_,
+                                       .old = step.old,
+                                       .fresh = step.fresh});
     ++report.iterations;
   }
   if (x_halo_) copy_rows(thread, layout_, x_deep_.data(), grid_.layout(), x_.data());

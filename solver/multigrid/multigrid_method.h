@@ -6,15 +6,15 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
+#include "solver/multigrid/cycle.h"
 #include "solver/multigrid/full_start.h"
-#include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::solver {
 
-/// Multigrid as a solver: V-cycles inside Chebyshev's semi-iteration, whose coefficients follow
+/// Multigrid as a solver: cycles inside Chebyshev's semi-iteration, whose coefficients follow
 /// from bounds of the cycle's eigenvalues. It takes as many iterations as conjugate gradients with
 /// the same cycle, without a scalar product.
 ///
@@ -34,7 +34,7 @@ class MultigridMethod final : public KrylovMethod {
   /// What each grid took since the last call of `forget_times`. Thread: the main thread, outside
   /// the team.
   CycleReport report();
-  void forget_times() { cycle_.forget_times(); }
+  void forget_times() { cycle_->forget_times(); }
 
  private:
   Spare spare() override { return {nullptr, nullptr}; }
@@ -45,6 +45,7 @@ class MultigridMethod final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
+  std::unique_ptr<Cycle> collective_make(const spmv::StencilOperator& op);
   Recurrence recurrence() const override;
   /// What the iteration carries between two cycles, besides x and the direction.
   struct Carried {
@@ -62,7 +63,7 @@ class MultigridMethod final : public KrylovMethod {
                  const double* from, const spmv::GridLayout& to_layout, double* to) const;
 
   spmv::StencilOperator& grid_;
-  GridCycle cycle_;
+  std::unique_ptr<Cycle> cycle_;
   std::optional<FullStart> full_start_;
   comm_thread::ReproducibleSum squares_;
   GridArray direction_;

@@ -1,32 +1,45 @@
 #pragma once
 
+#include <memory>
+
 #include "perfmodel/phase_times.h"
-#include "solver/multigrid/grid_cycle.h"
-#include "solver/precondition/preconditioner.h"
+#include "solver/multigrid/cycle_preconditioner.h"
+#include "solver/multigrid/level_plan.h"
+#include "spmv/grid/diffusion_operator.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::solver {
 
-/// One V-cycle on the grids of a problem as a preconditioner, in single precision; symmetric.
+/// One cycle on the grids of an operator without a matrix.
 /// Lifetime: `op` outlives it.
-class MultigridPreconditioner final : public Preconditioner {
+class MultigridPreconditioner final : public CyclePreconditioner {
  public:
   /// Collective. Thread: the main thread, outside the team.
-  MultigridPreconditioner(const spmv::StencilOperator& op, const GridCycle::Options& options);
+  MultigridPreconditioner(const spmv::StencilOperator& op, const Cycle::Options& options);
+  /// Of couplings that vary. `options.steps`: 0 for as many as they need. Collective. Thread: as
+  /// above.
+  MultigridPreconditioner(const spmv::DiffusionOperator& op, const Cycle::Options& options);
 
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override { return norm_; }
-  bool is_symmetric() const override { return true; }
+  Cycle& cycle() override { return *cycle_; }
+  bool has_known_bounds() const override { return has_known_bounds_; }
 
   /// Time that the primary thread has spent in `apply` so far.
   double seconds() const { return seconds_; }
-  GridCycle& cycle() { return cycle_; }
 
  private:
-  const spmv::StencilOperator& op_;
+  struct Chosen {};  // options without anything left to choose
+  MultigridPreconditioner(const spmv::StencilOperator& op, const Cycle::Options& options, Chosen);
+  MultigridPreconditioner(const spmv::DiffusionOperator& op, const Cycle::Options& options, Chosen);
+  MultigridPreconditioner(const spmv::GridOperator& op, GridPlan plan,
+                          const Cycle::Options& options, bool has_known_bounds);
+
+  const spmv::GridOperator& op_;
   perfmodel::PhaseTimer timer_;
-  GridCycle cycle_;
   double norm_;
+  bool has_known_bounds_;
+  std::unique_ptr<Cycle> cycle_;
   double seconds_ = 0;  // the primary thread's
 };
 

@@ -6,6 +6,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/couplings/grid_couplings.h"
+#include "solver/multigrid/cycle.h"
 #include "solver/multigrid/level_plan.h"
 #include "spmv/grid/partition.h"
 
@@ -31,5 +32,8 @@ GridPlan collective_plan_varying(const comm_thread::Communicator& communicator,
                                  const spmv::GridPartition& partition, GridCouplings own,
                                  const std::array<bool, 3>& has_boundary, int steps,
                                  spmv::GlobalIndex least_points);
+
+/// `options` with the smoothing steps that varying couplings need where it has none.
+Cycle::Options with_varying_steps(Cycle::Options options);
 
 }  // namespace weft::solver

@@ -7,7 +7,6 @@
 #include "perfmodel/simd.h"
 #include "spmv/grid/shares.h"
 #include "spmv/grid/strips.h"
-#include "spmv/problems/diffusion_generator.h"
 #include "spmv/sums/binned_sum.h"
 
 namespace weft::spmv {
@@ -85,27 +84,41 @@ DiffusionOperator::DiffusionOperator(const comm_thread::Communicator& communicat
     : GridOperator(communicator, comm_thread, team, problem.grid, false) {
   for (auto& values : couplings_) values = perfmodel::HugePageBuffer<double>(element_count());
   const DiffusionGenerator generator(problem);
-  const GridBox& own = layout().own();
   team.run([&](const comm_thread::TeamThread& thread) {
-    for (const GridBox& box : share_of_rows(own, thread.index, thread.count))
-      for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-        for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
-          const GlobalIndex line = grid().x * (y + grid().y * z);
-          std::size_t i = layout().index(box.begin[0], y, z);
-          generator.visit_couplings(
-              line + box.begin[0], line + box.end[0], [&](const std::array<double, 6>& couplings) {
-                for (std::size_t d = 0; d < 3; ++d) couplings_[d][i] = couplings[2 - d];
-                ++i;
-                // The last own points have the couplings with the next ones, too.
-                const auto row = static_cast<std::size_t>(layout().row_stride());
-                const auto plane = static_cast<std::size_t>(layout().plane_stride());
-                couplings_[0][i] = couplings[3];
-                if (y + 1 == own.end[1]) couplings_[1][i - 1 + row] = couplings[4];
-                if (z + 1 == own.end[2]) couplings_[2][i - 1 + plane] = couplings[5];
-              });
-        }
+    for (const GridBox& box : share_of_rows(layout().own(), thread.index, thread.count))
+      for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z) {
+        // Consecutive rows of the matrix in one go: the generator keeps the last lines.
+        const bool has_whole_lines = box.size(0) == grid().x;
+        const GlobalIndex lines = has_whole_lines ? box.size(1) : 1;
+        for (GlobalIndex y = box.begin[1]; y < box.end[1]; y += lines)
+          take_couplings(generator, box, y, z, lines);
+      }
   });
   norm_ = collective_find_norm();
+}
+
+void DiffusionOperator::take_couplings(const DiffusionGenerator& generator, const GridBox& box,
+                                       GlobalIndex y, GlobalIndex z, GlobalIndex lines) {
+  const GridBox& own = layout().own();
+  const auto row = static_cast<std::size_t>(layout().row_stride());
+  const auto plane = static_cast<std::size_t>(layout().plane_stride());
+  const GlobalIndex line = grid().x * (y + grid().y * z);
+  GlobalIndex x = box.begin[0];
+  std::size_t i = layout().index(x, y, z);
+  generator.visit_couplings(line + box.begin[0], line + grid().x * (lines - 1) + box.end[0],
+                            [&](const std::array<double, 6>& couplings) {
+                              for (std::size_t d = 0; d < 3; ++d)
+                                couplings_[d][i] = couplings[2 - d];
+                              // The last own points have the couplings with the next ones, too.
+                              couplings_[0][i + 1] = couplings[3];
+                              if (y + 1 == own.end[1]) couplings_[1][i + row] = couplings[4];
+                              if (z + 1 == own.end[2]) couplings_[2][i + plane] = couplings[5];
+                              ++i;
+                              if (++x < box.end[0]) return;
+                              x = box.begin[0];
+                              ++y;
+                              i = layout().index(x, y, z);
+                            });
 }
 
 double DiffusionOperator::diagonal(std::size_t element) const {

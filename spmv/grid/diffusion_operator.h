@@ -7,6 +7,7 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/grid/grid_operator.h"
+#include "spmv/problems/diffusion_generator.h"
 #include "spmv/problems/problem.h"
 
 namespace weft::spmv {
@@ -40,6 +41,10 @@ class DiffusionOperator final : public GridOperator {
  private:
   void multiply_box(const GridBox& box, const double* x, double* y, RowSum x_dot_y,
                     const std::function<void()>& pause) const override;
+  /// Those of the points of `box` in `lines` lines from (y, z) on; more than one only where `box`
+  /// has whole lines of the grid.
+  void take_couplings(const DiffusionGenerator& generator, const GridBox& box, GlobalIndex y,
+                      GlobalIndex z, GlobalIndex lines);
   double collective_find_norm() const;
 
   std::array<perfmodel::HugePageBuffer<double>, 3> couplings_;

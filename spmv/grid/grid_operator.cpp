@@ -15,7 +15,7 @@ namespace {
 constexpr GlobalIndex longest_row = 1 << 16;
 
 /// Throws on all ranks alike.
-const GridSize& checked(const GridSize& grid) {
+GridSize checked(const GridSize& grid) {
   if (grid.x <= longest_row) return grid;
   throw comm_thread::InputError("found " + std::to_string(grid.x) +
                                 " points in x; expected at most " + std::to_string(longest_row) +

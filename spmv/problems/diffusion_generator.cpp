@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "spmv/problems/random_numbers.h"
@@ -32,6 +33,18 @@ bool is_in_the_middle(GlobalIndex i, GlobalIndex size) {
 void DiffusionGenerator::fill_coefficients(GlobalIndex y, GlobalIndex z,
                                            std::span<double> line) const {
   const GlobalIndex first = grid_.x * (y + grid_.y * z);
+  if (settings_.kind == DiffusionSettings::Kind::checkerboard) {
+    const GlobalIndex block = settings_.block;
+    bool is_other = (y / block + z / block) % 2 != 0;
+    GlobalIndex left = block;  // points to the end of the cube
+    for (double& value : line) {
+      value = is_other ? settings_.ratio : 1;
+      if (--left > 0) continue;
+      is_other = !is_other;
+      left = block;
+    }
+    return;
+  }
   const auto coefficient = [&](GlobalIndex x) -> double {
     switch (settings_.kind) {
       case DiffusionSettings::Kind::constant:
@@ -41,10 +54,8 @@ void DiffusionGenerator::fill_coefficients(GlobalIndex y, GlobalIndex z,
                        is_in_the_middle(z, grid_.z)
                    ? settings_.ratio
                    : 1;
-      case DiffusionSettings::Kind::checkerboard: {
-        const GlobalIndex block = settings_.block;
-        return (x / block + y / block + z / block) % 2 != 0 ? settings_.ratio : 1;
-      }
+      case DiffusionSettings::Kind::checkerboard:
+        break;
       case DiffusionSettings::Kind::lognormal:
         return std::exp(settings_.sigma * normal(settings_.seed, first + x));
       case DiffusionSettings::Kind::file:
@@ -61,7 +72,8 @@ void DiffusionGenerator::for_each_point(GlobalIndex begin, GlobalIndex end,
   const auto size = static_cast<std::size_t>(grid_.x);
   std::array<std::vector<double>, 5> lines;  // z - 1, y - 1, the line itself, y + 1, z + 1
   for (auto& line : lines) line.resize(size);
-  const auto& [behind, below, here, above, ahead] = lines;
+  auto& [behind, below, here, above, ahead] = lines;
+  bool has_previous_line = false;  // below, here and above are those of the line before
   for (GlobalIndex row = begin; row < end;) {
     const GlobalIndex line = row / grid_.x;
     const GlobalIndex y = line % grid_.y;
@@ -69,10 +81,17 @@ void DiffusionGenerator::for_each_point(GlobalIndex begin, GlobalIndex end,
     const std::array<GlobalIndex, 5> ys{y, y - 1, y, y + 1, y};
     const std::array<GlobalIndex, 5> zs{z - 1, z, z, z, z + 1};
     std::array<bool, 5> is_inside{};
+    const bool is_next = has_previous_line && y > 0;
+    if (is_next) {
+      std::swap(below, here);
+      std::swap(here, above);
+    }
     for (std::size_t i = 0; i < 5; ++i) {
       is_inside[i] = ys[i] >= 0 && ys[i] < grid_.y && zs[i] >= 0 && zs[i] < grid_.z;
-      if (is_inside[i]) fill_coefficients(ys[i], zs[i], lines[i]);
+      const bool is_known = is_next && (i == 1 || i == 2);
+      if (is_inside[i] && !is_known) fill_coefficients(ys[i], zs[i], lines[i]);
     }
+    has_previous_line = true;
     const GlobalIndex line_end = std::min(end, (line + 1) * grid_.x);
     for (auto x = static_cast<std::size_t>(row % grid_.x); row < line_end; ++row, ++x) {
       const double own = here[x];

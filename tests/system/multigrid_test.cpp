@@ -146,6 +146,40 @@ TEST_CASE("a study of multigrid has a history of every method and number of step
   }
 }
 
+TEST_CASE("multigrid is a method for matrices and for coefficients that vary, and auto finds it") {
+  const auto report_of_run = [](int ranks, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"solve", "--threads", "1", "--json", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = run_weft(ranks, arguments);
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    return report_of(result);
+  };
+  const std::string problem = "diffusion3d:24x20x22,lognormal:2";
+  for (const int ranks : {1, 2}) {
+    CAPTURE(ranks);
+    const json stencil =
+        report_of_run(ranks, {problem, "--operator", "stencil", "--preconditioner", "multigrid"});
+    const json matrix = report_of_run(ranks, {problem, "--preconditioner", "multigrid"});
+    CHECK(stencil.value("iterations", -1) == matrix.value("iterations", 0));
+    CHECK(report_of_run(ranks, {problem, "--method", "multigrid"}).value("iterations", 100) < 25);
+    CHECK(report_of_run(ranks, {"poisson3d:24", "--method", "multigrid"}).value("iterations", 0) ==
+          7);
+    const json chosen = report_of_run(ranks, {"diffusion3d:40,lognormal:1", "--method", "auto"});
+    CHECK(chosen["method_choice"].get<std::string>().find("with multigrid") != std::string::npos);
+    const json additive = report_of_run(ranks, {"poisson3d:24", "--operator", "stencil", "--method",
+                                                "multigrid", "--multigrid", "cycle=additive"});
+    CHECK(additive.value("iterations", 0) == 7);
+    CHECK(additive["multigrid"]["gathering"].value("is_chosen", false) == (ranks > 1));
+  }
+  for (const std::string wrong : {"cycle=w", "gather=0", "start=full,cycle=additive"}) {
+    const auto refused = run_weft(2, {"solve", "poisson3d:9", "--operator", "stencil", "--method",
+                                      "multigrid", "--multigrid", wrong});
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.errors.find("expected") != std::string::npos);
+  }
+}
+
 TEST_CASE("a matrix from a file is solved as its generator's is, on the grid that is named") {
   const ScratchFolder folder;
   const std::string problem = "diffusion3d:24x20x16,jumps:1000";

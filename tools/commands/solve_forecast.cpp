@@ -10,10 +10,12 @@ namespace {
 constexpr int restart_of_gmres = 30;
 
 /// Arrays of a rank's rows that the preconditioner has, measured for multigrid.
-double arrays_of_preconditioner(const SolveOptions& options) {
-  if (options.preconditioner == "multigrid") return options.is_matrix_free() ? 2 : 4.2;
-  if (options.has_jacobi()) return 2;
-  return 0;
+double arrays_of_preconditioner(const SolveOptions& options, bool is_varying) {
+  const double varying = is_varying ? 3 : 0;  // couplings of an operator without a matrix
+  if (options.preconditioner == "multigrid" || (options.method == "multigrid" && is_varying))
+    return varying + (options.is_matrix_free() && !is_varying ? 2 : 4.2);
+  if (options.has_jacobi()) return varying + 2;
+  return varying;
 }
 
 struct StateSize {
@@ -67,9 +69,11 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
       is_free ? "cg" : options.method, options.restart > 0 ? options.restart : restart_of_gmres,
       is_general, options.is_matrix_free(), job.world().size());
   const double right_hand_side = 1;
+  const bool is_varying =
+      options.is_matrix_free() && problem.kind == spmv::ProblemKind::diffusion3d;
   const double with_halo = 2;
   add_vectors(job, size,
-              right_hand_side + of_method + arrays_of_preconditioner(options) +
+              right_hand_side + of_method + arrays_of_preconditioner(options, is_varying) +
                   arrays_of_checkpoint(options, is_general),
               with_halo, forecast);
   if (options.preconditioner_name() == "amg")

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "solver/multigrid/matrix_multigrid.h"
-#include "solver/multigrid/multigrid_preconditioner.h"
+#include "solver/multigrid/cycle_preconditioner.h"
 #include "tools/measure/communication_cost.h"
 
 namespace weft::tools {
@@ -35,6 +34,32 @@ Json collective_pass_report(const Job& job, comm_thread::CommThread& comm_thread
             {"hidden_fraction", hidden_fraction(waited, 1, alone)}}}};
 }
 
+/// Of a cycle on all grids.
+struct Summary {
+  /// If every exchange ran beside the pass that waits for it, as far as that is long enough.
+  double bound_seconds = 0;
+  double hidden_fraction = 0;
+};
+
+Summary summary_of(const Json& levels) {
+  Summary all;
+  double alone = 0;
+  double waited = 0;
+  for (const Json& level : levels)
+    for (const char* const name : {"down", "up"}) {
+      if (!level.contains(name)) continue;
+      const Json& pass = level[name];
+      const Json& halo = pass["halo"];
+      const auto number = [](const Json& value) { return value.get<double>(); };
+      const double computing = number(pass["seconds"]) - number(halo["seconds_waited"]);
+      all.bound_seconds += std::max(computing, number(halo["seconds_alone"]));
+      alone += number(halo["seconds_alone"]);
+      waited += number(halo["seconds_waited"]);
+    }
+  all.hidden_fraction = hidden_fraction(waited, 1, alone);
+  return all;
+}
+
 void print_pass(const std::string& name, const Json& ranks, const char* direction,
                 const Json& pass) {
   const Json& halo = pass["halo"];
@@ -53,9 +78,7 @@ void print_pass(const std::string& name, const Json& ranks, const char* directio
 
 MultigridGrids::MultigridGrids(solver::KrylovMethod& method, solver::Preconditioner* preconditioner)
     : method_(dynamic_cast<solver::MultigridMethod*>(&method)) {
-  if (auto* const made = dynamic_cast<solver::MultigridPreconditioner*>(preconditioner))
-    cycle_ = &made->cycle();
-  if (auto* const made = dynamic_cast<solver::MatrixMultigrid*>(preconditioner))
+  if (auto* const made = dynamic_cast<solver::CyclePreconditioner*>(preconditioner))
     cycle_ = &made->cycle();
 }
 
@@ -81,8 +104,19 @@ Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& 
     levels.push_back(std::move(one));
   }
   const double bytes = job.world().sum(static_cast<double>(report.allocated_bytes));
+  const Summary all = summary_of(levels);
+  const solver::Gathering& gathering = report.gathering;
+  Json chosen = {{"least_points", gathering.least_points}, {"is_chosen", gathering.is_chosen}};
+  if (gathering.is_chosen) {
+    chosen["latency_seconds"] = gathering.latency_seconds;
+    chosen["bytes_per_second"] = gathering.bytes_per_second;
+    chosen["modelled_seconds"] = gathering.modelled_seconds;
+  }
   return {{"steps", report.steps},
           {"cycles", report.cycles},
+          {"gathering", std::move(chosen)},
+          {"bound_seconds", all.bound_seconds},
+          {"hidden_fraction", all.hidden_fraction},
           {"allocated_bytes_per_row", bytes / finest_points},
           {"levels", std::move(levels)}};
 }
@@ -100,6 +134,16 @@ void print_multigrid(const Json& multigrid) {
     print_pass(name, level["ranks"], level.contains("up") ? "down" : "direct", level["down"]);
     if (level.contains("up")) print_pass("", level["ranks"], "up", level["up"]);
   }
+  const Json& gathering = multigrid["gathering"];
+  if (gathering["is_chosen"].get<bool>())
+    fmt::print(
+        "gathering           below {} points of a rank in a direction: {:.1f} us and {:.2f} GB/s "
+        "an "
+        "exchange, by the model {:.3f} ms on coarse grids\n",
+        gathering["least_points"].get<std::int64_t>(),
+        1e6 * gathering["latency_seconds"].get<double>(),
+        1e-9 * gathering["bytes_per_second"].get<double>(),
+        1e3 * gathering["modelled_seconds"].get<double>());
 }
 
 }  // namespace weft::tools

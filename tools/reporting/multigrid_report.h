@@ -2,7 +2,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "solver/krylov/method.h"
-#include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/cycle.h"
 #include "solver/multigrid/multigrid_method.h"
 #include "solver/precondition/preconditioner.h"
 #include "tools/job/job.h"
@@ -27,7 +27,7 @@ class MultigridGrids {
 
  private:
   solver::MultigridMethod* method_ = nullptr;
-  solver::GridCycle* cycle_ = nullptr;  // of a preconditioner
+  solver::Cycle* cycle_ = nullptr;  // of a preconditioner
 };
 
 /// A table of the grids for people.

@@ -131,7 +131,11 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (!facts.null_space.empty()) report["null_space"] = facts.null_space;
   if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  report["preconditioner"] = facts.has_jacobi ? "jacobi" : options.preconditioner_name();
+  const bool chose_multigrid =
+      options.method == "auto" && facts.method != "multigrid" && !facts.multigrid.is_null();
+  report["preconditioner"] = facts.has_jacobi  ? "jacobi"
+                             : chose_multigrid ? "multigrid"
+                                               : options.preconditioner_name();
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
   if (!facts.amg.is_null()) report["amg"] = facts.amg;

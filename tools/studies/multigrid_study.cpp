@@ -10,15 +10,17 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/multigrid_word.h"
+#include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "library/settings/solve_settings.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/method_table.h"
-#include "solver/multigrid/multigrid_preconditioner.h"
-#include "spmv/grid/stencil_operator.h"
+#include "solver/precondition/preconditioner.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job.h"
@@ -36,8 +38,10 @@ struct StudyOptions : SystemOptions {
   std::vector<std::string> problems;
   std::vector<std::string> methods{"multigrid", "cg"};
   std::vector<int> steps{1, 2, 3, 4};
+  std::vector<std::string> cycles{"v"};
+  std::vector<std::string> modes{"task"};
+  std::vector<std::string> gathers{};  // empty: as `settings` say
   std::string settings;  // of multigrid
-  std::string mode = "task";
   std::string right_hand_side;
   double tolerance = 1e-8;
   int repetitions = 3;
@@ -46,6 +50,10 @@ struct StudyOptions : SystemOptions {
   void check() const {
     if (settings.find("steps=") != std::string::npos)
       throw comm_thread::InputError("--multigrid: found steps; expected them in --steps");
+    if (settings.find("cycle=") != std::string::npos)
+      throw comm_thread::InputError("--multigrid: found a cycle; expected it in --cycles");
+    if (settings.find("gather=") != std::string::npos && !gathers.empty())
+      throw comm_thread::InputError("--multigrid: found gather with --gather; expected one");
     for (const int count : steps)
       if (count < 1 || count > solver::MultigridSettings::most_steps)
         throw comm_thread::InputError(
@@ -60,27 +68,41 @@ struct History {
   std::vector<std::pair<double, double>> points;  // seconds, ‖r‖/‖b‖; one a cycle, from the first
 };
 
-/// One method with one number of steps.
+/// What a run differs by from the others.
+struct Variant {
+  std::string method;
+  int steps = 0;
+  std::string cycle;
+  std::string mode;
+  std::string gather;  // empty: as the settings of all say
+};
+
+/// One variant.
 class Entrant {
  public:
-  /// Collective.
-  Entrant(SolveSystem& system, const StudyOptions& options, const std::string& method,
-          const solver::MultigridSettings& settings)
-      : name_(method), steps_(settings.steps) {
-    const spmv::Mode mode = *spmv::parse_mode(options.mode);
-    if (method == "cg")
-      cycle_ = std::make_unique<solver::MultigridPreconditioner>(
-          dynamic_cast<spmv::StencilOperator&>(system.op()),
-          solver::GridCycle::Options{
-              .steps = settings.steps, .least_points = settings.least_points, .mode = mode});
-    solver_ = solver::find_krylov_method(method)->collective_make(
-        system.op(), {.mode = mode,
-                      .preconditioner = cycle_.get(),
-                      .stop = {.tolerance = options.tolerance, .max_iterations = most_cycles},
-                      .multigrid = settings,
-                      .on_iteration = [this](std::int64_t, double residual) {
-                        now_.points.emplace_back(watch_.seconds(), residual);
-                      }});
+  /// Collective. Throws comm_thread::InputError.
+  Entrant(SolveSystem& system, const StudyOptions& options, const spmv::Problem& problem,
+          const Variant& variant)
+      : variant_(variant) {
+    library::SolveSettings settings;
+    settings.operator_kind = "stencil";
+    settings.mode = variant.mode;
+    settings.method = variant.method;
+    if (variant.method == "cg") settings.preconditioner = "multigrid";
+    settings.multigrid = fmt::format("steps={},cycle={}", variant.steps, variant.cycle);
+    if (!variant.gather.empty()) settings.multigrid += ",gather=" + variant.gather;
+    if (!options.settings.empty()) settings.multigrid += "," + options.settings;
+    cycle_ = library::collective_make_preconditioner(system.op(), settings, problem).object;
+    solver_ = solver::find_krylov_method(variant.method)
+                  ->collective_make(
+                      system.op(),
+                      {.mode = *spmv::parse_mode(variant.mode),
+                       .preconditioner = cycle_.get(),
+                       .stop = {.tolerance = options.tolerance, .max_iterations = most_cycles},
+                       .multigrid = settings.parsed_multigrid(),
+                       .on_iteration = [this](std::int64_t, double residual) {
+                         now_.points.emplace_back(watch_.seconds(), residual);
+                       }});
     grids_ = std::make_unique<MultigridGrids>(*solver_, cycle_.get());
   }
 
@@ -106,8 +128,10 @@ class Entrant {
     const auto cycles = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
     Json history = Json::array();
     for (const auto& [time, residual] : usual.points) history.push_back({time, residual});
-    return {{"method", name_},
-            {"steps", steps_},
+    return {{"method", variant_.method},
+            {"steps", variant_.steps},
+            {"cycle", variant_.cycle},
+            {"mode", variant_.mode},
             {"status", solver::name(last_.status)},
             {"iterations", last_.iterations},
             {"relative_residual", last_.relative_residual},
@@ -123,9 +147,8 @@ class Entrant {
  private:
   static constexpr std::int64_t most_cycles = 200;
 
-  std::string name_;
-  int steps_;
-  std::unique_ptr<solver::MultigridPreconditioner> cycle_;
+  Variant variant_;
+  std::unique_ptr<solver::Preconditioner> cycle_;
   std::unique_ptr<solver::KrylovMethod> solver_;
   std::unique_ptr<MultigridGrids> grids_;
   perfmodel::Stopwatch watch_;
@@ -134,17 +157,26 @@ class Entrant {
   solver::SolveReport last_;
 };
 
+std::vector<Variant> variants(const StudyOptions& options) {
+  const std::vector<std::string> gathers =
+      options.gathers.empty() ? std::vector<std::string>{""} : options.gathers;
+  std::vector<Variant> all;
+  for (const std::string& method : options.methods)
+    for (const int steps : options.steps)
+      for (const std::string& cycle : options.cycles)
+        for (const std::string& gather : gathers)
+          for (const std::string& mode : options.modes)
+            all.push_back({method, steps, cycle, mode, gather});
+  return all;
+}
+
 /// One problem. The entrants run in turn, so that what disturbs the machine disturbs all.
 Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem,
                      library::choose_right_hand_side(options.right_hand_side, problem), true);
   std::vector<std::unique_ptr<Entrant>> entrants;
-  for (const std::string& method : options.methods)
-    for (const int steps : options.steps) {
-      solver::MultigridSettings settings = library::parse_multigrid(options.settings);
-      settings.steps = steps;
-      entrants.push_back(std::make_unique<Entrant>(system, options, method, settings));
-    }
+  for (const Variant& variant : variants(options))
+    entrants.push_back(std::make_unique<Entrant>(system, options, problem, variant));
   for (int i = -1; i < options.repetitions; ++i)
     for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
   Json runs = Json::array();
@@ -168,23 +200,28 @@ double milliseconds_of(const Json& levels, std::size_t index, bool and_coarser) 
 
 void print_study(const Json& report) {
   const Json& study = report["study"];
-  fmt::print("run          {}, {} mode, tolerance {:g}, medians of {} runs\n",
-             ranks_and_threads(report), report["mode"].get<std::string>(),
+  fmt::print("run          {}, tolerance {:g}, medians of {} runs\n", ranks_and_threads(report),
              study["tolerance"].get<double>(), study["repetitions"].get<int>());
   for (const Json& each : study["problems"]) {
     fmt::print("\n{}: {} rows, {}\n", each["problem"].get<std::string>(),
                each["rows"].get<std::int64_t>(), each["operator"].get<std::string>());
-    fmt::print("{:<12}{:>6}{:>8}{:>12}{:>11}{:>11}{:>12}{:>30}\n", "method", "steps", "cycles",
-               "x a cycle", "seconds", "ms/cycle", "digits/s", "ms: finest, second, coarser");
+    fmt::print("{:<10}{:>6} {:<9}{:<13}{:>7}{:>7}{:>11}{:>10}{:>10}{:>10}{:>9}{:>30}\n", "method",
+               "steps", "cycle", "mode", "gather", "cycles", "x a cycle", "seconds", "ms/cycle",
+               "bound", "hidden", "ms: finest, second, coarser");
     for (const Json& run : each["runs"]) {
       const Json& levels = run["multigrid"]["levels"];
       fmt::print(
-          "{:<12}{:>6}{:>8}{:>12.4f}{:>11.4f}{:>11.3f}{:>12.1f}{:>12.3f}{:>9.3f}{:>9.3f}{}\n",
+          "{:<10}{:>6} {:<9}{:<13}{:>7}{:>7}{:>11.4f}{:>10.4f}{:>10.3f}{:>10.3f}{:>7.0f} %"
+          "{:>12.3f}{:>9.3f}{:>9.3f}{}\n",
           run["method"].get<std::string>(), run["steps"].get<int>(),
+          run["cycle"].get<std::string>(), run["mode"].get<std::string>(),
+          run["multigrid"]["gathering"]["least_points"].get<std::int64_t>(),
           run["iterations"].get<std::int64_t>(), run["residual_per_cycle"].get<double>(),
           run["seconds"].get<double>(), 1e3 * run["seconds_per_cycle"].get<double>(),
-          run["digits_per_second"].get<double>(), milliseconds_of(levels, 0, false),
-          milliseconds_of(levels, 1, false), milliseconds_of(levels, 2, true),
+          1e3 * run["multigrid"]["bound_seconds"].get<double>(),
+          100 * run["multigrid"]["hidden_fraction"].get<double>(),
+          milliseconds_of(levels, 0, false), milliseconds_of(levels, 1, false),
+          milliseconds_of(levels, 2, true),
           run["status"] == "converged" ? "" : "  " + run["status"].get<std::string>());
     }
   }
@@ -203,7 +240,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
     studies.push_back(collective_study(job, options, problem));
   Json report = collective_start_report(job, "study");
   report["method"] = fmt::format("{}", fmt::join(options.methods, ","));
-  report["mode"] = options.mode;
+  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
   report["seconds"] = {{"total", watch.seconds()}};
   report["study"] = {{"parameter", "multigrid"},
                      {"tolerance", options.tolerance},
@@ -220,7 +257,7 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
                          int& exit_code) {
   const auto options = std::make_shared<StudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
-      "multigrid", "compare smoothing steps of multigrid, as a method and with CG");
+      "multigrid", "compare steps, cycles, modes and gathering of multigrid, by itself and in CG");
   command.add_option("problems", options->problems, "one or more grid problems")
       ->required()
       ->type_name("PROBLEM...");
@@ -233,12 +270,25 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
       ->capture_default_str();
   command
       .add_option("--multigrid", options->settings,
-                  "other settings, as in weft solve: start=zero|full,gather=N")
+                  "settings of all, as in weft solve: start=zero|full,gather=N")
       ->check(
           [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");
-  add_choice(command, "--mode", options->mode, spmv::mode_names(),
-             "halo exchange, as in weft solve");
+  add_choices(command, "--cycles", options->cycles, {"v", "additive"},
+              "one grid after the other, or as a sum over grids");
+  add_choices(command, "--modes", options->modes, spmv::mode_names(),
+              "halo exchange, as in weft solve");
+  command
+      .add_option(
+          "--gather", options->gathers,
+          "points of a rank below which a grid moves to fewer ranks, or auto, separated by\n"
+          "commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) {
+        return fault_of([&] { library::parse_multigrid("gather=" + text); });
+      })
+      ->type_name("N|auto,...");
   command.add_option("--rhs", options->right_hand_side, "right-hand side, as in weft solve")
       ->type_name("RHS");
   command.add_option("--tolerance", options->tolerance, "when a solve ends")

@@ -11,12 +11,12 @@ using comm_thread::TeamThread;
 using spmv::RightHandSideKind;
 
 perfmodel::HugePageBuffer<double> collective_build_grid_right_hand_side(
-    Job& job, spmv::StencilOperator& op, const spmv::Problem& problem,
+    Job& job, spmv::GridOperator& op, const spmv::Problem& problem,
     const spmv::RightHandSide& right_hand_side) {
   if (right_hand_side.kind == RightHandSideKind::file)
     throw comm_thread::InputError("--rhs: found the file " + right_hand_side.path +
-                                  " for a grid without a matrix; expected a generated right-hand "
-                                  "side");
+                                  " with --operator stencil; expected a generated right-hand side, "
+                                  "or --operator matrix");
   perfmodel::HugePageBuffer<double> b(op.element_count());
   job.team().run([&](const TeamThread& thread) {
     for (const spmv::Segment& segment : op.segments(thread.index))

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "perfmodel/huge_page_buffer.h"
-#include "spmv/grid/stencil_operator.h"
+#include "spmv/grid/grid_operator.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tools/job/job.h"
@@ -11,7 +11,7 @@ namespace weft::tools {
 /// b of a grid problem without a matrix, in the layout of the operator. Collective. Throws
 /// comm_thread::InputError for a file.
 perfmodel::HugePageBuffer<double> collective_build_grid_right_hand_side(
-    Job& job, spmv::StencilOperator& op, const spmv::Problem& problem,
+    Job& job, spmv::GridOperator& op, const spmv::Problem& problem,
     const spmv::RightHandSide& right_hand_side);
 
 }  // namespace weft::tools

@@ -19,8 +19,9 @@ std::string help_of_methods() {
     text += fmt::format("{}: {};\n", entry.name, entry.summary);
   return text +
          "auto: method and preconditioner that suit the matrix; the report says what was chosen,\n"
-         "why, and the command that names it; with --preconditioner, or without a matrix, the\n"
-         "variant of cg, or multigrid, that a short trial shows to be quickest;\n"
+         "why, and the command that names it; with --preconditioner, without a matrix or where\n"
+         "its grid is known, what a short trial shows to be quickest: a variant of cg or\n"
+         "multigrid, as a method or as a preconditioner;\n"
          "pcg-jacobi: cg with --preconditioner jacobi;\n"
          "default: auto for a matrix from a file without --preconditioner, else cg";
 }
@@ -164,15 +165,17 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "steps=S: smoothing steps before and after each coarser grid, 1 to 4;\n"
                   "start=zero|full: x before the first iteration, 0 or, of the method, by full\n"
                   "multigrid: interpolated from solutions on coarser grids;\n"
-                  "gather=N: a grid moves to fewer ranks where one has fewer than N points in\n"
-                  "a direction that is cut; default:\n"
-                  "steps=2, 4 where coefficients vary; start=zero,gather=8")
+                  "cycle=v|additive: one grid after the other, or as a sum over grids, whose fine\n"
+                  "smoothing runs beside the messages of coarse grids;\n"
+                  "gather=N|auto: a grid moves to fewer ranks where one has fewer than N points\n"
+                  "in a direction that is cut; auto: by a model of measured messages; default:\n"
+                  "steps=2, 4 where coefficients vary; start=zero,cycle=v,gather=auto")
       ->check(
           [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");
   command
       .add_option("--grid", options.grid,
-                  "with --preconditioner multigrid and a matrix from a file: the points whose\n"
+                  "with multigrid and a matrix from a file: the points whose\n"
                   "rows they are, x fastest; the matrix is symmetric, with 7 points")
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");

@@ -1,24 +1,20 @@
 #include "tools/system/solve_system.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/grid_operator_choice.h"
 #include "library/solve/ordered_matrix.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/grid/rows_in_order.h"
-#include "spmv/grid/stencil.h"
-#include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
+#include "tools/system/grid_right_hand_side.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
-
-using comm_thread::TeamThread;
-using spmv::RightHandSideKind;
 
 SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
                          const spmv::RightHandSide& right_hand_side, bool is_matrix_free)
@@ -78,27 +74,11 @@ void SolveSystem::collective_write_rows(const Job& job, const spmv::RowPartition
 
 void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,
                                const spmv::RightHandSide& right_hand_side) {
-  if (right_hand_side.kind == RightHandSideKind::file)
-    throw comm_thread::InputError("--rhs: found the file " + right_hand_side.path +
-                                  " with --operator stencil; expected a generated right-hand side, "
-                                  "or --operator matrix");
-  auto op = std::make_unique<spmv::StencilOperator>(job.comm_thread_world(), job.comm_thread(),
-                                                    job.team(), spmv::GridStencil::of(problem));
-  b_ = perfmodel::HugePageBuffer<double>(op->element_count());
-  job.team().run([&](const TeamThread& thread) {
-    for (const spmv::Segment& segment : op->segments(thread.index))
-      fill_rows(right_hand_side, problem, op->global_row(segment.begin),
-                b_.span().subspan(segment.begin, static_cast<std::size_t>(segment.count)));
-  });
-  if (right_hand_side.kind == RightHandSideKind::x_random) {
-    const auto x = op->collective_make_operand();
-    std::copy_n(b_.data(), b_.size(), x->values());
-    perfmodel::PhaseTimer timer;
-    job.team().run([&](const TeamThread& thread) {
-      op->apply(thread, spmv::Mode::task, *x, b_.data(), timer, {});
-    });
-  }
-  nonzero_count_ = op->stencil().nonzero_count();
+  auto op = library::collective_make_grid_operator(job.comm_thread_world(), job.comm_thread(),
+                                                   job.team(), problem);
+  b_ = collective_build_grid_right_hand_side(job, *op, problem, right_hand_side);
+  nonzero_count_ = op->nonzero_count();
+  matrix_bytes_ = static_cast<double>(job.world().sum(op->stored_bytes()));
   format_name_ = op->format_name();
   boundary_row_count_ = job.world().sum(op->boundary_row_count());
   operator_ = std::move(op);

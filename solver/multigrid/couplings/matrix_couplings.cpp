@@ -12,6 +12,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/multigrid/couplings/row_box_exchange.h"
+#include "solver/multigrid/couplings/row_excess.h"
 #include "spmv/rows/row_delivery.h"
 
 namespace weft::solver {
@@ -24,7 +25,7 @@ using spmv::LocalIndex;
 
 constexpr int tag = 2990;
 
-/// A row's sum is 0 if it is at most this much of the diagonal: what rounding leaves of it.
+/// Mirrored entries may differ by this much.
 constexpr double rounding = 1e-14;
 /// A sum below 0 by at most this much of the diagonal counts as 0: entries from a text file.
 constexpr double tolerated = 1e-4;
@@ -105,7 +106,7 @@ double excess_of(GlobalIndex row, const RowValues& values) {
   for (std::size_t d = 0; d < 3; ++d) sum -= values.before[d] + values.after[d];
   if (sum < -tolerated * values.diagonal)
     fail(row, "found the sum " + text_of(sum) + "; expected at least 0");
-  return sum <= rounding * values.diagonal ? 0 : sum;
+  return without_rounding(sum, values.diagonal);
 }
 
 /// A coupling of a row with the next one in a direction, whose row is another rank's.

@@ -61,6 +61,13 @@ void LevelCuts::merge(std::size_t direction) {
   step_[direction] *= 2;
 }
 
+GlobalIndex LevelCuts::largest_size(std::size_t d) const {
+  GlobalIndex largest = 0;
+  for (std::size_t i = 0; i + 1 < cuts_[d].size(); ++i)
+    largest = std::max(largest, cuts_[d][i + 1] - cuts_[d][i]);
+  return largest;
+}
+
 GridBox LevelCuts::box(int rank) const {
   GridBox box;
   for (std::size_t d = 0; d < 3; ++d) {

@@ -40,6 +40,10 @@ class LevelCuts {
   void for_each_owner(const spmv::GridBox& box,
                       const std::function<void(int, const spmv::GridBox&)>& visit) const;
 
+  /// Boxes in direction `d`, and the most points of one.
+  int box_count(std::size_t d) const { return static_cast<int>(cuts_[d].size()) - 1; }
+  spmv::GlobalIndex largest_size(std::size_t d) const;
+
   /// Calls visit(rank) for each rank whose box, with points or without, is in `box` or touches it.
   void for_each_touching(const spmv::GridBox& box, const std::function<void(int)>& visit) const;
 

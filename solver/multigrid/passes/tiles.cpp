@@ -15,17 +15,15 @@ using spmv::GridBox;
 /// Points for which a second thread is worth its barrier.
 constexpr GlobalIndex least_points_of_a_thread = 4096;
 
-/// Points of the planes that a pass keeps, of all its stages: 2 MB.
-constexpr GlobalIndex most_points_in_planes = 512 * 1024;
-
 /// The parts in y and z that compute the fewest points twice.
-std::array<GlobalIndex, 2> choose_parts(const GridBox& box, int depth, GlobalIndex tile_count) {
+std::array<GlobalIndex, 2> choose_parts(const GridBox& box, int depth, GlobalIndex tile_count,
+                                        GlobalIndex points_in_cache) {
   const GlobalIndex planes = 3 * depth;  // about as many as are kept
   std::array<GlobalIndex, 2> best{1, 1};
   double least = std::numeric_limits<double>::infinity();
   for (GlobalIndex y = 1; y <= std::min<GlobalIndex>(box.size(1), 4 * tile_count + 16); ++y) {
     const GlobalIndex rows = (box.size(1) + y - 1) / y;
-    const bool fits = box.size(0) * (rows + 2 * depth) * planes <= most_points_in_planes;
+    const bool fits = box.size(0) * (rows + 2 * depth) * planes <= points_in_cache;
     const GlobalIndex z = std::min(box.size(2), (tile_count + y - 1) / y);
     const GlobalIndex height = (box.size(2) + z - 1) / z;
     if (y * z < tile_count && y < box.size(1)) continue;
@@ -44,11 +42,11 @@ std::array<GlobalIndex, 2> choose_parts(const GridBox& box, int depth, GlobalInd
 }
 
 void append_tiles(const GridBox& box, const GridBox& own, int depth, int thread_count,
-                  std::vector<std::vector<PassTile>>& tiles) {
+                  GlobalIndex points_in_cache, std::vector<std::vector<PassTile>>& tiles) {
   if (box.is_empty()) return;
   const GlobalIndex threads =
       std::clamp<GlobalIndex>(box.point_count() / least_points_of_a_thread, 1, thread_count);
-  const auto [parts_y, parts_z] = choose_parts(box, depth, threads);
+  const auto [parts_y, parts_z] = choose_parts(box, depth, threads, points_in_cache);
   const GlobalIndex count = parts_y * parts_z;
   for (GlobalIndex z = 0; z < parts_z; ++z)
     for (GlobalIndex y = 0; y < parts_y; ++y) {
@@ -65,7 +63,8 @@ void append_tiles(const GridBox& box, const GridBox& own, int depth, int thread_
 }  // namespace
 
 PassTiles cut_into_tiles(const GridBox& points, const GridBox& own, const GridBox& present,
-                         const GridBox& grid, int depth, int thread_count) {
+                         const GridBox& grid, int depth, int thread_count,
+                         GlobalIndex points_in_cache) {
   PassTiles tiles;
   tiles.interior.resize(static_cast<std::size_t>(thread_count));
   tiles.boundary.resize(static_cast<std::size_t>(thread_count));
@@ -78,9 +77,9 @@ PassTiles cut_into_tiles(const GridBox& points, const GridBox& own, const GridBo
     inner.end[d] = std::max(inner.end[d], inner.begin[d]);
   }
   if (inner.is_empty()) inner = {points.begin, points.begin};
-  append_tiles(inner, own, depth, thread_count, tiles.interior);
+  append_tiles(inner, own, depth, thread_count, points_in_cache, tiles.interior);
   for (const GridBox& box : spmv::shell(points, inner))
-    append_tiles(box, own, depth, thread_count, tiles.boundary);
+    append_tiles(box, own, depth, thread_count, points_in_cache, tiles.boundary);
   return tiles;
 }
 

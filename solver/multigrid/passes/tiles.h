@@ -13,11 +13,16 @@ struct PassTiles {
   std::vector<std::vector<PassTile>> boundary;  // [threads]
 };
 
+/// Points of the planes that a pass keeps, of all its stages: 2 MB.
+inline constexpr spmv::GlobalIndex tile_points_in_cache = 512 * 1024;
+
 /// Cuts `points` into tiles for a pass that reads up to `depth` points around them. `own`: the
 /// rank's points; `present`: those whose values are there before the halo is; `grid`: all. Tiles
-/// are as large as threads and caches allow, because each computes its rim again.
+/// are as large as threads allow and `points_in_cache` of the planes that a pass keeps, because
+/// each computes its rim again.
 PassTiles cut_into_tiles(const spmv::GridBox& points, const spmv::GridBox& own,
                          const spmv::GridBox& present, const spmv::GridBox& grid, int depth,
-                         int thread_count);
+                         int thread_count,
+                         spmv::GlobalIndex points_in_cache = tile_points_in_cache);
 
 }  // namespace weft::solver

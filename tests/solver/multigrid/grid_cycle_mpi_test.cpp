@@ -190,6 +190,52 @@ TEST_CASE("more steps take fewer iterations, and gathering changes no bit") {
   }
 }
 
+TEST_CASE("tiles of any size give the same bits, multiplicative and additive") {
+  for (const std::string word : {"poisson3d:33x40x36", "poisson3d27:19x33x24"}) {
+    System system(Communicator::collective_world(), tests::thread_count(), word);
+    System alone(Communicator::self(), 1, word);
+    for (const bool is_additive : {false, true}) {
+      const auto apply = [&](System& where, spmv::GlobalIndex points_in_cache) {
+        MultigridPreconditioner cycle(where.op, {.steps = 2,
+                                                 .points_in_cache = points_in_cache,
+                                                 .is_additive = is_additive,
+                                                 .mode = Mode::task});
+        return where.collective_whole(where.collective_apply(cycle, where.right_hand_side()));
+      };
+      const auto expected = apply(alone, 1 << 19);
+      for (const spmv::GlobalIndex points : {1, 3000, 10000, 30000, 1 << 19}) {
+        CAPTURE(word, is_additive, points);
+        CHECK(apply(system, points) == expected);
+        CHECK(apply(alone, points) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("the additive cycle takes as many iterations as the V-cycle, in any use") {
+  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:33x40x36");
+  System alone(Communicator::self(), 1, "poisson3d:33x40x36");
+  const auto solve = [](System& where, const std::string& name, bool is_additive) {
+    MultigridPreconditioner cycle(where.op, {.is_additive = is_additive, .mode = Mode::overlap});
+    KrylovMethod::Options options{.mode = Mode::overlap, .stop = {}, .on_iteration = {}};
+    options.multigrid.is_additive = is_additive;
+    if (name != "multigrid") options.preconditioner = &cycle;
+    const auto method =
+        find_krylov_method(name == "cg" ? "cg" : "multigrid")->collective_make(where.op, options);
+    const SolveReport report = method->solve(where.right_hand_side());
+    CHECK(report.status == SolveStatus::converged);
+    return std::pair(report.iterations, where.collective_whole({method->solution().begin(),
+                                                                method->solution().end()}));
+  };
+  // The last: the semi-iteration of operators that multigrid has no fused passes for.
+  for (const std::string name : {"cg", "multigrid", "semi-iteration"}) {
+    CAPTURE(name);
+    const auto expected = solve(alone, name, true);
+    CHECK(expected.first == solve(alone, name, false).first);
+    CHECK(solve(system, name, true) == expected);
+  }
+}
+
 TEST_CASE("multigrid solves a single point in one iteration") {
   for (const std::string word : {"poisson3d:1", "poisson3d27:1", "poisson2d:1x1"}) {
     CAPTURE(word);

@@ -18,6 +18,8 @@
 #include "solver/methods/method_table.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/matrix_multigrid.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
+#include "spmv/grid/diffusion_operator.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/generator.h"
 #include "spmv/problems/problem.h"
@@ -190,9 +192,9 @@ std::vector<double> solve(System& system, Mode mode, std::int64_t most_iteration
   const auto cycle =
       system.problem.has_stencil()
           ? std::make_unique<MatrixMultigrid>(system.op, spmv::GridStencil::of(system.problem),
-                                              GridCycle::Options{.mode = mode})
+                                              Cycle::Options{.mode = mode})
           : std::make_unique<MatrixMultigrid>(system.op, system.grid(),
-                                              GridCycle::Options{.steps = 0, .mode = mode});
+                                              Cycle::Options{.steps = 0, .mode = mode});
   const auto method = find_krylov_method("cg")->collective_make(
       system.op, {.mode = mode, .preconditioner = cycle.get(), .stop = {}, .on_iteration = {}});
   const SolveReport report = method->solve(system.right_hand_side());
@@ -214,6 +216,98 @@ TEST_CASE("multigrid for matrices takes few iterations, with the same bits on an
       const auto x = solve(system, mode, 16);
       CHECK(std::equal(x.begin(), x.end(), expected.begin()));
     }
+  }
+}
+
+/// An operator without a matrix and the same vectors in the order of its rows.
+struct GridSystem {
+  GridSystem(Communicator ranks, int threads, const std::string& word)
+      : communicator(std::move(ranks)),
+        team(threads, comm_thread::WaitPolicy::yield),
+        comm_thread({.thread_level = tests::session().thread_level()}),
+        op(communicator, comm_thread, team, spmv::Problem::parse(word)) {}
+
+  std::vector<double> right_hand_side() const {
+    std::vector<double> b(op.element_count());
+    for (int thread = 0; thread < team.thread_count(); ++thread)
+      for (const spmv::Segment& segment : op.segments(thread))
+        for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+          b[segment.begin + i] = value_of(op.global_row(segment.begin + i));
+    return b;
+  }
+  std::vector<double> collective_whole(std::span<const double> vector) const {
+    std::vector<std::int64_t> bits(static_cast<std::size_t>(op.global_row_count()));
+    for (int thread = 0; thread < team.thread_count(); ++thread)
+      for (const spmv::Segment& segment : op.segments(thread))
+        for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+          bits[static_cast<std::size_t>(op.global_row(segment.begin + i))] =
+              std::bit_cast<std::int64_t>(vector[segment.begin + i]);
+    communicator.sum(bits);
+    std::vector<double> whole(bits.size());
+    std::ranges::transform(bits, whole.begin(),
+                           [](std::int64_t value) { return std::bit_cast<double>(value); });
+    return whole;
+  }
+
+  Communicator communicator;
+  ComputeTeam team;
+  CommThread comm_thread;
+  spmv::DiffusionOperator op;
+};
+
+TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has") {
+  for (const std::string& word : problems) {
+    if (word.find("diffusion") == std::string::npos) continue;
+    for (const bool is_additive : {false, true}) {
+      CAPTURE(word, is_additive);
+      const Cycle::Options options{.steps = 0, .is_additive = is_additive};
+      System matrix(Communicator::self(), 1, word);
+      MatrixMultigrid expected(matrix.op, matrix.grid(), options);
+      const auto z =
+          matrix.collective_whole(matrix.collective_apply(expected, matrix.right_hand_side()));
+      GridSystem grid(Communicator::collective_world(), tests::thread_count(), word);
+      MultigridPreconditioner cycle(grid.op, options);
+      const auto r = grid.right_hand_side();
+      std::vector<double> mine(grid.op.element_count());
+      grid.team.run([&](const TeamThread& thread) { cycle.apply(thread, r.data(), mine.data()); });
+      CHECK(grid.collective_whole(mine) == z);
+    }
+  }
+}
+
+TEST_CASE("multigrid as a method solves matrices and couplings that vary, with the same bits") {
+  const auto solve = [](auto& system, CyclePreconditioner& cycle, Mode mode) {
+    const auto method =
+        find_krylov_method("multigrid")
+            ->collective_make(
+                system.op,
+                {.mode = mode, .preconditioner = &cycle, .stop = {}, .on_iteration = {}});
+    const SolveReport report = method->solve(system.right_hand_side());
+    CHECK(report.status == SolveStatus::converged);
+    CHECK(report.relative_residual < 1.1e-8);
+    CHECK(report.iterations <= (cycle.has_known_bounds() ? 9 : 22));
+    return system.collective_whole({method->solution().begin(), method->solution().end()});
+  };
+  for (const std::string word : {"poisson3d:20x17x33", "poisson3d27:17"}) {
+    CAPTURE(word);
+    const auto run = [&](System& system, Mode mode) {
+      MatrixMultigrid cycle(system.op, spmv::GridStencil::of(system.problem), {.mode = mode});
+      return solve(system, cycle, mode);
+    };
+    System alone(Communicator::self(), 1, word);
+    System system(Communicator::collective_world(), tests::thread_count(), word);
+    CHECK(run(system, Mode::task) == run(alone, Mode::vector));
+  }
+  for (const std::string word :
+       {"diffusion3d:20x17x33,lognormal:2", "diffusion3d:32,checkerboard:4,1000"}) {
+    CAPTURE(word);
+    const auto run = [&](GridSystem& system, Mode mode) {
+      MultigridPreconditioner cycle(system.op, {.steps = 0, .mode = mode});
+      return solve(system, cycle, mode);
+    };
+    GridSystem alone(Communicator::self(), 1, word);
+    GridSystem system(Communicator::collective_world(), tests::thread_count(), word);
+    CHECK(run(system, Mode::overlap) == run(alone, Mode::vector));
   }
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "spmv/grid/partition.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// When grids of a cycle move to fewer ranks, and what that was chosen from.
+struct Gathering {
+  /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
+  spmv::GlobalIndex least_points = 8;
+  bool is_chosen = false;  // by the model below, else given
+  double latency_seconds = 0;  // an exchange of a few bytes with all neighbours
+  double bytes_per_second = 0;  // more bytes in it
+  double modelled_seconds = 0;  // a cycle on all grids but the finest
+};
+
+/// What one exchange costs on the slowest rank. Measured with all neighbours of the finest grid by
+/// the communication thread; the same on all ranks. Collective. Thread: the main thread, outside
+/// the team. `communicator`: of the communication thread.
+Gathering collective_measure_exchanges(const comm_thread::Communicator& communicator,
+                                       comm_thread::CommThread& comm_thread,
+                                       const spmv::GridPartition& partition);
+
+/// Modelled seconds of a cycle on all grids but the finest if they are gathered below
+/// `least_points`: for each, the work of the largest box with its rim, and two exchanges of
+/// latency and bytes. `measured`: what an exchange costs.
+double modelled_cycle_seconds(std::span<const GridLevel> grids,
+                              const spmv::GridPartition& partition, const Gathering& measured,
+                              int steps, int thread_count, spmv::GlobalIndex least_points);
+
+/// `measured` with the number of points that the model finds best among powers of two and all,
+/// which puts every coarse grid on one rank. The same on all ranks; no value of a solution depends
+/// on it.
+Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPartition& partition,
+                           const Gathering& measured, int steps, int thread_count);
+
+}  // namespace weft::solver

@@ -1,0 +1,199 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <type_traits>
+
+#include "solver/multigrid/grids/chebyshev.h"
+#include "solver/multigrid/grids/grid_level.h"
+#include "solver/multigrid/grids/level_couplings.h"
+#include "solver/multigrid/passes/first_steps.h"
+#include "solver/multigrid/passes/interpolation.h"
+#include "solver/multigrid/passes/plane_ring.h"
+#include "solver/multigrid/passes/restriction.h"
+#include "solver/multigrid/passes/row_kernels.h"
+#include "solver/multigrid/passes/varying_interpolation.h"
+#include "solver/multigrid/passes/varying_restriction.h"
+#include "solver/multigrid/passes/varying_row.h"
+
+/// What the two passes do on a row, for couplings that are the same at all points and for those
+/// that vary: ConstantGrid and VaryingGrid have the same members.
+namespace weft::solver {
+
+/// Prefetches a row of values from memory.
+template <class Value>
+[[gnu::always_inline]] inline void fetch_row(const Value* row, RowRange range) {
+  constexpr std::ptrdiff_t line = 64 / sizeof(Value);
+  for (std::ptrdiff_t i = range.begin; i < range.end; i += line) __builtin_prefetch(row + i, 0, 3);
+}
+
+/// A plane and its neighbours.
+struct PlaneNeighbours {
+  /// plane_at(z): a plane.
+  template <class PlaneAt>
+  PlaneNeighbours(const PlaneAt& plane_at, spmv::GlobalIndex z)
+      : behind(plane_at(z - 1)), here(plane_at(z)), ahead(plane_at(z + 1)) {}
+  PlaneNeighbours(const PlaneRing& ring, spmv::GlobalIndex z)
+      : PlaneNeighbours([&](spmv::GlobalIndex at) { return ring.plane(at); }, z) {}
+  [[gnu::always_inline]] RowNeighbours around(spmv::GlobalIndex y) const {
+    return {here.row(y),
+            here.row_or_zeros(y - 1),
+            here.row_or_zeros(y + 1),
+            behind.row_or_zeros(y),
+            ahead.row_or_zeros(y),
+            behind.row_or_zeros(y - 1),
+            behind.row_or_zeros(y + 1),
+            ahead.row_or_zeros(y - 1),
+            ahead.row_or_zeros(y + 1)};
+  }
+  PlaneRing::Plane behind;
+  PlaneRing::Plane here;
+  PlaneRing::Plane ahead;
+};
+
+/// The couplings of the rows of a plane.
+class PlaneCouplings {
+ public:
+  PlaneCouplings(const GridLevel& level, spmv::GlobalIndex z)
+      : last_(level.directions[1].size - 1), inner_row_(level, 0, z), last_row_(level, last_, z) {}
+  [[gnu::always_inline]] const StencilRow& row(spmv::GlobalIndex y) const {
+    return y == last_ ? last_row_ : inner_row_;
+  }
+  [[gnu::always_inline]] static void fetch(spmv::GlobalIndex /*y*/, RowRange /*range*/) {}
+
+ private:
+  spmv::GlobalIndex last_;
+  StencilRow inner_row_;
+  StencilRow last_row_;
+};
+
+template <RowKind kind>
+using KindConstant = std::integral_constant<RowKind, kind>;
+
+/// Calls use(the row's kind, known to the compiler).
+template <class Row, class Use>
+[[gnu::always_inline]] inline void with_kind(const Row& row, const Use& use) {
+  switch (row.kind) {
+    case RowKind::uniform:
+      return use(KindConstant<RowKind::uniform>{});
+    case RowKind::weighted:
+      return use(KindConstant<RowKind::weighted>{});
+    case RowKind::corners:
+      return use(KindConstant<RowKind::corners>{});
+  }
+}
+
+template <Before has>
+[[gnu::always_inline]] inline void smooth(const StencilRow& row, RowRange range,
+                                          const SmootherStep& step, const float* f,
+                                          const RowNeighbours& x, const float* before, float* out) {
+  const auto momentum = static_cast<float>(step.momentum);
+  const auto factor = static_cast<float>(step.factor);
+  const auto start_factor = static_cast<float>(step.start_factor);
+  with_kind(row, [&](auto kind) __attribute__((always_inline)) {
+    smooth_row<kind(), has>(row, range, momentum, factor, start_factor, f, x, before, out);
+  });
+}
+
+template <Before has>
+[[gnu::always_inline]] inline void smooth(const VaryingRow& row, RowRange range,
+                                          const SmootherStep& step, const float* f,
+                                          const RowNeighbours& x, const float* before, float* out) {
+  smooth_row<has>(row, range, static_cast<float>(step.momentum), static_cast<float>(step.factor), f,
+                  x, before, out);
+}
+
+[[gnu::always_inline]] inline void find_residual(const StencilRow& row, RowRange range,
+                                                 const float* f, const RowNeighbours& x,
+                                                 float* out) {
+  with_kind(row, [&](auto kind) __attribute__((always_inline)) {
+    residual_row<kind()>(row, range, f, x, out);
+  });
+}
+
+[[gnu::always_inline]] inline void find_residual(const VaryingRow& row, RowRange range,
+                                                 const float* f, const RowNeighbours& x,
+                                                 float* out) {
+  residual_row(row, range, f, x, out);
+}
+
+/// Couplings of a plane that vary.
+class VaryingPlane {
+ public:
+  VaryingPlane(const LevelCouplings& couplings, spmv::GlobalIndex z)
+      : couplings_(couplings), z_(z) {}
+  [[gnu::always_inline]] VaryingRow row(spmv::GlobalIndex y) const { return {couplings_, y, z_}; }
+  [[gnu::always_inline]] void fetch(spmv::GlobalIndex y, RowRange range) const {
+    for (std::size_t d = 0; d < 3; ++d)
+      fetch_row(couplings_.before[d].row(y, z_ + (d == 2 ? 1 : 0)), range);
+    fetch_row(couplings_.inverse_diagonal.row(y, z_), range);
+  }
+
+ private:
+  const LevelCouplings& couplings_;
+  spmv::GlobalIndex z_;
+};
+
+/// A grid whose couplings are the same at all points, as a pass sees it.
+struct ConstantGrid {
+  using Restriction = solver::Restriction;
+  using Interpolation = solver::Interpolation;
+
+  /// The first two steps from zero are one stage, which reads f instead of x₁.
+  static constexpr bool joins_first_steps = true;
+
+  PlaneCouplings plane(spmv::GlobalIndex z) const { return {level, z}; }
+  /// x₂ of row (y, z).
+  [[gnu::always_inline]] void first_steps(const std::optional<FirstSteps>& rows,
+                                          const StencilRow& /*row*/, spmv::GlobalIndex y,
+                                          spmv::GlobalIndex z, RowRange range,
+                                          const SmootherStep& /*second*/, const float* /*f*/,
+                                          const RowNeighbours& f_around, float* out) const {
+    const FirstStepsRow& both = rows->row(y, z);
+    with_kind(both, [&](auto kind) __attribute__((always_inline)) {
+      first_steps_row<kind()>(both, range, level.directions[0].size - 1, f_around, out);
+    });
+  }
+  Restriction restriction(const GridLevel& coarse, const spmv::GridBox& own,
+                          const spmv::GridBox& rows, GridArray& out, Allotment& allotment,
+                          const float* zeros) const {
+    return {level, coarse, own, rows, out, allotment, zeros};
+  }
+  Interpolation interpolation(const spmv::GridBox& rows, const GridArray& e,
+                              Allotment& allotment) const {
+    return {level, rows, e, allotment};
+  }
+
+  const GridLevel& level;
+};
+
+/// A grid whose couplings vary, as a pass sees it.
+struct VaryingGrid {
+  using Restriction = VaryingRestriction;
+  using Interpolation = VaryingInterpolation;
+
+  static constexpr bool joins_first_steps = false;
+
+  VaryingPlane plane(spmv::GlobalIndex z) const { return {couplings, z}; }
+  [[gnu::always_inline]] static void first_steps(const std::optional<FirstSteps>& /*rows*/,
+                                                 const VaryingRow& row, spmv::GlobalIndex /*y*/,
+                                                 spmv::GlobalIndex /*z*/, RowRange range,
+                                                 const SmootherStep& second, const float* f,
+                                                 const RowNeighbours& x, float* out) {
+    smooth<Before::zero>(row, range, second, f, x, nullptr, out);
+  }
+  Restriction restriction(const GridLevel& /*coarse*/, const spmv::GridBox& own,
+                          const spmv::GridBox& rows, GridArray& out, Allotment& allotment,
+                          const float* /*zeros*/) const {
+    return {level, couplings, own, rows, out, allotment};
+  }
+  Interpolation interpolation(const spmv::GridBox& rows, const GridArray& e,
+                              Allotment& allotment) const {
+    return {level, couplings, rows, e, allotment};
+  }
+
+  const GridLevel& level;
+  const LevelCouplings& couplings;
+};
+
+}  // namespace weft::solver
