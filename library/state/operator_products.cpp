@@ -68,8 +68,8 @@ void OperatorProducts::multiply_columns(spmv::SparseOperator& matrix, const Colu
   if (!block.vectors) {
     block.vectors = matrix.collective_make_block(columns.width);
     for (int thread = 0; thread < matrix.team().thread_count(); ++thread)
-      block.rooms.emplace_back(
-          static_cast<std::size_t>(spmv::BlockProduct::piece_rows * columns.width));
+      block.rooms.emplace_back(std::size_t{spmv::BlockProduct::piece_rows} *
+                               static_cast<std::size_t>(columns.width));
   }
   spmv::OnBlockRows on_rows;
   if (!is_direct)

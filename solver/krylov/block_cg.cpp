@@ -41,7 +41,7 @@ BlockCg::BlockCg(spmv::SparseOperator& op, Options options, int width)
       block_(op.collective_make_block(width)),
       vectors_(static_cast<std::size_t>(width)),
       rooms_(static_cast<std::size_t>(op.team().thread_count())),
-      largest_(static_cast<std::size_t>(op.team().thread_count() * width)),
+      largest_(rooms_.size() * vectors_.size()),
       bounds_(static_cast<std::size_t>(width)) {
   const auto make = [&](Array& array) {
     array = Array(op_.element_count());
@@ -55,7 +55,8 @@ BlockCg::BlockCg(spmv::SparseOperator& op, Options options, int width)
     for (Array* const array : {&vector.x, &vector.r, &vector.p, &vector.q}) make(*array);
     if (general()) make(vector.z);
   }
-  const auto room_size = static_cast<std::size_t>(spmv::BlockProduct::piece_rows * width);
+  const auto room_size =
+      std::size_t{spmv::BlockProduct::piece_rows} * static_cast<std::size_t>(width);
   for (Array& room : rooms_) room = Array(room_size);
 }
 

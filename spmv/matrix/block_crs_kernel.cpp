@@ -15,6 +15,7 @@ constexpr std::int64_t prefetch_distance = 512;
 template <class Element>
 [[gnu::always_inline]] inline void prefetch(const Element* from) {
   const auto address = reinterpret_cast<std::uintptr_t>(from) + prefetch_distance * sizeof(Element);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the address may be beyond the array
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
 }
 

@@ -38,7 +38,7 @@ void interleave(std::span<const double* const> vectors, std::size_t count, doubl
   if (width == 8) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       for (; begin + 8 <= count; begin += 8) {
-        Lane8 rows[8];
+        Lane8 rows[8] = {};
         for (std::size_t v = 0; v < 8; ++v) rows[v] = lanes(vectors[v] + begin).value;
         transpose(rows);
         for (std::size_t i = 0; i < 8; ++i) lanes(block + (begin + i) * 8).value = rows[i];
@@ -55,7 +55,7 @@ void separate(const double* block, std::size_t count, std::span<double* const> v
   if (width == 8) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       for (; begin + 8 <= count; begin += 8) {
-        Lane8 rows[8];
+        Lane8 rows[8] = {};
         for (std::size_t i = 0; i < 8; ++i) rows[i] = lanes(block + (begin + i) * 8).value;
         transpose(rows);
         for (std::size_t v = 0; v < 8; ++v) lanes(vectors[v] + begin).value = rows[v];
