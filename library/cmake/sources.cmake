@@ -67,8 +67,6 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/report.cpp
     library/api/solver.cpp
-    library/api/solver.cpp
-    library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
     library/settings/grid_operator_choice.cpp
@@ -162,8 +160,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/grids/level_cuts.cpp
     solver/multigrid/level_plan.cpp
     solver/multigrid/matrix_multigrid.cpp
-    solver/multigrid/multigrid_method.cpp
-    solver/multigrid/multigrid_method.cpp
     solver/multigrid/multigrid_method.cpp
     solver/multigrid/multigrid_preconditioner.cpp
     solver/multigrid/passes/finest_residual.cpp
@@ -343,10 +339,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
-    tools/commands/solve_command.cpp
-    tools/commands/solve_command.cpp
-    tools/commands/solve_forecast.cpp
-    tools/commands/solve_forecast.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
@@ -408,10 +400,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/schwarz_options.cpp
     tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp
-    tools/system/solve_options.cpp
-    tools/system/solve_options.cpp
-    tools/system/solve_system.cpp
-    tools/system/solve_system.cpp
     tools/system/solve_system.cpp
     tools/system/start_residual.cpp
     tools/weft.cpp
