@@ -132,6 +132,7 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
     return;
   }
   way_ = way_before;
+  method_.reset();  // where an error ends this, the next solve sets all up
   const bool has_adapted =
       keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
   if (has_adapted)

@@ -43,16 +43,26 @@ double PreconditionedSemiIteration::collective_norm(const TeamThread& thread,
 void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread,
                                                      std::span<const double> /*b*/, double bound,
                                                      double& first_norm, SolveReport& report) {
-  spmv::BinnedSum first(bound);
-  for_each_segment(
-      thread, [&](std::size_t i, std::int64_t count) { add_square(r_.data() + i, count, first); });
-  double norm = collective_norm(thread, first);
+  SemiIteration outer(bounds_.least, bounds_.most);
+  double* const d = d_->values();
+  double norm = 0;
+  const auto carry = [&](Carry direction) {
+    collective_carry(thread, direction, first_norm, report, {&norm, &outer.carried()},
+                     {x_.data(), r_.data(), d});
+  };
+  if (is_continued()) {
+    carry(Carry::restore);
+  } else {
+    spmv::BinnedSum first(bound);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      add_square(r_.data() + i, count, first);
+    });
+    norm = collective_norm(thread, first);
+  }
   if (first_norm < 0) {
     first_norm = norm;
     report = start_report(norm * norm, bound);
   }
-  SemiIteration outer(bounds_.least, bounds_.most);
-  double* const d = d_->values();
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     {
@@ -78,6 +88,7 @@ void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread,
     norm = collective_norm(thread, square);
     ++report.iterations;
     note(thread, norm, first_norm, report);
+    if (is_checkpoint_due(report)) carry(Carry::keep);
   }
 }
 

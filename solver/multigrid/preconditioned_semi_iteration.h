@@ -36,6 +36,7 @@ class PreconditionedSemiIteration final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
+  Recurrence recurrence() const override { return {"multigrid of a matrix", 3}; }
   double collective_norm(const comm_thread::TeamThread& thread, spmv::BinnedSum& square);
 
   SpectrumBounds bounds_;
