@@ -34,6 +34,7 @@ void OperatorProducts::multiply_column(int column, int count, std::span<const do
     double* const values = operand_->values();
     for_each_element([&](std::size_t i) { values[i] = x[i * stride + first]; });
     op_.apply(thread, spmv::Mode::task, *operand_, product_.data(), timer, {});
+    thread.barrier();  // others have written rows of this thread's segments
     for_each_element([&](std::size_t i) { y[i * stride + first] = product_[i]; });
   });
 }

@@ -30,8 +30,8 @@ Words joined(Words first, const Words& second) {
   return first;
 }
 
-/// Some seconds of iterations.
-const Words longer{"solve", "anisotropic3d:64,1,1,1e-4", "--threads", "1"};
+/// Long enough for a signal to come before its end.
+const Words longer{"solve", "anisotropic3d:96,1,1,1e-6", "--threads", "1"};
 
 }  // namespace
 
@@ -44,7 +44,7 @@ TEST_CASE("a signal to any rank, or the end of the time, leads to a checkpoint a
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1, 0}) {
     INFO("signal " << signal);
     Words arguments = joined(longer, {"--checkpoint", state});
-    if (signal == 0) arguments = joined(arguments, {"--max-seconds", "0.3"});
+    if (signal == 0) arguments = joined(arguments, {"--max-seconds", "0.02"});
     RunningProgram program(2, arguments, {{"WEFT_TERMINAL", "1"}});
     if (signal != 0) {
       CHECK(program.wait_for_errors_with("iteration ", patience));
