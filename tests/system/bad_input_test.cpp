@@ -182,15 +182,16 @@ TEST_CASE("unknown commands and options are refused") {
   check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
   check_refused(folder, {"solve", matrix, "more"}, {"more"});
   check_refused(folder, {"solve"}, {"found no PROBLEM; expected poisson3d:N"});
-  check_refused(folder, {"solve", matrix, "--method", "multigrid"}, {"multigrid", "stencil"});
+  check_refused(folder, {"solve", matrix, "--method", "multigrid"},
+                {"multigrid", "--grid NXxNYxNZ"});
   check_refused(folder, {"solve", matrix, "--preconditioner", "multigrid"}, {"--grid NXxNYxNZ"});
   check_refused(folder, {"solve", matrix, "--preconditioner", "multigrid", "--grid", "5x5x5"},
                 {"multigrid", "rows", "5x5x5"});
   check_refused(folder, {"solve", matrix, "--grid", "frob"}, {"--grid", "frob"});
   check_refused(folder, {"solve", "poisson3d:9", "--preconditioner", "multigrid", "--order", "rcm"},
                 {"--preconditioner multigrid", "--order rcm"});
-  check_refused(folder, {"solve", "diffusion3d:9,jumps:2", "--operator", "stencil"},
-                {"diffusion3d:9,jumps:2", "stencil of the same numbers"});
+  check_refused(folder, {"solve", "elasticity3d:3", "--operator", "stencil"},
+                {"elasticity3d:3", "stencil of the same numbers"});
   check_refused(folder,
                 {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
                  "--preconditioner", "jacobi"},
