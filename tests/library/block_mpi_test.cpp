@@ -95,8 +95,10 @@ TEST_CASE("a block of right-hand sides has the bits and iterations of each alone
 TEST_CASE("a block is solved where the method, the matrix or the rows allow no block, too") {
   const Job job = make_job();
   const Matrix a = Matrix::generate(job, "poisson2d:30");
-  for (const char* const method : {"gmres", "cg-pipelined", "auto"})
+  for (const char* const method : {"gmres", "cg-pipelined"})
     check_solves(a, {{"method", method}}, 3);
+  // Where no grid is known no trial chooses, whose outcome depends on time.
+  check_solves(Matrix::generate(job, "irregular:2000"), {{"method", "auto"}}, 3);
   check_solves(Matrix::generate(job, "poisson3d:9", {{"operator", "stencil"}}), {}, 3);
   const TridiagonalRows rows(3000, job.rank(), job.size());
   check_solves(Matrix::from_rows(job, rows.rows()), {{"preconditioner", "jacobi"}}, 5);
