@@ -119,10 +119,13 @@ class OneRank(unittest.TestCase):
 
     def test_ctrl_c_ends_a_solve_and_other_threads_run_meanwhile(self):
         a = weft.Matrix.generate("poisson3d:60")
+        # Python leaves the signal alone where a shell has started it in the background.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
         with self.assertRaises(KeyboardInterrupt):
-            weft.solve(a, a.right_hand_side(), method="cg", tolerance=0, max_iterations=10**9)
+            weft.solve(a, a.right_hand_side(), method="cg", tolerance=0, max_iterations=10**9,
+                       max_seconds=60)
 
     def test_reads_a_report(self):
         report = weft.solve(matrix(), right_hand_side()).report
