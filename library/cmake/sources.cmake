@@ -107,10 +107,12 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/tentative_prolongator.cpp
     solver/amg/coarsest_level.cpp
     solver/amg/cycle.cpp
+    solver/amg/cycle_vectors.cpp
     solver/amg/hierarchy.cpp
     solver/amg/level_operator.cpp
     solver/amg/preconditioner.cpp
     solver/amg/spectral_bound.cpp
+    solver/amg/transfers.cpp
     solver/checkpoint/checkpoint_file.cpp
     solver/checkpoint/checkpoints.cpp
     solver/checkpoint/packed_rows.cpp
@@ -386,6 +388,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/cg_scale_study.cpp
     tools/studies/cg_study.cpp
     tools/studies/multigrid_study.cpp
+    tools/studies/problem_study.cpp
     tools/studies/scale_study.cpp
     tools/studies/study_command.cpp
     tools/system/async_options.cpp

@@ -17,6 +17,7 @@
 #include "solver/amg/coarsening/prolongator.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/coarsening/tentative_prolongator.h"
+#include "solver/amg/cycle_vectors.h"
 #include "solver/amg/spectral_bound.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -39,9 +40,6 @@ constexpr double eigenvalue_margin = 1.05;
 constexpr double prolongator_factor = 4.0 / 3;
 constexpr double factor_of_rough_coefficients = 0.8 * prolongator_factor;
 constexpr double rough_share = 0.5;
-/// A coarse diagonal entry below this share of Σ_i P_ij²·a_ii has been left by rounding, where an
-/// aggregate is all of a singular part of the matrix: its row is left out.
-constexpr double rounding_share = 1e-12;
 /// Where rows of the smoothed prolongator would have more entries than this on average, it is not
 /// smoothed: coarse levels of matrices whose couplings lead anywhere fill up otherwise. Grids and
 /// meshes have 2 to 5. irregular:200000 took 900 MB and 888 entries a coarse row.
@@ -92,7 +90,7 @@ Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& sett
       settings_(settings),
       space_(std::move(near_null_space)) {
   collective_build();
-  make_vectors();
+  make_cycle_vectors(crew_, settings_, levels_, coarsest());
   crew_.communicator().barrier();  // both ends of every pair exist
 }
 
@@ -173,12 +171,15 @@ std::vector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
   Level<Value>* const finer = is_finest ? nullptr : levels_[number - 1].get();
   RowValues<double> scale(crew_, fine.plan, fine.thread_rows, 0);
   collective_scale(crew_, fine,
-                   is_finest ? std::vector<double>{} : collective_bound_rounding(*finer), scale);
+                   is_finest ? std::vector<double>{}
+                             : collective_bound_rounding(crew_, finer->thread_rows, *transfer_),
+                   scale);
   std::vector<double> own_scale = own_part(scale, fine.row_count());
   if (is_finest)
     finest_scale_ = own_scale;
   else
-    collective_make_transfers(*finer, level, own_scale, fine.matrix.partition);
+    transfer_norms_.push_back(collective_make_transfers(crew_, *transfer_, *finer, level, own_scale,
+                                                        fine.matrix.partition));
   if (is_direct)
     collective_make_direct(level, fine, own_scale);
   else
@@ -330,186 +331,6 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
   space_.block_size = space_.vector_count;
   space_.values = std::move(tentative.coarse_space);
   return product;
-}
-
-template <class Value>
-std::vector<double> Hierarchy<Value>::collective_bound_rounding(const Level<Value>& fine) {
-  Transfer& transfer = *transfer_;
-  transfer.inverse_scale =
-      std::make_unique<RowValues<double>>(crew_, transfer.restriction.plan, fine.thread_rows, 0);
-  RowValues<double>& inverse = *transfer.inverse_scale;
-  for (std::size_t row = 0; row < transfer.scale.size(); ++row)
-    inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
-  crew_.team().run([&](const TeamThread& thread) { inverse.collective_renew(thread); });
-  std::vector<double> bounds;
-  for (std::size_t row = 0; row < transfer.restriction.rows.row_count(); ++row) {
-    double sum = 0;
-    for (const auto& [value, column] : transfer.restriction.rows.row(row)) {
-      const double share = static_cast<double>(value) * inverse[static_cast<std::size_t>(column)];
-      sum += share * share;
-    }
-    bounds.push_back(rounding_share * sum);
-  }
-  return bounds;
-}
-
-template <class Value>
-void Hierarchy<Value>::collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
-                                                 const std::vector<double>& coarse_scale,
-                                                 const spmv::RowPartition& partition) {
-  Transfer& transfer = *transfer_;
-  const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
-  const LocalIndex own_count = transfer.columns.own_count();
-  // Columns of other ranks in this rank's rows of P: the halo of the coarse vectors.
-  std::vector<char> is_used(static_cast<std::size_t>(transfer.columns.count()));
-  for (std::int64_t k = 0; k < transfer.prolongator.begin[fine_count]; ++k)
-    is_used[static_cast<std::size_t>(
-        transfer.prolongator.couplings[static_cast<std::size_t>(k)].column)] = 1;
-  std::vector<spmv::GlobalIndex> halo_columns;
-  for (LocalIndex column = own_count; column < transfer.columns.count(); ++column)
-    if (is_used[static_cast<std::size_t>(column)])
-      halo_columns.push_back(transfer.columns.global(column));
-  std::ranges::sort(halo_columns);
-  spmv::HaloPlan plan = spmv::collective_build_halo_plan(crew_.communicator(), partition,
-                                                         crew_.communicator().rank(), halo_columns);
-
-  std::vector<LocalIndex> local(is_used.size());
-  for (LocalIndex column = 0; column < transfer.columns.count(); ++column)
-    local[static_cast<std::size_t>(column)] =
-        transfer.columns.is_own(column)
-            ? column
-            : own_count +
-                  static_cast<LocalIndex>(
-                      std::ranges::lower_bound(halo_columns, transfer.columns.global(column)) -
-                      halo_columns.begin());
-  const std::vector<LocalIndex> places = transfer.columns.places();
-
-  // D_c^(-1/2) of own rows and the halo of P.
-  RowValues<double> scale(crew_, plan, coarse.thread_rows, 0);
-  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
-  crew_.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
-  const RowValues<double>& inverse = *transfer.inverse_scale;
-
-  std::vector<double> largest(2 * static_cast<std::size_t>(crew_.team().thread_count()));
-  fine.prolongation.emplace(
-      crew_, std::move(plan), fine.thread_rows, own_count,
-      [&](LocalIndex row) {
-        return std::ssize(transfer.prolongator.row(static_cast<std::size_t>(row)));
-      },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
-        const auto i = static_cast<std::size_t>(row);
-        const auto entries = std::span(transfer.prolongator.couplings)
-                                 .subspan(static_cast<std::size_t>(transfer.prolongator.begin[i]),
-                                          transfer.prolongator.row(i).size());
-        std::ranges::sort(entries, {}, [&](const Coupling<float>& entry) {
-          return places[static_cast<std::size_t>(entry.column)];
-        });
-        for (const auto& [value, column] : entries) {
-          const LocalIndex place = local[static_cast<std::size_t>(column)];
-          *columns++ = place;
-          *values++ = static_cast<Value>(static_cast<double>(value) *
-                                         scale[static_cast<std::size_t>(place)] * inverse[i]);
-        }
-      });
-  const CouplingRows<float>& transposed = transfer.restriction.rows;
-  fine.restriction.emplace(
-      crew_, transfer.restriction.plan, coarse.thread_rows, static_cast<LocalIndex>(fine_count),
-      [&](LocalIndex row) { return std::ssize(transposed.row(static_cast<std::size_t>(row))); },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
-        for (const auto& [value, column] : transposed.row(static_cast<std::size_t>(row))) {
-          *columns++ = column;
-          *values++ =
-              static_cast<Value>(static_cast<double>(value) * scale[static_cast<std::size_t>(row)] *
-                                 inverse[static_cast<std::size_t>(column)]);
-        }
-      });
-  transfer_norms_.push_back(crew_.communicator().max(fine.prolongation->largest_row_sum()) *
-                            crew_.communicator().max(fine.restriction->largest_row_sum()));
-}
-
-template <class Value>
-void Hierarchy<Value>::make_vectors() {
-  for (std::size_t i = 0; i < levels_.size(); ++i) {
-    Level<Value>& level = *levels_[i];
-    const auto halo_of = [](const auto& op) { return op ? op->plan().halo_count : 0; };
-    const std::int64_t own = halo_of(level.off_diagonal);
-    const std::int64_t finer = i > 0 ? halo_of(levels_[i - 1]->prolongation) : 0;
-    level.x = LevelVector<Value>(crew_, level.thread_rows, std::max(own, finer));
-    if (i > 0)
-      level.x_to_prolongate.emplace(crew_, levels_[i - 1]->prolongation->plan(), level.thread_rows,
-                                    level.x.data());
-    level.report.allocated_bytes = level.x.bytes();
-    if (!level.off_diagonal) continue;
-    level.b = LevelVector<Value>(crew_, level.thread_rows, own);
-    level.b_to_smooth.emplace(crew_, level.off_diagonal->plan(), level.thread_rows, level.b.data());
-    level.x_to_multiply.emplace(crew_, level.off_diagonal->plan(), level.thread_rows,
-                                level.x.data());
-    level.r =
-        LevelVector<Value>(crew_, level.thread_rows, std::max(own, halo_of(level.restriction)));
-    level.r_to_smooth.emplace(crew_, level.off_diagonal->plan(), level.thread_rows, level.r.data());
-    if (settings_.degree > 2) {
-      level.rest = LevelVector<Value>(crew_, level.thread_rows, 0);
-      for (std::size_t k = 0; k < 2; ++k) {
-        level.z[k] = LevelVector<Value>(crew_, level.thread_rows, own);
-        level.z_to_smooth[k].emplace(crew_, level.off_diagonal->plan(), level.thread_rows,
-                                     level.z[k].data());
-      }
-    }
-    if (has_inner_iterations(i))
-      for (LevelVector<Value>& vector : level.inner) {
-        vector = LevelVector<Value>(crew_, level.thread_rows, 0);
-        level.report.allocated_bytes += vector.bytes();
-      }
-    level.report.allocated_bytes += level.b.bytes() + level.r.bytes() + level.rest.bytes() +
-                                    level.z[0].bytes() + level.z[1].bytes() +
-                                    level.off_diagonal->bytes();
-    level.report.boundary_rows = level.off_diagonal->boundary_row_count();
-    if (level.restriction) {
-      level.r_to_restrict.emplace(crew_, level.restriction->plan(), level.thread_rows,
-                                  level.r.data());
-      level.report.allocated_bytes += level.restriction->bytes() + level.prolongation->bytes();
-    }
-  }
-  report_exchanges();
-}
-
-template <class Value>
-void Hierarchy<Value>::report_exchanges() {
-  const auto add = [](LevelReport& report, LevelHalo<Value>& halo, int count) {
-    if (count == 0) return;
-    report.exchanges.push_back({&halo, count});
-    report.sent_bytes += count * halo.sent_bytes();
-    report.sent_messages += count * std::int64_t{halo.message_count()};
-  };
-  const bool is_additive = settings_.form == Settings::Form::additive;
-  const int degree = is_additive ? 1 : settings_.degree;
-  int visits = 1;
-  for (std::size_t i = 0; i < levels_.size(); ++i) {
-    Level<Value>& level = *levels_[i];
-    level.report.visits = visits = has_inner_iterations(i) ? 2 * visits : visits;
-    if (!level.off_diagonal) continue;
-    const int first = degree > 1 ? visits : 0;  // of smoothing
-    const int others = visits * std::max(0, degree - 2);
-    if (is_additive && level.restriction) {
-      add(level.report, *level.b_to_smooth, 1);
-      add(level.report, *level.r_to_smooth, 1);
-      add(level.report, *level.r_to_restrict, 1);
-      add(level.report, *levels_[i + 1]->x_to_prolongate, 1);
-      continue;
-    }
-    const int sides = level.restriction ? 2 : 1;  // before and after the coarse correction
-    add(level.report, *level.b_to_smooth, first);
-    if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
-    if (!level.restriction) continue;
-    add(level.report, *level.x_to_multiply, (has_inner_iterations(i) ? 3 : 2) * visits);
-    add(level.report, *level.r_to_smooth, first);
-    add(level.report, *level.r_to_restrict, visits);
-    add(level.report, *levels_[i + 1]->x_to_prolongate, visits);
-  }
-  if (coarsest_) {
-    levels_.back()->report.sent_bytes += visits * coarsest_->sent_bytes();
-    levels_.back()->report.sent_messages += std::int64_t{visits} * coarsest_->message_count();
-  }
 }
 
 template class Hierarchy<float>;

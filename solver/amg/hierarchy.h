@@ -15,6 +15,7 @@
 #include "solver/amg/coarsest_level.h"
 #include "solver/amg/level.h"
 #include "solver/amg/settings.h"
+#include "solver/amg/transfers.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver::amg {
@@ -55,16 +56,6 @@ class Hierarchy {
   double norm() const { return norm_; }
 
  private:
-  /// What a level leaves behind for the transfers to the next, whose scale is not known yet.
-  struct Transfer {
-    CouplingRows<float> prolongator;
-    CoarseColumns columns;
-    Restriction restriction;
-    std::vector<double> scale;  // of the finer level's own rows
-    /// D^(1/2) of the finer level's own rows and the halo of R.
-    std::unique_ptr<RowValues<double>> inverse_scale{};
-  };
-
   /// What a level keeps for new values.
   struct Kept {
     std::optional<Transfer> transfer{};
@@ -96,18 +87,6 @@ class Hierarchy {
   std::optional<GalerkinProduct> collective_coarsen_nodes(const Level<Value>& level,
                                                           const LevelMatrix& matrix,
                                                           const std::vector<double>& scale);
-  /// The coarse diagonal entries that rounding may leave of nothing. Needs `transfer_`.
-  std::vector<double> collective_bound_rounding(const Level<Value>& fine);
-  void collective_make_transfers(Level<Value>& fine, Level<Value>& coarse,
-                                 const std::vector<double>& coarse_scale,
-                                 const spmv::RowPartition& partition);
-  void make_vectors();
-  /// Is level `i` solved by inner iterations of a K-cycle?
-  bool has_inner_iterations(std::size_t i) const {
-    return settings_.form == Settings::Form::k && i > 0 && levels_[i]->restriction.has_value();
-  }
-  /// What every level exchanges in a cycle.
-  void report_exchanges();
 
   const spmv::SparseOperator& op_;
   Crew crew_;

@@ -26,20 +26,17 @@
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/amg_report.h"
+#include "tools/studies/problem_study.h"
 #include "tools/system/solve_system.h"
 
 namespace weft::tools {
 namespace {
 
-struct StudyOptions : SystemOptions {
-  std::vector<std::string> problems;
+struct StudyOptions : SolveStudyOptions {
   std::vector<std::string> cycles{"V", "K", "additive"};
   std::vector<int> degrees{2};
   std::vector<double> strengths{0.25};
   std::vector<std::string> modes{"task"};
-  std::string right_hand_side;
-  double tolerance = 1e-8;
-  int repetitions = 3;
 
   /// Throws comm_thread::InputError.
   void check() const {
@@ -153,21 +150,16 @@ class Entrant {
   solver::SolveReport last_;
 };
 
-/// One problem. The entrants run in turn, so that what disturbs the machine disturbs all.
+/// One problem.
 Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem,
                      library::choose_right_hand_side(options.right_hand_side, problem), false);
   std::vector<std::unique_ptr<Entrant>> entrants;
   for (const Variant& variant : variants(options))
     entrants.push_back(std::make_unique<Entrant>(job, system, options, problem, variant));
-  for (int i = -1; i < options.repetitions; ++i)
-    for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
-  Json runs = Json::array();
-  for (const auto& entrant : entrants)
-    runs.push_back(entrant->collective_report(job, system.op().comm_thread()));
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
-          {"runs", std::move(runs)}};
+          {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
 }
 
 /// What each level sends in a cycle, the finest first.
@@ -202,36 +194,16 @@ void print_study(const Json& report) {
 }
 
 int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
-  const perfmodel::Stopwatch watch;
   options.check();
-  std::vector<spmv::Problem> problems;
-  for (const std::string& problem : options.problems)
-    problems.push_back(spmv::Problem::parse(problem));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
-  const ReportFile report_file(job, options.json_path);
-  Json studies = Json::array();
-  for (const spmv::Problem& problem : problems)
-    studies.push_back(collective_study(job, options, problem));
-  Json report = collective_start_report(job, "study");
-  report["method"] = "cg";
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["study"] = {{"parameter", "amg"},
-                     {"tolerance", options.tolerance},
-                     {"repetitions", options.repetitions},
-                     {"problems", std::move(studies)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
-  return 0;
-}
-
-template <class Value>
-void add_list(CLI::App& command, const std::string& name, std::vector<Value>& values,
-              const std::string& help, const std::string& type) {
-  command.add_option(name, values, help)
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name(type)
-      ->capture_default_str();
+  return collective_study_problems(
+      session, options,
+      {.collective_study =
+           [&](Job& job, const spmv::Problem& problem) {
+             return collective_study(job, options, problem);
+           },
+       .facts = {{"parameter", "amg"}, {"tolerance", options.tolerance}},
+       .run = {{"method", "cg"}},
+       .print = print_study});
 }
 
 }  // namespace
@@ -241,9 +213,7 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
   const auto options = std::make_shared<StudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
-  command.add_option("problems", options->problems, "one or more problems")
-      ->required()
-      ->type_name("PROBLEM...");
+  add_solve_study_options(command, *options, "one or more problems");
   add_choices(command, "--cycles", options->cycles, {"V", "K", "additive"},
               "as --cycle of weft solve; K with fcg, the others with cg");
   add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");
@@ -251,14 +221,6 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
            "share of a row's strongest coupling from which one is strong", "S,...");
   add_choices(command, "--modes", options->modes, spmv::mode_names(),
               "halo exchange, as in weft solve");
-  command.add_option("--rhs", options->right_hand_side, "right-hand side, as in weft solve")
-      ->type_name("RHS");
-  command.add_option("--tolerance", options->tolerance, "when a solve ends")
-      ->check(fault_of_positive)
-      ->capture_default_str();
-  command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
   add_format_option(command, *options);
   add_job_options(command, *options);
   command.footer(

@@ -12,7 +12,6 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/settings/solve_settings.h"
 #include "library/solve/symmetry_check.h"
-#include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
@@ -22,6 +21,7 @@
 #include "tools/job/system_options.h"
 #include "tools/measure/communication_cost.h"
 #include "tools/measure/unfused_cg.h"
+#include "tools/studies/problem_study.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
 
@@ -30,13 +30,12 @@ namespace {
 
 using perfmodel::Phase;
 
-struct StudyOptions : SystemOptions {
-  std::vector<std::string> problems;
+struct StudyOptions : ProblemStudyOptions {
+  StudyOptions() { repetitions = 5; }
   std::vector<std::string> modes = spmv::mode_names();
   std::vector<std::string> methods{"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"};
   std::string operator_kind = "stencil";
   std::int64_t iterations = 50;
-  int repetitions = 5;
   bool force = false;  // a matrix that is not symmetric
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
@@ -157,26 +156,16 @@ void print_study(const Json& report) {
 }
 
 int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
-  const perfmodel::Stopwatch watch;
-  std::vector<spmv::Problem> problems;
-  for (const std::string& problem : options.problems)
-    problems.push_back(spmv::Problem::parse(problem));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
-  const ReportFile report_file(job, options.json_path);
-  Json studies = Json::array();
-  for (const spmv::Problem& problem : problems)
-    studies.push_back(collective_study(job, options, problem));
-  Json report = collective_start_report(job, "study");
-  report["method"] = fmt::format("{}", fmt::join(options.methods, ","));
-  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["study"] = {{"parameter", "cg"},
-                     {"iterations", options.iterations},
-                     {"repetitions", options.repetitions},
-                     {"problems", std::move(studies)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
-  return 0;
+  return collective_study_problems(
+      session, options,
+      {.collective_study =
+           [&](Job& job, const spmv::Problem& problem) {
+             return collective_study(job, options, problem);
+           },
+       .facts = {{"parameter", "cg"}, {"iterations", options.iterations}},
+       .run = {{"method", fmt::format("{}", fmt::join(options.methods, ","))},
+               {"mode", fmt::format("{}", fmt::join(options.modes, ","))}},
+       .print = print_study});
 }
 
 }  // namespace

@@ -28,23 +28,20 @@
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/multigrid_report.h"
+#include "tools/studies/problem_study.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
 
 namespace weft::tools {
 namespace {
 
-struct StudyOptions : SystemOptions {
-  std::vector<std::string> problems;
+struct StudyOptions : SolveStudyOptions {
   std::vector<std::string> methods{"multigrid", "cg"};
   std::vector<int> steps{1, 2, 3, 4};
   std::vector<std::string> cycles{"v"};
   std::vector<std::string> modes{"task"};
   std::vector<std::string> gathers{};  // empty: as `settings` say
   std::string settings;  // of multigrid
-  std::string right_hand_side;
-  double tolerance = 1e-8;
-  int repetitions = 3;
 
   /// Throws comm_thread::InputError where options contradict each other.
   void check() const {
@@ -170,22 +167,17 @@ std::vector<Variant> variants(const StudyOptions& options) {
   return all;
 }
 
-/// One problem. The entrants run in turn, so that what disturbs the machine disturbs all.
+/// One problem.
 Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem,
                      library::choose_right_hand_side(options.right_hand_side, problem), true);
   std::vector<std::unique_ptr<Entrant>> entrants;
   for (const Variant& variant : variants(options))
     entrants.push_back(std::make_unique<Entrant>(system, options, problem, variant));
-  for (int i = -1; i < options.repetitions; ++i)
-    for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
-  Json runs = Json::array();
-  for (const auto& entrant : entrants)
-    runs.push_back(entrant->collective_report(job, system.op().comm_thread()));
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
           {"operator", system.format_name()},
-          {"runs", std::move(runs)}};
+          {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
 }
 
 /// Milliseconds of a cycle on grid `index`, down and up; of all coarser ones together where
@@ -228,27 +220,17 @@ void print_study(const Json& report) {
 }
 
 int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
-  const perfmodel::Stopwatch watch;
   options.check();
-  std::vector<spmv::Problem> problems;
-  for (const std::string& problem : options.problems)
-    problems.push_back(spmv::Problem::parse(problem));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
-  const ReportFile report_file(job, options.json_path);
-  Json studies = Json::array();
-  for (const spmv::Problem& problem : problems)
-    studies.push_back(collective_study(job, options, problem));
-  Json report = collective_start_report(job, "study");
-  report["method"] = fmt::format("{}", fmt::join(options.methods, ","));
-  report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["study"] = {{"parameter", "multigrid"},
-                     {"tolerance", options.tolerance},
-                     {"repetitions", options.repetitions},
-                     {"problems", std::move(studies)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
-  return 0;
+  return collective_study_problems(
+      session, options,
+      {.collective_study =
+           [&](Job& job, const spmv::Problem& problem) {
+             return collective_study(job, options, problem);
+           },
+       .facts = {{"parameter", "multigrid"}, {"tolerance", options.tolerance}},
+       .run = {{"method", fmt::format("{}", fmt::join(options.methods, ","))},
+               {"mode", fmt::format("{}", fmt::join(options.modes, ","))}},
+       .print = print_study});
 }
 
 }  // namespace
@@ -258,16 +240,10 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
   const auto options = std::make_shared<StudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "multigrid", "compare steps, cycles, modes and gathering of multigrid, by itself and in CG");
-  command.add_option("problems", options->problems, "one or more grid problems")
-      ->required()
-      ->type_name("PROBLEM...");
+  add_solve_study_options(command, *options, "one or more grid problems");
   add_choices(command, "--methods", options->methods, {"multigrid", "cg"},
               "multigrid by itself, or as the preconditioner of cg");
-  command.add_option("--steps", options->steps, "smoothing steps, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("S,...")
-      ->capture_default_str();
+  add_list(command, "--steps", options->steps, "smoothing steps, separated by commas", "S,...");
   command
       .add_option("--multigrid", options->settings,
                   "settings of all, as in weft solve: start=zero|full,gather=N")
@@ -289,14 +265,6 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
         return fault_of([&] { library::parse_multigrid("gather=" + text); });
       })
       ->type_name("N|auto,...");
-  command.add_option("--rhs", options->right_hand_side, "right-hand side, as in weft solve")
-      ->type_name("RHS");
-  command.add_option("--tolerance", options->tolerance, "when a solve ends")
-      ->check(fault_of_positive)
-      ->capture_default_str();
-  command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"

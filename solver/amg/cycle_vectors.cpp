@@ -1,0 +1,113 @@
+#include "solver/amg/cycle_vectors.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::solver::amg {
+namespace {
+
+template <class Value>
+using Levels = std::vector<std::unique_ptr<Level<Value>>>;
+
+/// True if level `i` is solved by inner iterations of a K-cycle.
+template <class Value>
+bool has_inner_iterations(const Settings& settings, const Levels<Value>& levels, std::size_t i) {
+  return settings.form == Settings::Form::k && i > 0 && levels[i]->restriction.has_value();
+}
+
+/// Notes what every level exchanges in a cycle.
+template <class Value>
+void report_exchanges(const Settings& settings, Levels<Value>& levels,
+                      const CoarsestLevel* coarsest) {
+  const auto add = [](LevelReport& report, LevelHalo<Value>& halo, int count) {
+    if (count == 0) return;
+    report.exchanges.push_back({&halo, count});
+    report.sent_bytes += count * halo.sent_bytes();
+    report.sent_messages += count * std::int64_t{halo.message_count()};
+  };
+  const bool is_additive = settings.form == Settings::Form::additive;
+  const int degree = is_additive ? 1 : settings.degree;
+  int visits = 1;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    Level<Value>& level = *levels[i];
+    level.report.visits = visits = has_inner_iterations(settings, levels, i) ? 2 * visits : visits;
+    if (!level.off_diagonal) continue;
+    const int first = degree > 1 ? visits : 0;  // of smoothing
+    const int others = visits * std::max(0, degree - 2);
+    if (is_additive && level.restriction) {
+      add(level.report, *level.b_to_smooth, 1);
+      add(level.report, *level.r_to_smooth, 1);
+      add(level.report, *level.r_to_restrict, 1);
+      add(level.report, *levels[i + 1]->x_to_prolongate, 1);
+      continue;
+    }
+    const int sides = level.restriction ? 2 : 1;  // before and after the coarse correction
+    add(level.report, *level.b_to_smooth, first);
+    if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
+    if (!level.restriction) continue;
+    add(level.report, *level.x_to_multiply,
+        (has_inner_iterations(settings, levels, i) ? 3 : 2) * visits);
+    add(level.report, *level.r_to_smooth, first);
+    add(level.report, *level.r_to_restrict, visits);
+    add(level.report, *levels[i + 1]->x_to_prolongate, visits);
+  }
+  if (coarsest) {
+    levels.back()->report.sent_bytes += visits * coarsest->sent_bytes();
+    levels.back()->report.sent_messages += std::int64_t{visits} * coarsest->message_count();
+  }
+}
+
+}  // namespace
+
+template <class Value>
+void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& levels,
+                        const CoarsestLevel* coarsest) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    Level<Value>& level = *levels[i];
+    const auto halo_of = [](const auto& op) { return op ? op->plan().halo_count : 0; };
+    const std::int64_t own = halo_of(level.off_diagonal);
+    const std::int64_t finer = i > 0 ? halo_of(levels[i - 1]->prolongation) : 0;
+    level.x = LevelVector<Value>(crew, level.thread_rows, std::max(own, finer));
+    if (i > 0)
+      level.x_to_prolongate.emplace(crew, levels[i - 1]->prolongation->plan(), level.thread_rows,
+                                    level.x.data());
+    level.report.allocated_bytes = level.x.bytes();
+    if (!level.off_diagonal) continue;
+    level.b = LevelVector<Value>(crew, level.thread_rows, own);
+    level.b_to_smooth.emplace(crew, level.off_diagonal->plan(), level.thread_rows, level.b.data());
+    level.x_to_multiply.emplace(crew, level.off_diagonal->plan(), level.thread_rows,
+                                level.x.data());
+    level.r =
+        LevelVector<Value>(crew, level.thread_rows, std::max(own, halo_of(level.restriction)));
+    level.r_to_smooth.emplace(crew, level.off_diagonal->plan(), level.thread_rows, level.r.data());
+    if (settings.degree > 2) {
+      level.rest = LevelVector<Value>(crew, level.thread_rows, 0);
+      for (std::size_t k = 0; k < 2; ++k) {
+        level.z[k] = LevelVector<Value>(crew, level.thread_rows, own);
+        level.z_to_smooth[k].emplace(crew, level.off_diagonal->plan(), level.thread_rows,
+                                     level.z[k].data());
+      }
+    }
+    if (has_inner_iterations(settings, levels, i))
+      for (LevelVector<Value>& vector : level.inner) {
+        vector = LevelVector<Value>(crew, level.thread_rows, 0);
+        level.report.allocated_bytes += vector.bytes();
+      }
+    level.report.allocated_bytes += level.b.bytes() + level.r.bytes() + level.rest.bytes() +
+                                    level.z[0].bytes() + level.z[1].bytes() +
+                                    level.off_diagonal->bytes();
+    level.report.boundary_rows = level.off_diagonal->boundary_row_count();
+    if (level.restriction) {
+      level.r_to_restrict.emplace(crew, level.restriction->plan(), level.thread_rows,
+                                  level.r.data());
+      level.report.allocated_bytes += level.restriction->bytes() + level.prolongation->bytes();
+    }
+  }
+  report_exchanges(settings, levels, coarsest);
+}
+
+template void make_cycle_vectors(Crew&, const Settings&, Levels<float>&, const CoarsestLevel*);
+template void make_cycle_vectors(Crew&, const Settings&, Levels<double>&, const CoarsestLevel*);
+
+}  // namespace weft::solver::amg

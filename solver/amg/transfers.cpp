@@ -1,0 +1,118 @@
+#include "solver/amg/transfers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::LocalIndex;
+
+/// A coarse diagonal entry below this share of Σ_i P_ij²·a_ii has been left by rounding, where an
+/// aggregate is all of a singular part of the matrix: its row is left out.
+constexpr double rounding_share = 1e-12;
+
+}  // namespace
+
+std::vector<double> collective_bound_rounding(Crew& crew, std::span<const LocalIndex> fine_rows,
+                                              Transfer& transfer) {
+  transfer.inverse_scale =
+      std::make_unique<RowValues<double>>(crew, transfer.restriction.plan, fine_rows, 0);
+  RowValues<double>& inverse = *transfer.inverse_scale;
+  for (std::size_t row = 0; row < transfer.scale.size(); ++row)
+    inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
+  crew.team().run([&](const TeamThread& thread) { inverse.collective_renew(thread); });
+  std::vector<double> bounds;
+  for (std::size_t row = 0; row < transfer.restriction.rows.row_count(); ++row) {
+    double sum = 0;
+    for (const auto& [value, column] : transfer.restriction.rows.row(row)) {
+      const double share = static_cast<double>(value) * inverse[static_cast<std::size_t>(column)];
+      sum += share * share;
+    }
+    bounds.push_back(rounding_share * sum);
+  }
+  return bounds;
+}
+
+template <class Value>
+double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& fine,
+                                 Level<Value>& coarse, const std::vector<double>& coarse_scale,
+                                 const spmv::RowPartition& partition) {
+  const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
+  const LocalIndex own_count = transfer.columns.own_count();
+  // Columns of other ranks in this rank's rows of P: the halo of the coarse vectors.
+  std::vector<char> is_used(static_cast<std::size_t>(transfer.columns.count()));
+  for (std::int64_t k = 0; k < transfer.prolongator.begin[fine_count]; ++k)
+    is_used[static_cast<std::size_t>(
+        transfer.prolongator.couplings[static_cast<std::size_t>(k)].column)] = 1;
+  std::vector<spmv::GlobalIndex> halo_columns;
+  for (LocalIndex column = own_count; column < transfer.columns.count(); ++column)
+    if (is_used[static_cast<std::size_t>(column)])
+      halo_columns.push_back(transfer.columns.global(column));
+  std::ranges::sort(halo_columns);
+  spmv::HaloPlan plan = spmv::collective_build_halo_plan(crew.communicator(), partition,
+                                                         crew.communicator().rank(), halo_columns);
+
+  std::vector<LocalIndex> local(is_used.size());
+  for (LocalIndex column = 0; column < transfer.columns.count(); ++column)
+    local[static_cast<std::size_t>(column)] =
+        transfer.columns.is_own(column)
+            ? column
+            : own_count +
+                  static_cast<LocalIndex>(
+                      std::ranges::lower_bound(halo_columns, transfer.columns.global(column)) -
+                      halo_columns.begin());
+  const std::vector<LocalIndex> places = transfer.columns.places();
+
+  // D_c^(-1/2) of own rows and the halo of P.
+  RowValues<double> scale(crew, plan, coarse.thread_rows, 0);
+  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
+  crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
+  const RowValues<double>& inverse = *transfer.inverse_scale;
+
+  std::vector<double> largest(2 * static_cast<std::size_t>(crew.team().thread_count()));
+  fine.prolongation.emplace(
+      crew, std::move(plan), fine.thread_rows, own_count,
+      [&](LocalIndex row) {
+        return std::ssize(transfer.prolongator.row(static_cast<std::size_t>(row)));
+      },
+      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        const auto i = static_cast<std::size_t>(row);
+        const auto entries = std::span(transfer.prolongator.couplings)
+                                 .subspan(static_cast<std::size_t>(transfer.prolongator.begin[i]),
+                                          transfer.prolongator.row(i).size());
+        std::ranges::sort(entries, {}, [&](const Coupling<float>& entry) {
+          return places[static_cast<std::size_t>(entry.column)];
+        });
+        for (const auto& [value, column] : entries) {
+          const LocalIndex place = local[static_cast<std::size_t>(column)];
+          *columns++ = place;
+          *values++ = static_cast<Value>(static_cast<double>(value) *
+                                         scale[static_cast<std::size_t>(place)] * inverse[i]);
+        }
+      });
+  const CouplingRows<float>& transposed = transfer.restriction.rows;
+  fine.restriction.emplace(
+      crew, transfer.restriction.plan, coarse.thread_rows, static_cast<LocalIndex>(fine_count),
+      [&](LocalIndex row) { return std::ssize(transposed.row(static_cast<std::size_t>(row))); },
+      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        for (const auto& [value, column] : transposed.row(static_cast<std::size_t>(row))) {
+          *columns++ = column;
+          *values++ =
+              static_cast<Value>(static_cast<double>(value) * scale[static_cast<std::size_t>(row)] *
+                                 inverse[static_cast<std::size_t>(column)]);
+        }
+      });
+  return crew.communicator().max(fine.prolongation->largest_row_sum()) *
+         crew.communicator().max(fine.restriction->largest_row_sum());
+}
+
+template double collective_make_transfers(Crew&, Transfer&, Level<float>&, Level<float>&,
+                                          const std::vector<double>&, const spmv::RowPartition&);
+template double collective_make_transfers(Crew&, Transfer&, Level<double>&, Level<double>&,
+                                          const std::vector<double>&, const spmv::RowPartition&);
+
+}  // namespace weft::solver::amg
