@@ -30,7 +30,7 @@ constexpr int largest_tag = 32767;
   throw InputError("channel to rank " + std::to_string(plan.neighbour) + ": " + complaint);
 }
 
-void check(const LinkPlan& plan) {
+void check_plan(const LinkPlan& plan) {
   constexpr std::size_t most = std::numeric_limits<int>::max();
   if (plan.send_bytes > most || plan.receive_bytes > most)
     refuse(plan, "found messages above 2 GiB; expected less");
@@ -70,7 +70,7 @@ void check_agreement(const LinkPlan& plan, const LinkEnd& other) {
 std::vector<std::uint64_t> collective_exchange_link_ends(
     const Communicator& communicator, std::span<const LinkPlan> plans,
     std::span<const std::uint64_t> own_offsets) {
-  collective_attempt(communicator, [&] { std::ranges::for_each(plans, check); });
+  collective_attempt(communicator, [&] { std::ranges::for_each(plans, check_plan); });
   std::map<int, std::vector<LinkEnd>> mine;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const LinkPlan& plan = plans[i];

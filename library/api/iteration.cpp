@@ -7,6 +7,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
+#include "library/api/status_of.h"
 #include "library/settings/iteration_settings.h"
 #include "library/state/caller_sweeper.h"
 #include "solver/sweep/async_iteration.h"
@@ -18,11 +19,6 @@ namespace {
 
 using library::guarded;
 using library::IterationVariant;
-
-Status status_of(solver::SolveStatus status) {
-  if (status == solver::SolveStatus::converged) return Status::converged;
-  return status == solver::SolveStatus::breakdown ? Status::breakdown : Status::not_converged;
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
+#include "library/api/status_of.h"
 #include "library/solve/chosen_solver.h"
 #include "library/state/block_columns.h"
 #include "library/state/caller_preconditioner.h"
@@ -26,24 +27,6 @@ using library::guarded;
 
 /// A history longer than this grows while the solve runs.
 constexpr std::int64_t reserved_history = 100000;
-
-Status status_of(solver::SolveStatus status) {
-  switch (status) {
-    case solver::SolveStatus::converged:
-      return Status::converged;
-    case solver::SolveStatus::not_converged:
-      return Status::not_converged;
-    case solver::SolveStatus::stopped:
-      return Status::stopped;
-    case solver::SolveStatus::diverged:
-      return Status::diverged;
-    case solver::SolveStatus::out_of_time:
-      return Status::out_of_time;
-    case solver::SolveStatus::breakdown:
-      break;
-  }
-  return Status::breakdown;
-}
 
 }  // namespace
 

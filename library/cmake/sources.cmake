@@ -78,6 +78,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/right_hand_side_choice.cpp
     library/settings/schwarz_word.cpp
     library/settings/solve_settings.cpp
+    library/settings/word_number.cpp
     library/solve/chosen_solver.cpp
     library/solve/ordered_matrix.cpp
     library/solve/symmetry_check.cpp

@@ -8,19 +8,12 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/settings/word_number.h"
 
 namespace weft::library {
 namespace {
 
 using comm_thread::InputError;
-
-std::int64_t whole_number(const std::string& text, std::int64_t least, std::int64_t most) {
-  const auto value = comm_thread::number_in<std::int64_t>(text);
-  if (!value || *value < least || *value > most)
-    throw InputError(
-        fmt::format("found '{}'; expected a whole number from {} to {}", text, least, most));
-  return *value;
-}
 
 IterationVariant variant_of(const std::string& text) {
   if (text == "sync") return IterationVariant::synchronous;
@@ -36,14 +29,14 @@ spmv::Mode mode_of(const std::string& text) {
   return *mode;
 }
 
-struct Setting {
+struct IterationSetting {
   const char* name;
   std::function<void(IterationSettings& settings, const std::string& text)> set;
 };
 
-const std::vector<Setting>& table() {
+const std::vector<IterationSetting>& iteration_table() {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  static const std::vector<Setting> all{
+  static const std::vector<IterationSetting> all{
       {"variant",
        [](IterationSettings& s, const std::string& text) { s.variant = variant_of(text); }},
       {"mode", [](IterationSettings& s, const std::string& text) { s.mode = mode_of(text); }},
@@ -62,19 +55,19 @@ const std::vector<Setting>& table() {
        }},
       {"max-iterations",
        [](IterationSettings& s, const std::string& text) {
-         s.max_iterations = whole_number(text, 0, most);
+         s.max_iterations = whole_number(text, text, 0, most);
        }},
       {"check-period",
        [](IterationSettings& s, const std::string& text) {
-         s.check_period = static_cast<int>(whole_number(text, 1, 1'000'000));
+         s.check_period = static_cast<int>(whole_number(text, text, 1, 1'000'000));
        }},
       {"halo-period",
        [](IterationSettings& s, const std::string& text) {
-         s.halo_period = static_cast<int>(whole_number(text, 1, 1'000'000));
+         s.halo_period = static_cast<int>(whole_number(text, text, 1, 1'000'000));
        }},
       {"in-flight",
        [](IterationSettings& s, const std::string& text) {
-         s.max_in_flight = static_cast<int>(whole_number(text, 1, 512));
+         s.max_in_flight = static_cast<int>(whole_number(text, text, 1, 512));
        }},
   };
   return all;
@@ -85,9 +78,9 @@ const std::vector<Setting>& table() {
 IterationSettings IterationSettings::parse(const std::map<std::string, std::string>& values) {
   IterationSettings settings;
   for (const auto& [name, text] : values) {
-    const Setting* found = nullptr;
+    const IterationSetting* found = nullptr;
     std::string names;
-    for (const Setting& setting : table()) {
+    for (const IterationSetting& setting : iteration_table()) {
       if (name == setting.name) found = &setting;
       names += (names.empty() ? "" : ", ") + std::string(setting.name);
     }

@@ -9,20 +9,12 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/settings/word_number.h"
 
 namespace weft::library {
 namespace {
 
 using solver::MultigridSettings;
-
-/// A whole number from 1 to `most`. Throws comm_thread::InputError.
-std::int64_t whole_number(const std::string& item, std::string_view digits, std::int64_t most) {
-  const auto number = comm_thread::number_in<std::int64_t>(digits);
-  if (!number || *number < 1 || *number > most)
-    throw comm_thread::InputError(
-        fmt::format("found '{}'; expected a whole number from 1 to {}", item, most));
-  return *number;
-}
 
 }  // namespace
 
@@ -34,11 +26,13 @@ MultigridSettings parse_multigrid(const std::string& text) {
     const std::string key = item.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
     if (key == "steps")
-      settings.steps = static_cast<int>(whole_number(item, value, MultigridSettings::most_steps));
+      settings.steps =
+          static_cast<int>(whole_number(item, value, 1, MultigridSettings::most_steps));
     else if (item == "gather=auto")
       settings.least_points = 0;
     else if (key == "gather")
-      settings.least_points = whole_number(item, value, std::numeric_limits<std::int32_t>::max());
+      settings.least_points =
+          whole_number(item, value, 1, std::numeric_limits<std::int32_t>::max());
     else if (item == "start=zero" || item == "start=full")
       settings.has_full_start = value == "full";
     else if (item == "cycle=v" || item == "cycle=additive")

@@ -7,24 +7,19 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/settings/word_number.h"
 
 namespace weft::library {
 namespace {
 
 using solver::SchwarzPreconditioner;
 
-constexpr std::string_view word = "schwarz";
+constexpr std::string_view schwarz_word = "schwarz";
+constexpr std::int64_t most_layers = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t most_pieces = std::numeric_limits<std::int32_t>::max();
 
 /// Throws comm_thread::InputError.
-std::int64_t whole_number(const std::string& item, std::string_view digits) {
-  const auto number = comm_thread::number_in<std::int32_t>(digits);
-  if (!number || *number < 0)
-    throw comm_thread::InputError("found '" + item + "'; expected a whole number, 0 or more");
-  return *number;
-}
-
-/// Throws comm_thread::InputError.
-double share(const std::string& item, std::string_view digits) {
+double share_above_zero(const std::string& item, std::string_view digits) {
   const auto number = comm_thread::number_in<double>(digits);
   if (!number || !(*number > 0 && *number <= 1))
     throw comm_thread::InputError("found '" + item + "'; expected a number above 0, up to 1");
@@ -37,7 +32,7 @@ bool is_word(const std::string& text, std::string_view name) {
 
 }  // namespace
 
-bool is_schwarz(const std::string& text) { return is_word(text, word); }
+bool is_schwarz(const std::string& text) { return is_word(text, schwarz_word); }
 
 bool is_block_factor(const std::string& text) {
   return is_word(text, "ilu0") || is_word(text, "block-lu");
@@ -46,7 +41,7 @@ bool is_block_factor(const std::string& text) {
 SchwarzPreconditioner::Options parse_block_factor(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string parameters = colon == std::string::npos ? "" : text.substr(colon + 1);
-  auto options = parse_schwarz(std::string(word) + ":overlap=0," + parameters,
+  auto options = parse_schwarz(std::string(schwarz_word) + ":overlap=0," + parameters,
                                SchwarzPreconditioner::Kind::symmetric);
   options.solver = is_word(text, "ilu0") ? solver::SchwarzOptions::Solver::incomplete
                                          : solver::SchwarzOptions::Solver::lu;
@@ -57,15 +52,15 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
                                              SchwarzPreconditioner::Kind by_default) {
   SchwarzPreconditioner::Options options;
   options.kind = by_default;
-  std::stringstream items(text.substr(std::min(text.size(), word.size() + 1)));
+  std::stringstream items(text.substr(std::min(text.size(), schwarz_word.size() + 1)));
   for (std::string item; std::getline(items, item, ',');) {
     const auto equals = item.find('=');
     const std::string key = item.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
     if (key == "overlap")
-      options.overlap = static_cast<int>(whole_number(item, value));
+      options.overlap = static_cast<int>(whole_number(item, value, 0, most_layers));
     else if (key == "subdomains")
-      options.piece_count = whole_number(item, value);
+      options.piece_count = whole_number(item, value, 0, most_pieces);
     else if (item == "kind=symmetric")
       options.kind = SchwarzPreconditioner::Kind::symmetric;
     else if (item == "kind=restricted")
@@ -73,7 +68,7 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
     else if (item == "kind=optimized")
       options.kind = SchwarzPreconditioner::Kind::optimized;
     else if (key == "shift")
-      options.shift = share(item, value);
+      options.shift = share_above_zero(item, value);
     else if (item == "partition=rows" || item == "partition=metis")
       options.partition = value == "metis" ? SchwarzPreconditioner::Partition::graph
                                            : SchwarzPreconditioner::Partition::rows;

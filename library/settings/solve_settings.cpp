@@ -16,6 +16,7 @@
 #include "library/settings/amg_word.h"
 #include "library/settings/multigrid_word.h"
 #include "library/settings/schwarz_word.h"
+#include "library/settings/word_number.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
@@ -96,20 +97,12 @@ double number(const std::string& text, double least, bool may_be_least, const ch
   return *value;
 }
 
-std::int64_t whole_number(const std::string& text, std::int64_t least, std::int64_t most) {
-  const auto value = comm_thread::number_in<std::int64_t>(text);
-  if (!value || *value < least || *value > most)
-    throw InputError(
-        fmt::format("found '{}'; expected a whole number from {} to {}", text, least, most));
-  return *value;
-}
-
 bool flag(const std::string& text) {
   expect_one_of(text, {"true", "false", "1", "0"});
   return text == "true" || text == "1";
 }
 
-Setter word(std::string SolveSettings::* field, std::vector<std::string> words) {
+Setter one_of(std::string SolveSettings::* field, std::vector<std::string> words) {
   return [field, words = std::move(words)](SolveSettings& settings, const std::string& text) {
     expect_one_of(text, words);
     settings.*field = text;
@@ -119,7 +112,7 @@ Setter word(std::string SolveSettings::* field, std::vector<std::string> words) 
 /// In the order in which messages list them.
 const std::vector<Setting>& table() {
   static const std::vector<Setting> all{
-      {"method", word(&SolveSettings::method, method_names())},
+      {"method", one_of(&SolveSettings::method, method_names())},
       {"preconditioner",
        [](SolveSettings& settings, const std::string& text) {
          const std::string fault = fault_of_preconditioner(text);
@@ -144,7 +137,7 @@ const std::vector<Setting>& table() {
       {"max-iterations",
        [](SolveSettings& settings, const std::string& text) {
          settings.stop.max_iterations =
-             whole_number(text, 0, std::numeric_limits<std::int64_t>::max());
+             whole_number(text, text, 0, std::numeric_limits<std::int64_t>::max());
        }},
       {"max-seconds",
        [](SolveSettings& settings, const std::string& text) {
@@ -152,9 +145,9 @@ const std::vector<Setting>& table() {
        }},
       {"restart",
        [](SolveSettings& settings, const std::string& text) {
-         settings.restart = static_cast<int>(whole_number(text, 1, 1000));
+         settings.restart = static_cast<int>(whole_number(text, text, 1, 1000));
        }},
-      {"mode", word(&SolveSettings::mode, spmv::mode_names())},
+      {"mode", one_of(&SolveSettings::mode, spmv::mode_names())},
       {"multigrid",
        [](SolveSettings& settings, const std::string& text) {
          parse_multigrid(text);
@@ -165,7 +158,7 @@ const std::vector<Setting>& table() {
          parse_grid(text);
          settings.grid = text;
        }},
-      {"cycle", word(&SolveSettings::cycle, {"V", "K", "additive", "auto"})},
+      {"cycle", one_of(&SolveSettings::cycle, {"V", "K", "additive", "auto"})},
       {"near-null",
        [](SolveSettings& settings, const std::string& text) { settings.near_null = text; }},
       {"coordinates",
@@ -173,7 +166,7 @@ const std::vector<Setting>& table() {
       {"block-size",
        [](SolveSettings& settings, const std::string& text) {
          settings.block_size =
-             static_cast<int>(whole_number(text, 1, solver::amg::most_near_null_vectors));
+             static_cast<int>(whole_number(text, text, 1, solver::amg::most_near_null_vectors));
        }},
       {"history",
        [](SolveSettings& settings, const std::string& text) { settings.has_history = flag(text); }},
@@ -183,10 +176,10 @@ const std::vector<Setting>& table() {
        }},
       {"force",
        [](SolveSettings& settings, const std::string& text) { settings.force = flag(text); }},
-      {"operator", word(&SolveSettings::operator_kind, {"matrix", "stencil"})},
-      {"format", word(&SolveSettings::format, spmv::matrix_format_names())},
-      {"order", word(&SolveSettings::order, {"given", "rcm"})},
-      {"partition", word(&SolveSettings::partition, {"rows", "nonzeros", "metis"})},
+      {"operator", one_of(&SolveSettings::operator_kind, {"matrix", "stencil"})},
+      {"format", one_of(&SolveSettings::format, spmv::matrix_format_names())},
+      {"order", one_of(&SolveSettings::order, {"given", "rcm"})},
+      {"partition", one_of(&SolveSettings::partition, {"rows", "nonzeros", "metis"})},
   };
   return all;
 }

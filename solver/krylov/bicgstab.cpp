@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
@@ -14,9 +13,6 @@ using comm_thread::TeamThread;
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 using spmv::BinnedSum;
-
-/// A cosine below this is rounding.
-constexpr double least_cosine = 8 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 

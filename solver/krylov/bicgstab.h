@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -22,6 +23,9 @@ namespace weft::solver {
 /// Source: van der Vorst 1992, "Bi-CGSTAB".
 class Bicgstab final : public KrylovMethod {
  public:
+  /// A cosine below this is rounding.
+  static constexpr double least_cosine = 8 * std::numeric_limits<double>::epsilon();
+
   Bicgstab(spmv::LinearOperator& op, Options options);
 
   double vector_bytes() const override { return is_identity() ? 184 : 232; }

@@ -16,7 +16,7 @@ using perfmodel::PhaseScope;
 using spmv::BinnedSum;
 
 /// Less than this of the tridiagonal matrix is rounding.
-constexpr double least_share = 64 * std::numeric_limits<double>::epsilon();
+constexpr double least_turned = 64 * std::numeric_limits<double>::epsilon();
 
 constexpr const char* not_definite =
     "v·M·v is not positive: the preconditioner is not positive definite; gmres takes any";
@@ -147,7 +147,7 @@ void Minres::collective_step(const TeamThread& thread, State& state, SolveReport
 
   state.t_norm = std::max(state.t_norm, std::hypot(delta, gamma, state.gamma));
   const double first = state.cosine * delta - state.cosine_before * state.sine * state.gamma;
-  if (!(std::hypot(first, state.cosine * gamma) > least_share * state.t_norm))
+  if (!(std::hypot(first, state.cosine * gamma) > least_turned * state.t_norm))
     return break_down(report,
                       "A·r is zero but for rounding and r is not: no x solves the system, and this "
                       "one leaves the least residual");

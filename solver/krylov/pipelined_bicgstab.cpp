@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "solver/krylov/bicgstab.h"
 #include "solver/krylov/fused_vector_kernels.h"
 
 namespace weft::solver {
@@ -14,9 +15,6 @@ using comm_thread::TeamThread;
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 using spmv::BinnedSum;
-
-/// A cosine below this is rounding.
-constexpr double least_cosine = 8 * std::numeric_limits<double>::epsilon();
 
 /// to = from + beta·(to − omega·other).
 void combine(const double* from, double beta, double omega, const double* other, double* to,
@@ -80,7 +78,7 @@ void PipelinedBicgstab::set_step(State& state, double rho, double shadow_dot_w) 
   const double size = state.w + std::abs(beta) * (state.s + std::abs(state.omega) * state.z);
   state.beta = beta;
   state.rho = rho;
-  state.alpha = std::abs(denominator) > least_cosine * state.shadow * size
+  state.alpha = std::abs(denominator) > Bicgstab::least_cosine * state.shadow * size
                     ? rho / denominator
                     : std::numeric_limits<double>::quiet_NaN();
 }
@@ -158,7 +156,7 @@ void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& s
   stabilizer_.collective_finish(thread);
   const double y = std::sqrt(stabilizer_.result(1));
   const double q = std::sqrt(stabilizer_.result(2));
-  const bool is_usable = std::abs(stabilizer_.result(0)) > least_cosine * q * y;
+  const bool is_usable = std::abs(stabilizer_.result(0)) > Bicgstab::least_cosine * q * y;
   state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
   state.shadow_dot_s = stabilizer_.result(3);
   state.shadow_dot_z = stabilizer_.result(4);
@@ -240,7 +238,7 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     const bool is_usable = std::isfinite(state.alpha) &&
-                           std::abs(state.rho) > least_cosine * state.shadow * state.r &&
+                           std::abs(state.rho) > Bicgstab::least_cosine * state.shadow * state.r &&
                            (state.omega != 0 || report.iterations == last_start);
     if (!is_usable) {
       if (report.iterations == last_start)

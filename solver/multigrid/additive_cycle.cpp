@@ -21,7 +21,7 @@ using spmv::RowSet;
 namespace {
 
 /// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_tag = 2500;
+constexpr int first_additive_tag = 2500;
 
 /// Planes of a slice at least: each computes again what it needs of its neighbours'.
 constexpr GlobalIndex least_slice = 12;
@@ -132,7 +132,7 @@ AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
                              const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
                              const Options& options, perfmodel::PhaseTimer& timer)
     : Cycle(communicator, comm_thread, team, std::move(plan), without_full_start(options),
-            first_tag, timer),
+            first_additive_tag, timer),
       terms_(grids_.levels().size()) {
   for (std::size_t i = 0; i + 1 < terms_.size(); ++i) make_terms(i);
   make_slices();

@@ -18,7 +18,7 @@ using spmv::GridBox;
 namespace {
 
 /// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_tag = 3000;
+constexpr int first_start_tag = 3000;
 
 /// Elements beside a row of a buffer.
 constexpr GlobalIndex margin = 16;
@@ -127,7 +127,7 @@ FullStart::FullStart(GridCycle& cycle)
                                         guess.values.values()};
     guess.halo = std::make_unique<BoxExchange<float>>(grids.communicator(), level.grid.points(),
                                                       side, side, grids.team().thread_count(),
-                                                      first_tag + static_cast<int>(i));
+                                                      first_start_tag + static_cast<int>(i));
   }
   for (auto& row : rows_)
     row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms::reach + margin)));

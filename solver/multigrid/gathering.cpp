@@ -19,7 +19,7 @@ using spmv::GlobalIndex;
 using spmv::GridBox;
 
 /// Of the messages; two exchanges.
-constexpr int first_tag = 2960;
+constexpr int first_gathering_tag = 2960;
 
 constexpr std::size_t few_bytes = 8;
 constexpr std::size_t many_bytes = std::size_t{64} * 1024;
@@ -104,8 +104,8 @@ Gathering collective_measure_exchanges(const comm_thread::Communicator& communic
     communicator.barrier();  // both ends of every pair exist
     return collective_time(communicator, comm_thread, exchange);
   };
-  const double few = time(few_bytes, first_tag);
-  const double many = time(many_bytes, first_tag + 1);
+  const double few = time(few_bytes, first_gathering_tag);
+  const double many = time(many_bytes, first_gathering_tag + 1);
   measured.latency_seconds = few;
   const auto most_neighbours =
       static_cast<double>(communicator.max(static_cast<double>(ranks.size())));

@@ -16,7 +16,7 @@ using spmv::RowSet;
 namespace {
 
 /// Of the messages: operands of an operator count theirs from 0.
-constexpr int first_tag = 2000;
+constexpr int first_cycle_tag = 2000;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                      comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
                      std::vector<LevelPlan> plan, const Options& options,
                      perfmodel::PhaseTimer& timer)
-    : Cycle(communicator, comm_thread, team, std::move(plan), options, first_tag, timer) {}
+    : Cycle(communicator, comm_thread, team, std::move(plan), options, first_cycle_tag, timer) {}
 
 void GridCycle::descend_from(const TeamThread& thread, std::size_t index,
                              const DownPass::Source& source, spmv::Halo* halo) {

@@ -13,7 +13,7 @@ namespace weft::solver {
 namespace {
 
 /// Of the messages between rows and boxes.
-constexpr int first_tag = 2980;
+constexpr int first_rows_tag = 2980;
 
 void check_size(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
   if (const spmv::GlobalIndex points = grid.x * grid.y * grid.z; points != op.global_row_count())
@@ -56,7 +56,7 @@ MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op,
       cycle_(collective_make_cycle(op.communicator(), op.comm_thread(), op.team(),
                                    std::move(plan.levels), options, timer_)),
       exchange_(op.communicator(), op.matrix().matrix().partition, partition,
-                cycle_->right_hand_side().layout(), first_tag),
+                cycle_->right_hand_side().layout(), first_rows_tag),
       z_(partition.box(op.communicator().rank()), cycle_->depth()) {  // as the right-hand side
   op.communicator().barrier();  // both ends of every pair exist
 }

@@ -26,7 +26,7 @@ namespace {
 constexpr double expected_margin = 1.2;
 
 /// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_tag = 1000;
+constexpr int first_method_tag = 1000;
 
 /// The squares of the residual, after its halo has arrived.
 class SquareWork final : public spmv::Work {
@@ -83,8 +83,8 @@ MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
     halo.emplace(op.communicator(), op.partition().domain(), side, side, op.team().thread_count(),
                  tag);
   };
-  make(b_halo_, b_deep_, cycle_->depth(), first_tag);
-  make(x_halo_, x_deep_, cycle_->depth() + 1, first_tag + 1);
+  make(b_halo_, b_deep_, cycle_->depth(), first_method_tag);
+  make(x_halo_, x_deep_, cycle_->depth() + 1, first_method_tag + 1);
   op.communicator().barrier();  // both ends of every pair exist
 }
 

@@ -25,7 +25,7 @@ using spmv::GlobalIndex;
 using spmv::GridBox;
 
 /// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_tag = 3000;
+constexpr int first_plan_tag = 3000;
 
 /// Couplings below this much of the largest are none, and diagonals are at least so large: single
 /// precision holds them and their inverses.
@@ -133,7 +133,7 @@ class Planner {
     const auto move = [&](double* values, double* target) {
       BoxExchange<double> exchange(communicator_, all, {from_cuts, 0, from.layout(), values},
                                    {to_cuts, depth_ + 1, to.layout(), target}, team_.thread_count(),
-                                   first_tag + tags_++);
+                                   first_plan_tag + tags_++);
       communicator_.barrier();  // both ends of every pair exist
       team_.run([&](const TeamThread& thread) {
         exchange.pack(thread.index);

@@ -24,25 +24,25 @@ using spmv::GlobalIndex;
 using spmv::LocalIndex;
 using Form = IsaiPreconditioner::Form;
 
-struct Entry {
+struct FetchedEntry {
   GlobalIndex row;
   GlobalIndex column;
   double value;
 };
 
 /// Own rows of A, and those that the halo columns name; columns are global and ascending.
-class KnownRows {
+class NearRows {
  public:
-  KnownRows(const comm_thread::Communicator& communicator, const DistributedMatrix& matrix)
+  NearRows(const comm_thread::Communicator& communicator, const DistributedMatrix& matrix)
       : matrix_(matrix), fetched_(matrix.halo_columns.size()) {
-    collective_ask_owners<Entry>(
+    collective_ask_owners<FetchedEntry>(
         communicator, matrix.partition, matrix.halo_columns,
-        [&](GlobalIndex row, std::vector<Entry>& entries) {
+        [&](GlobalIndex row, std::vector<FetchedEntry>& entries) {
           for_each_entry(
               static_cast<LocalIndex>(row - matrix.first_row()),
               [&](GlobalIndex column, double value) { entries.push_back({row, column, value}); });
         },
-        [&](const Entry& entry) {
+        [&](const FetchedEntry& entry) {
           const auto halo = std::ranges::lower_bound(matrix.halo_columns, entry.row) -
                             matrix.halo_columns.begin();
           fetched_[static_cast<std::size_t>(halo)].emplace_back(entry.column, entry.value);
@@ -72,7 +72,7 @@ class KnownRows {
 /// One row of M or G at a time; the workspace of one thread.
 class RowSolver {
  public:
-  RowSolver(const DistributedMatrix& matrix, const KnownRows& known, Form form)
+  RowSolver(const DistributedMatrix& matrix, const NearRows& known, Form form)
       : matrix_(matrix), known_(known), form_(form) {}
 
   /// Columns (global, ascending) and values of the row; false where it does not exist.
@@ -90,7 +90,7 @@ class RowSolver {
   bool eliminate(std::size_t own);
 
   const DistributedMatrix& matrix_;
-  const KnownRows& known_;
+  const NearRows& known_;
   Form form_;
   std::vector<Place> pattern_;
   std::vector<double> dense_;  // A(S, S) transposed, by rows
@@ -185,7 +185,7 @@ using SparseRows = IsaiPreconditioner::SparseRows;
 /// Own rows of M or G. Collective. Throws comm_thread::InputError on every rank.
 SparseRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
   const DistributedMatrix& matrix = op.matrix().matrix();
-  const KnownRows known(op.communicator(), matrix);
+  const NearRows known(op.communicator(), matrix);
   SparseRows rows(static_cast<std::size_t>(matrix.rows.row_count));
   std::vector<LocalIndex> failed(static_cast<std::size_t>(op.team().thread_count()), -1);
   op.team().run([&](const TeamThread& thread) {
@@ -215,7 +215,7 @@ SparseRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
 SparseRows collective_transpose(const comm_thread::Communicator& communicator,
                                 const DistributedMatrix& matrix, const SparseRows& rows) {
   SparseRows transposed(rows.size());
-  std::map<int, std::vector<Entry>> entries;
+  std::map<int, std::vector<FetchedEntry>> entries;
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (const auto& [column, value] : rows[i])
       entries[matrix.partition.owner(column)].push_back(
@@ -224,7 +224,7 @@ SparseRows collective_transpose(const comm_thread::Communicator& communicator,
   for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
   for (const auto& [rank, bytes] :
        comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+    for (const FetchedEntry& entry : comm_thread::from_bytes<FetchedEntry>(bytes))
       transposed[static_cast<std::size_t>(entry.column - matrix.first_row())].emplace_back(
           entry.row, entry.value);
   return transposed;

@@ -12,7 +12,7 @@ using comm_thread::InputError;
 using spmv::GlobalIndex;
 using spmv::RightHandSideKind;
 
-constexpr int most_tiles_per_side = 8192;
+constexpr int most_subdomains_per_side = 8192;
 constexpr int most_points_per_side = 8192;
 
 void check_range(const char* what, int found, int least, int most) {
@@ -45,7 +45,7 @@ double SchwarzProblem::source(GlobalIndex x, GlobalIndex y) const {
 }
 
 void check(const SchwarzProblem& problem) {
-  check_range("subdomains per side", problem.tiles_per_side, 1, most_tiles_per_side);
+  check_range("subdomains per side", problem.tiles_per_side, 1, most_subdomains_per_side);
   check_range("points per side", problem.points_per_side, 1, most_points_per_side);
   check_range("overlap", problem.overlap, 0, most_points_per_side);
   if (problem.tiles_per_side > 1 && problem.overlap >= problem.points_per_side)

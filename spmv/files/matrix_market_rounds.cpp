@@ -7,7 +7,7 @@ namespace weft::spmv {
 namespace {
 
 constexpr std::size_t round_bytes = 4 << 20;  // own lines, at most about
-constexpr std::size_t piece_bytes = 4 << 10;  // own lines between two questions
+constexpr std::size_t piece_of_round = 4 << 10;  // own lines between two questions
 constexpr std::size_t dealt_bytes = 1 << 20;  // to one rank in a round
 constexpr int most_dealt_ranks = 4;  // in a round
 
@@ -40,7 +40,7 @@ bool MatrixMarketRounds::take_own_lines(const std::function<bool(std::string_vie
   for (std::size_t taken = 0; taken < round_bytes;) {
     if (pending_.empty()) pending_ = next_own_lines();
     if (pending_.empty()) return false;
-    const std::string_view piece = take_lines(pending_, piece_bytes);
+    const std::string_view piece = take_lines(pending_, piece_of_round);
     taken += piece.size();
     if (!take(piece)) break;
   }

@@ -24,16 +24,16 @@ NumberType index_type(int bytes) { return {NumberType::Kind::integer, bytes, tru
 constexpr NumberType value_type{NumberType::Kind::real, 8, true};
 
 /// The first `count` numbers of a file, and how many bytes they have.
-struct Header {
+struct PetscHeader {
   std::array<std::int64_t, 4> numbers{};
   int index_bytes = 4;
 };
 
-Header read_header(const std::shared_ptr<FileBytes>& file, std::int64_t wanted, std::int64_t count,
-                   const std::string& what) {
+PetscHeader read_header(const std::shared_ptr<FileBytes>& file, std::int64_t wanted,
+                        std::int64_t count, const std::string& what) {
   for (const int bytes : {4, 8}) {
     if (file->size() < count * bytes) break;
-    Header header{.index_bytes = bytes};
+    PetscHeader header{.index_bytes = bytes};
     const NumberArray array{file, 0, count, index_type(bytes)};
     array.read(0, std::span(header.numbers).first(static_cast<std::size_t>(count)), "header");
     if (header.numbers[0] == wanted) return header;
@@ -83,7 +83,7 @@ std::int64_t petsc_vector_length(const std::string& path) {
 
 CsrSource open_petsc_matrix(const std::string& path) {
   const auto file = std::make_shared<FileBytes>(path);
-  const Header header = read_header(file, matrix_id, 4, "a matrix");
+  const PetscHeader header = read_header(file, matrix_id, 4, "a matrix");
   const auto [id, rows, columns, nonzeros] = header.numbers;
   if (rows != columns || rows < 0)
     throw InputError(path + ": found " + std::to_string(rows) + " rows and " +
@@ -111,7 +111,7 @@ std::vector<double> collective_read_petsc_vector(const Communicator& communicato
   std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
   comm_thread::collective_attempt(communicator, [&] {
     const auto file = std::make_shared<FileBytes>(path);
-    const Header header = read_header(file, vector_id, 2, "a vector");
+    const PetscHeader header = read_header(file, vector_id, 2, "a vector");
     const std::int64_t length = header.numbers[1];
     if (length != partition.row_count())
       throw InputError(path + ": found a vector of length " + std::to_string(length) +

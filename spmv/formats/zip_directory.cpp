@@ -18,18 +18,18 @@ constexpr std::int64_t end_bytes = 22;
 constexpr std::int64_t locator_bytes = 20;
 constexpr std::int64_t end64_bytes = 56;
 constexpr std::size_t member_bytes = 46;
-constexpr std::int64_t local_bytes = 30;
+constexpr std::int64_t local_header_bytes = 30;
 constexpr std::int64_t most_comment = 65535;
 constexpr std::int64_t most_directory = 1 << 20;  // of some thousand members
 constexpr std::uint64_t moved = 0xffffffff;  // to the Zip64 field
 
-[[noreturn]] void fail(const ByteSource& file, const std::string& complaint) {
+[[noreturn]] void refuse(const ByteSource& file, const std::string& complaint) {
   throw comm_thread::InputError(file.name() + ": " + complaint +
                                 "; expected a zip archive as numpy.savez writes it");
 }
 
 std::string read_text(ByteSource& file, std::int64_t offset, std::int64_t count) {
-  if (offset < 0 || count < 0 || count > file.size() - offset) fail(file, "ends too early");
+  if (offset < 0 || count < 0 || count > file.size() - offset) refuse(file, "ends too early");
   std::string text(static_cast<std::size_t>(count), '\0');
   file.read(offset, std::as_writable_bytes(std::span(text)));
   return text;
@@ -55,7 +55,7 @@ void resolve_zip64(const ByteSource& file, const std::string& extra,
       std::size_t next = place;
       for (std::uint64_t* const number : numbers) {
         if (*number != moved) continue;
-        if (next + 8 > std::min(extra.size(), place + size)) fail(file, "is damaged");
+        if (next + 8 > std::min(extra.size(), place + size)) refuse(file, "is damaged");
         *number = number_at(extra, next, 8);
         next += 8;
       }
@@ -90,18 +90,18 @@ Directory find_directory(ByteSource& file) {
     }
     return directory;
   }
-  fail(file, "has no directory of a zip archive");
+  refuse(file, "has no directory of a zip archive");
 }
 
 }  // namespace
 
 ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
-  if (file_->size() < end_bytes) fail(*file_, "is too short");
+  if (file_->size() < end_bytes) refuse(*file_, "is too short");
   const Directory directory = find_directory(*file_);
-  if (directory.size > most_directory) fail(*file_, "has too large a directory");
+  if (directory.size > most_directory) refuse(*file_, "has too large a directory");
   const std::string text = read_text(*file_, directory.begin, directory.size);
   for (std::size_t place = 0; place + member_bytes <= text.size();) {
-    if (number_at(text, place, 4) != member_signature) fail(*file_, "is damaged");
+    if (number_at(text, place, 4) != member_signature) refuse(*file_, "is damaged");
     const std::uint64_t method = number_at(text, place + 10, 2);
     std::uint64_t packed = number_at(text, place + 20, 4);
     std::uint64_t size = number_at(text, place + 24, 4);
@@ -110,14 +110,14 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> file) : file_(std::move(f
     const auto extra_size = static_cast<std::size_t>(number_at(text, place + 30, 2));
     const auto comment_size = static_cast<std::size_t>(number_at(text, place + 32, 2));
     if (place + member_bytes + name_size + extra_size + comment_size > text.size())
-      fail(*file_, "is damaged");
+      refuse(*file_, "is damaged");
     resolve_zip64(*file_, text.substr(place + member_bytes + name_size, extra_size),
                   {&size, &packed, &begin});
     const auto most = static_cast<std::uint64_t>(file_->size());
     constexpr std::uint64_t most_inflation = 1032;
     if (packed > most || begin > most || size / most_inflation > packed ||
         (method != 0 && method != 8))
-      fail(*file_, "has a member of impossible size, or neither stored nor deflated");
+      refuse(*file_, "has a member of impossible size, or neither stored nor deflated");
     members_.push_back({text.substr(place + member_bytes, name_size), method == 8,
                         static_cast<std::int64_t>(packed), static_cast<std::int64_t>(size),
                         static_cast<std::int64_t>(begin)});
@@ -137,11 +137,11 @@ std::shared_ptr<ByteSource> ZipDirectory::open(const std::string& name) const {
   if (!member)
     throw comm_thread::InputError(file_->name() + ": has no " + name +
                                   "; expected a matrix as scipy.sparse.save_npz writes it");
-  const std::string local = read_text(*file_, member->header_begin, local_bytes);
-  const std::int64_t begin = member->header_begin + local_bytes +
+  const std::string local = read_text(*file_, member->header_begin, local_header_bytes);
+  const std::int64_t begin = member->header_begin + local_header_bytes +
                              static_cast<std::int64_t>(number_at(local, 26, 2)) +
                              static_cast<std::int64_t>(number_at(local, 28, 2));
-  if (begin > file_->size() - member->packed_size) fail(*file_, "ends in " + name);
+  if (begin > file_->size() - member->packed_size) refuse(*file_, "ends in " + name);
   if (member->is_deflated)
     return std::make_shared<InflatedBytes>(file_, begin, member->packed_size, member->size);
   return std::make_shared<PartOfBytes>(file_, begin, member->packed_size);

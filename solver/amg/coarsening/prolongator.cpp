@@ -19,7 +19,7 @@ using spmv::LocalIndex;
 constexpr LocalIndex no_column = -1;
 
 /// A row in a message is a head, whose `column` counts the entries that follow.
-struct SentEntry {
+struct SentWeight {
   GlobalIndex column;
   float value;
 };
@@ -64,7 +64,7 @@ void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& 
                            CouplingRows<float>& rows) {
   std::map<int, comm_thread::Bytes> messages;
   for (const auto& neighbour : level.plan.neighbours) {
-    std::vector<SentEntry> entries;
+    std::vector<SentWeight> entries;
     for (std::int64_t i = neighbour.send_begin; i < neighbour.send_begin + neighbour.send_count;
          ++i) {
       const auto row =
@@ -77,7 +77,7 @@ void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& 
   // In the order of the halo: neighbours have ascending ranks.
   for (const auto& [source, bytes] :
        comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages))) {
-    const auto entries = comm_thread::from_bytes<SentEntry>(bytes);
+    const auto entries = comm_thread::from_bytes<SentWeight>(bytes);
     for (std::size_t i = 0; i < entries.size();) {
       const auto end = i + 1 + static_cast<std::size_t>(entries[i].column);
       for (++i; i < end; ++i)

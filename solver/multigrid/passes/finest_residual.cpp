@@ -28,7 +28,7 @@ template <class Elements>
 }
 
 /// Rows between the one that is prefetched from memory and the one that is computed.
-constexpr GlobalIndex fetched_rows = 3;
+constexpr GlobalIndex rows_ahead = 3;
 
 /// `count` points of a row. `f`, `square`: none where null.
 template <class Shape>
@@ -42,8 +42,8 @@ template <class Shape>
     CloseSum local = sums ? *square : CloseSum(0);  // in registers
     perfmodel::for_lanes(
         count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-          __builtin_prefetch(b + i + fetched_rows * row, 0, 3);
-          __builtin_prefetch(x + i + fetched_rows * row + plane, 0, 3);
+          __builtin_prefetch(b + i + rows_ahead * row, 0, 3);
+          __builtin_prefetch(x + i + rows_ahead * row + plane, 0, 3);
           decltype(Elements::value) product;
           shape.template at<Elements>(x + i, row, plane, product);
           const decltype(Elements::value) r = elements<Elements>(b + i).value - product;
