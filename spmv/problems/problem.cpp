@@ -217,6 +217,25 @@ GlobalIndex Problem::row_count() const {
   }
 }
 
+GlobalIndex Problem::reach() const {
+  switch (kind) {
+    case ProblemKind::file:
+      return 0;
+    case ProblemKind::irregular:
+      return irregular.bandwidth;
+    case ProblemKind::holstein_hubbard:
+      return row_count() / 2;
+    case ProblemKind::elasticity3d:
+      return 3 * (grid.x * (grid.y + 2) + 1) + 2;
+    case ProblemKind::poisson2d:
+      return grid.x;
+    case ProblemKind::poisson3d27:
+      return grid.x * (grid.y + 1) + 1;
+    default:
+      return grid.x * grid.y;
+  }
+}
+
 std::string Problem::name() const {
   switch (kind) {
     case ProblemKind::poisson2d:

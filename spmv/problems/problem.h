@@ -82,6 +82,10 @@ struct Problem {
   /// Number of rows; 0 for a file, whose reader determines it.
   GlobalIndex row_count() const;
 
+  /// Columns between a row and the farthest one that it couples with, at most; periodic problems
+  /// count round from the last row to the first. 0 for a file.
+  GlobalIndex reach() const;
+
   /// Canonical name of the problem: `poisson3d:8x8x8` is `poisson3d:8`, and defaults are spelt out.
   /// `parse(name())` is the same problem.
   std::string name() const;

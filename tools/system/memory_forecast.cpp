@@ -14,7 +14,6 @@ namespace weft::tools {
 namespace {
 
 using spmv::GlobalIndex;
-using spmv::ProblemKind;
 
 // Measured with 1 and 2 ranks of MPICH 4.0.2: what MPI, the OpenMP runtime and small buffers take
 // between the forecast and the peak; the search for stencil patterns; text in pieces, and entries
@@ -60,18 +59,7 @@ double collective_sample_nonzeros(const Job& job, const spmv::Problem& problem) 
 double halo_of(const spmv::Problem& problem, double rows_of_rank, int ranks) {
   if (ranks == 1) return 0;
   const double others = static_cast<double>(problem.row_count()) - rows_of_rank;
-  double reach = 0;
-  if (problem.kind == ProblemKind::irregular)
-    reach = static_cast<double>(problem.irregular.bandwidth);
-  else if (problem.kind == ProblemKind::elasticity3d)
-    reach = 3 * static_cast<double>(problem.grid.x) * (static_cast<double>(problem.grid.y) + 2);
-  else if (problem.has_grid() || problem.kind == ProblemKind::anderson3d ||
-           problem.kind == ProblemKind::convection3d)
-    reach = static_cast<double>(problem.grid.x) *
-            static_cast<double>(problem.kind == ProblemKind::poisson2d ? 1 : problem.grid.y);
-  else
-    reach = 0.5 * others;
-  return std::min(others, 2 * reach);
+  return std::min(others, 2 * static_cast<double>(problem.reach()));
 }
 
 double rows_per_rank(const Job& job, const SystemSize& size) {

@@ -1,10 +1,14 @@
 #include "spmv/problems/problem.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <span>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/problems/generator.h"
 
 namespace weft::spmv {
 namespace {
@@ -216,6 +220,30 @@ TEST_CASE("bad keys are refused") {
   CHECK_THAT(complaint_about(model + "U=inf"), Catch::Contains("expected a repulsion"));
   CHECK_THAT(complaint_about(model + "t=1e308,U=1e308"), Catch::Contains("infinite"));
   CHECK_THAT(complaint_about(model + "sites=20,phonons=1000"), Catch::Contains("64 bits"));
+}
+
+TEST_CASE("no generated row couples with one beyond the reach of its problem") {
+  for (const char* const word :
+       {"poisson2d:7x5", "poisson3d:4x5x3", "poisson3d27:4x3x5", "anisotropic3d:4,1,2,3",
+        "diffusion3d:4x3x5,jumps:10", "irregular:300,nnzr=8,bandwidth=20", "anderson3d:4",
+        "convection3d:4x3x5,1,2,3", "elasticity3d:3x4x2",
+        "holstein-hubbard:sites=3,up=1,down=1,phonons=3"}) {
+    const Problem problem = Problem::parse(word);
+    GlobalIndex farthest = 0;
+    visit_rows(problem, 0, problem.row_count(),
+               [&](GlobalIndex row, std::span<const GlobalIndex> columns, std::span<const double>) {
+                 for (const GlobalIndex column : columns) {
+                   const GlobalIndex distance = std::abs(column - row);
+                   farthest =
+                       std::max(farthest, std::min(distance, problem.row_count() - distance));
+                 }
+               });
+    INFO(word);
+    CHECK(farthest > 0);
+    CHECK(farthest <= problem.reach());
+    CHECK(problem.reach() < problem.row_count());
+  }
+  CHECK(Problem::of_file("matrix.mtx").reach() == 0);
 }
 
 }  // namespace
