@@ -116,6 +116,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/checkpoint/checkpoint_file.cpp
     solver/checkpoint/checkpoints.cpp
     solver/checkpoint/packed_rows.cpp
+    solver/checkpoint/system_checksum.cpp
     solver/choice/decision_table.cpp
     solver/choice/matrix_traits.cpp
     solver/direct/incomplete_factor.cpp
@@ -294,6 +295,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
     solver/simulation/simulated_part.cpp
+    solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp
     solver/sweepers/jacobi_spectrum.cpp
@@ -397,6 +399,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/inner_multigrid.cpp
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
+    tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp
     tools/system/memory_forecast.cpp
     tools/system/ordered_matrix.cpp

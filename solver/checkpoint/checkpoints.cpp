@@ -231,11 +231,10 @@ Checkpoints::Wish Checkpoints::take_agreement() {
 void Checkpoints::collective_keep(const TeamThread& thread, std::int64_t iteration,
                                   std::span<double* const> scalars,
                                   std::span<double* const> vectors) {
-  collective_keep_by(
-      thread, iteration, scalars,
-      [&](const PackedRows& rows, std::size_t vector, double* packed) {
-        rows.pack(thread, vectors[vector], packed);
-      });
+  collective_keep_by(thread, iteration, scalars,
+                     [&](const PackedRows& rows, std::size_t vector, double* packed) {
+                       rows.pack(thread, vectors[vector], packed);
+                     });
 }
 
 void Checkpoints::wait_for_copy(const TeamThread& thread) {

@@ -27,8 +27,8 @@ std::vector<std::vector<PackedRows::Piece>> pieces_of(const spmv::LinearOperator
     pieces.emplace_back();
     for (const spmv::Segment& segment : op.segments(thread))
       if (segment.count > 0)
-        pieces.back().push_back({segment.begin, op.global_row(segment.begin),
-                                 static_cast<std::size_t>(segment.count)});
+        pieces.back().push_back(
+            {segment.begin, op.global_row(segment.begin), static_cast<std::size_t>(segment.count)});
   }
   return pieces;
 }

@@ -9,6 +9,12 @@ namespace weft::solver {
 
 PackedRows pack_grid(const spmv::GridLayout& layout, const spmv::GridBox& domain,
                      int thread_count) {
+  return {pieces_of(layout, domain, thread_count), domain.point_count()};
+}
+
+std::vector<std::vector<PackedRows::Piece>> pieces_of(const spmv::GridLayout& layout,
+                                                      const spmv::GridBox& domain,
+                                                      int thread_count) {
   const spmv::GridBox& own = layout.own();
   const spmv::GlobalIndex lines = own.size(1);
   std::vector<std::vector<PackedRows::Piece>> pieces(static_cast<std::size_t>(thread_count));
@@ -23,7 +29,7 @@ PackedRows pack_grid(const spmv::GridLayout& layout, const spmv::GridBox& domain
            static_cast<std::size_t>(own.size(0))});
     }
   }
-  return {pieces, domain.point_count()};
+  return pieces;
 }
 
 }  // namespace weft::solver

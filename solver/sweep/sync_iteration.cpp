@@ -150,7 +150,8 @@ void SyncIteration::ask(std::int64_t iteration) {
 /// Where no other state can be kept before the last iteration, this one is.
 bool SyncIteration::is_keeping(std::int64_t iteration) const {
   return options_.checkpoints && iteration % sweeps_between_ == 0 && iteration != kept_iteration_ &&
-         (wish_ != Checkpoints::Wish::none || iteration + sweeps_between_ > options_.max_iterations);
+         (wish_ != Checkpoints::Wish::none ||
+          iteration + sweeps_between_ > options_.max_iterations);
 }
 
 bool SyncIteration::collective_keep(const TeamThread& thread, std::int64_t iteration) {
@@ -246,9 +247,8 @@ void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationRe
       if (!goes_on) break;
       finish_sweep(thread, ++iteration);
     }
-    const std::int64_t next_check =
-        std::min(options_.max_iterations,
-                 (iteration / options_.check_period + 1) * options_.check_period);
+    const std::int64_t next_check = std::min(
+        options_.max_iterations, (iteration / options_.check_period + 1) * options_.check_period);
     while (iteration % options_.check_period != 0 && iteration < next_check &&
            !is_keeping(iteration))
       iteration += collective_advance(thread, iteration, next_check);
@@ -269,8 +269,8 @@ IterationReport SyncIteration::run(double b_norm) {
   own_squares_ = {};
   wish_ = Checkpoints::Wish::none;
   if (const Checkpoints* const checkpoints = options_.checkpoints) {
-    sweeps_between_ = options_.halo_period > 1 ? options_.check_period
-                                               : sweeper_.kept_state()->sweeps_between();
+    sweeps_between_ =
+        options_.halo_period > 1 ? options_.check_period : sweeper_.kept_state()->sweeps_between();
     kept_iteration_ = checkpoints->has_state() ? checkpoints->state_iteration() : -1;
   }
   const double cpu_before = comm_thread_.cpu_seconds();

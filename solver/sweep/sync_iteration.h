@@ -64,9 +64,9 @@ class SyncIteration {
   SyncIteration(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
                 Sweeper& sweeper, Options options);
 
-  /// Sweeps from the sweeper's current values, or from those of a checkpoint. `b_norm`: ‖b‖, the same on all ranks; where it is
-  /// 0 residuals are absolute. Collective. Thread: the main thread, outside the team. Throws
-  /// comm_thread::MpiError.
+  /// Sweeps from the sweeper's current values, or from those of a checkpoint. `b_norm`: ‖b‖, the
+  /// same on all ranks; where it is 0 residuals are absolute. Collective. Thread: the main thread,
+  /// outside the team. Throws comm_thread::MpiError.
   IterationReport run(double b_norm);
 
  private:

@@ -68,9 +68,9 @@ void VectorSweeper::record(const TeamThread& thread) {
 PackedRows VectorSweeper::rows() const {
   std::vector<std::vector<PackedRows::Piece>> pieces;
   for (std::size_t thread = 0; thread + 1 < thread_rows_.size(); ++thread)
-    pieces.push_back({{static_cast<std::size_t>(thread_rows_[thread]),
-                       range_.first_row + thread_rows_[thread],
-                       static_cast<std::size_t>(thread_rows_[thread + 1] - thread_rows_[thread])}});
+    pieces.push_back(
+        {{static_cast<std::size_t>(thread_rows_[thread]), range_.first_row + thread_rows_[thread],
+          static_cast<std::size_t>(thread_rows_[thread + 1] - thread_rows_[thread])}});
   return {pieces, range_.global_count};
 }
 

@@ -224,6 +224,12 @@ void TileSweeper::complete(const TeamThread& thread) {
     complete(thread, slot, Values::current);
 }
 
+void TileSweeper::complete_whole(const TeamThread& thread) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    if (tiles_[slot].solve_count % solves_per_whole == 0) complete(thread, slot, Values::current);
+}
+
 void TileSweeper::solve_tile(const TeamThread& thread, std::size_t slot, Values from) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   Tile& tile = tiles_[slot];

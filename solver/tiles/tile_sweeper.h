@@ -90,6 +90,9 @@ class TileSweeper final : public Sweeper, public TileJudge, public KeptState {
   }
   /// Brings the values inside of this thread's tiles up to date. Thread: every thread of the team.
   void complete(const comm_thread::TeamThread& thread);
+  /// The same of those that the next sweep solves for residuals on all points: before a correction
+  /// is added, so that values have the same bits whether or not they have been completed by others.
+  void complete_whole(const comm_thread::TeamThread& thread);
   /// Number of different matrices of this rank's tiles.
   int solver_count() const;
 

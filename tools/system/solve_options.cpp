@@ -193,7 +193,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(fault_of_restart)
       ->allow_extra_args(false)
       ->type_name("M|FILE");
-  add_checkpoint_options(command, options.checkpoints);
+  add_checkpoint_options(command, options.checkpoints, ", --max-seconds or\n--max-iterations");
   add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},
              "halo exchange: vector (before the product), overlap (MPI, during it),\n"
              "overlap-test (MPI, tested at intervals during it) or task (communication\n"
