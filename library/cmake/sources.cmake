@@ -433,6 +433,12 @@ set(WEFT_METIS_SOURCES
 set(WEFT_METIS_MISSING_SOURCES
     spmv/order/graph_partition_missing.cpp
 )
+set(WEFT_HDF5_SOURCES
+    spmv/formats/hdf5_file.cpp
+)
+set(WEFT_HDF5_MISSING_SOURCES
+    spmv/formats/hdf5_missing.cpp
+)
 set(WEFT_MPICH_PROGRAM_SOURCES
     comm_thread/mpi/replaced_functions.cpp
 )

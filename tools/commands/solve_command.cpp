@@ -205,7 +205,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
   if (!options.solution_path.empty())
-    spmv::collective_check_writable(job.world(), options.solution_path);
+    spmv::collective_check_writable(job.world(), spmv::file_of(options.solution_path));
 
   const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
   if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
