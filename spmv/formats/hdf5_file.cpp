@@ -153,8 +153,8 @@ std::int64_t count_of(const Handle& dataset) {
 /// The representation of the numbers where they stand in the file as NumberArray reads them.
 bool is_plain(const Handle& type, NumberType& plain) {
   struct Known {
-    hid_t type;
-    NumberType plain;
+    hid_t type = -1;
+    NumberType plain{};
   };
   using Kind = NumberType::Kind;
   const std::array known{
