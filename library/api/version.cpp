@@ -13,6 +13,7 @@
 #include "library/include/weft/weft.hpp"
 #include "perfmodel/likwid_markers.h"
 #include "solver/direct/cholmod_factor.h"
+#include "spmv/formats/hdf5_file.h"
 #include "spmv/order/graph_partition.h"
 
 namespace weft {
@@ -56,6 +57,7 @@ std::vector<Dependency> dependencies() {
        factor.starts_with("missing") ? "Eigen: MPL-2.0" : "LGPL-2.1+, supernodal part GPL-2+",
        "preconditioners schwarz and multigrid"},
       {"METIS", spmv::graph_partitioner_version(), "Apache-2.0", "partition metis"},
+      {"HDF5", spmv::hdf5_version(), "BSD-3-Clause", "files .h5"},
       {"OpenSHMEM", comm_thread::has_openshmem() ? "of the MPI library" : "missing",
        "of the library", "transport shmem"},
       {"LIKWID", likwid_version(), "GPL-3.0+, loaded by the program only", "hardware counters"},

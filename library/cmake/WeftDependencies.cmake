@@ -1,5 +1,5 @@
 # Finds the libraries that weft is built from. Sets WEFT_DEPENDENCIES, WEFT_HAS_CHOLMOD,
-# WEFT_HAS_METIS, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_MPICH.
+# WEFT_HAS_METIS, WEFT_HAS_HDF5, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_MPICH.
 
 find_package(MPI REQUIRED COMPONENTS C)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -84,6 +84,24 @@ if(WEFT_HAS_METIS)
     list(APPEND WEFT_DEPENDENCIES weft_metis)
 endif()
 
+# The library without MPI: a parallel one belongs to one MPI, which need not be weft's.
+set(WEFT_HAS_HDF5 FALSE)
+if(WEFT_WITH_HDF5)
+    find_path(WEFT_hdf5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+    find_library(WEFT_hdf5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial)
+    if(WEFT_hdf5_INCLUDE_DIR AND WEFT_hdf5_LIBRARY)
+        file(STRINGS "${WEFT_hdf5_INCLUDE_DIR}/H5pubconf.h" weft_hdf5_is_parallel
+            REGEX "^#define H5_HAVE_PARALLEL 1")
+        if(NOT weft_hdf5_is_parallel)
+            set(WEFT_HAS_HDF5 TRUE)
+            add_library(weft_hdf5 INTERFACE IMPORTED)
+            target_include_directories(weft_hdf5 SYSTEM INTERFACE "${WEFT_hdf5_INCLUDE_DIR}")
+            target_link_libraries(weft_hdf5 INTERFACE "${WEFT_hdf5_LIBRARY}")
+            list(APPEND WEFT_DEPENDENCIES weft_hdf5)
+        endif()
+    endif()
+endif()
+
 # Which MPI it is decides what else there is.
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
@@ -113,7 +131,7 @@ if(WEFT_WITH_OPENSHMEM AND NOT WEFT_MPI_IS_MPICH)
     endif()
 endif()
 
-foreach(part METIS OPENSHMEM)
+foreach(part METIS HDF5 OPENSHMEM)
     if(NOT WEFT_HAS_${part})
         message(STATUS "weft: built without ${part}")
     endif()

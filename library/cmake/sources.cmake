@@ -117,6 +117,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/checkpoint/checkpoint_file.cpp
     solver/checkpoint/checkpoints.cpp
     solver/checkpoint/packed_rows.cpp
+    solver/checkpoint/system_checksum.cpp
     solver/choice/decision_table.cpp
     solver/choice/matrix_traits.cpp
     solver/direct/incomplete_factor.cpp
@@ -295,6 +296,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
     solver/simulation/simulated_part.cpp
+    solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp
     solver/sweepers/jacobi_spectrum.cpp
@@ -398,6 +400,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/inner_multigrid.cpp
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
+    tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp
     tools/system/memory_forecast.cpp
     tools/system/ordered_matrix.cpp
@@ -430,6 +433,12 @@ set(WEFT_METIS_SOURCES
 )
 set(WEFT_METIS_MISSING_SOURCES
     spmv/order/graph_partition_missing.cpp
+)
+set(WEFT_HDF5_SOURCES
+    spmv/formats/hdf5_file.cpp
+)
+set(WEFT_HDF5_MISSING_SOURCES
+    spmv/formats/hdf5_missing.cpp
 )
 set(WEFT_MPICH_PROGRAM_SOURCES
     comm_thread/mpi/replaced_functions.cpp

@@ -41,7 +41,8 @@ std::string difference(const SolveIdentity& found, const SolveIdentity& wanted) 
   if (found.right_hand_side != wanted.right_hand_side)
     return "is of another right-hand side; expected one of this system";
   if (found.preconditioner != wanted.preconditioner)
-    return "is of another preconditioner; expected the one that it was written with";
+    return "is of another preconditioner, or other settings of the method; expected those that it "
+           "was written with";
   return {};
 }
 
@@ -88,8 +89,17 @@ void Checkpoints::close() {
   if (failed_ > 0) report_.last_failure = failure_;
 }
 
+std::string Checkpoints::state_name() const {
+  return has_state_ ? name_of(state_.identity) : std::string();
+}
+
 void Checkpoints::collective_open(const spmv::LinearOperator& op, const SolveIdentity& identity,
                                   std::size_t vector_count) {
+  collective_open(PackedRows(op), op.team(), identity, vector_count);
+}
+
+void Checkpoints::collective_open(PackedRows rows, const comm_thread::ComputeTeam& team,
+                                  const SolveIdentity& identity, std::size_t vector_count) {
   if (has_state_) {
     std::string found = difference(state_.identity, identity);
     if (found.empty() && state_.vector_count != vector_count)
@@ -97,16 +107,15 @@ void Checkpoints::collective_open(const spmv::LinearOperator& op, const SolveIde
               std::to_string(vector_count);
     if (!found.empty()) throw InputError(source_ + ": " + found);
   }
-  rows_.emplace(op);
+  rows_ = std::move(rows);
   copy_ = perfmodel::HugePageBuffer<double>(vector_count * rows_->count());
-  {
-    // Each thread touches the pages first that it will copy to.
-    const perfmodel::HugePageBuffer<double> zeros(op.element_count());
-    op.team().run([&](const TeamThread& thread) {
-      for (std::size_t vector = 0; vector < vector_count; ++vector)
-        rows_->pack(thread, zeros.data(), copy_.data() + vector * rows_->count());
-    });
-  }
+  // Each thread touches the pages first that it will copy to.
+  team.run([&](const TeamThread& thread) {
+    for (std::size_t vector = 0; vector < vector_count; ++vector)
+      rows_->for_each_piece(thread, [&](std::size_t, std::size_t place, std::size_t count) {
+        std::fill_n(packed(vector) + place, count, 0.0);
+      });
+  });
   if (has_state_) collective_read_state(identity);
   header_ = {};
   header_.identity = identity;
@@ -143,31 +152,68 @@ void Checkpoints::collective_read_state(const SolveIdentity& identity) {
 }
 
 Checkpoints::Wish Checkpoints::after_iteration(std::int64_t iteration) {
-  const bool is_writing = helper_ && helper_->is_busy();
-  if (!is_writing && is_failure_new_) {
-    is_failure_new_ = false;
-    if (options_.on_failure && communicator_.is_root()) options_.on_failure(failure_);
-  }
+  tell_failure();
   Wish wish = Wish::none;
   ++calls_since_;
   if (pending_) wish = take_agreement();
-  if (options_.every_iterations > 0 && wish == Wish::none &&
-      (iteration + 1) % options_.every_iterations == 0)
+  if (options_.every_iterations > 0 && is_interval_over(iteration) && wish == Wish::none)
     wish = Wish::keep;
   if (--calls_left_ > 0) return wish;
+  post_agreement(options_.every_iterations == 0 && since_kept_.seconds() >= options_.every_seconds);
+  return wish;
+}
+
+Checkpoints::Wish Checkpoints::after_sweep(std::int64_t iteration) {
+  tell_failure();
+  Wish wish = Wish::none;
+  ++calls_since_;
+  if (pending_) {
+    if (!pending_->test()) return wish;
+    wish = take_agreement();
+  }
+  if (--calls_left_ > 0) return wish;
+  post_agreement(options_.every_iterations > 0 ? is_interval_over(iteration)
+                                               : since_kept_.seconds() >= options_.every_seconds);
+  return wish;
+}
+
+int Checkpoints::collective_settle() {
+  const std::int64_t most = communicator_.max(posted_);
+  int owed = 0;
+  while (pending_ || posted_ < most) {
+    if (!pending_) post_agreement(false);
+    if (take_agreement() == Wish::keep) ++owed;
+  }
+  return owed;
+}
+
+void Checkpoints::tell_failure() {
+  if (!is_failure_new_ || has_helper_work()) return;
+  is_failure_new_ = false;
+  if (options_.on_failure && communicator_.is_root()) options_.on_failure(failure_);
+}
+
+/// True if a multiple of the interval lies between the iteration before the next one and the one
+/// that was asked about last.
+bool Checkpoints::is_interval_over(std::int64_t iteration) {
+  const std::int64_t last = std::exchange(last_asked_, iteration);
+  if (last < 0) return (iteration + 1) % options_.every_iterations == 0;
+  return (iteration + 1) / options_.every_iterations > (last + 1) / options_.every_iterations;
+}
+
+/// `is_due`: counts on rank 0 only.
+void Checkpoints::post_agreement(bool is_due) {
   calls_left_ = most_calls;  // until it is agreed
   const auto words = agreement_.values();
   words[word_signal] = options_.stop_signal ? options_.stop_signal() : 0;
-  const bool is_due = communicator_.is_root() && options_.every_iterations == 0 &&
-                      !options_.path.empty() && since_kept_.seconds() >= options_.every_seconds;
-  words[word_due] = is_due ? 1 : 0;
-  words[word_busy] = is_writing ? 1 : 0;
+  words[word_due] = is_due && communicator_.is_root() && !options_.path.empty() ? 1 : 0;
+  words[word_busy] = has_helper_work() ? 1 : 0;
   words[word_seconds] =
       since_agreement_.seconds() / static_cast<double>(std::max<std::int64_t>(calls_since_, 1));
   since_agreement_ = {};
   calls_since_ = 0;
+  ++posted_;
   pending_ = agreement_.post(comm_thread_);
-  return wish;
 }
 
 Checkpoints::Wish Checkpoints::take_agreement() {
@@ -185,12 +231,20 @@ Checkpoints::Wish Checkpoints::take_agreement() {
 void Checkpoints::collective_keep(const TeamThread& thread, std::int64_t iteration,
                                   std::span<double* const> scalars,
                                   std::span<double* const> vectors) {
-  if (options_.path.empty()) return;
-  const perfmodel::Stopwatch watch;
+  collective_keep_by(thread, iteration, scalars,
+                     [&](const PackedRows& rows, std::size_t vector, double* packed) {
+                       rows.pack(thread, vectors[vector], packed);
+                     });
+}
+
+void Checkpoints::wait_for_copy(const TeamThread& thread) {
   if (thread.is_primary() && helper_) helper_->wait();
   thread.barrier();
-  for (std::size_t vector = 0; vector < vectors.size(); ++vector)
-    rows_->pack(thread, vectors[vector], copy_.data() + vector * rows_->count());
+}
+
+void Checkpoints::begin_to_write(const TeamThread& thread, std::int64_t iteration,
+                                 std::span<double* const> scalars,
+                                 const perfmodel::Stopwatch& watch) {
   if (thread.is_primary()) {
     header_.iteration = iteration;
     header_.scalar_count = scalars.size();
@@ -224,8 +278,17 @@ void Checkpoints::collective_restore(const TeamThread& thread, std::span<double*
                                      std::span<double* const> vectors) {
   for (std::size_t i = 0; i < std::min(scalars.size(), state_.scalars.size()); ++i)
     *scalars[i] = state_.scalars[i];
-  for (std::size_t vector = 0; vector < vectors.size(); ++vector)
-    rows_->unpack(thread, copy_.data() + vector * rows_->count(), vectors[vector]);
+  collective_restore_by(thread, {},
+                        [&](const PackedRows& rows, std::size_t vector, const double* packed) {
+                          rows.unpack(thread, packed, vectors[vector]);
+                        });
+}
+
+/// `scalars`: shared by all threads.
+void Checkpoints::end_restore(const TeamThread& thread, std::span<double* const> scalars) {
+  if (thread.is_primary())
+    for (std::size_t i = 0; i < std::min(scalars.size(), state_.scalars.size()); ++i)
+      *scalars[i] = state_.scalars[i];
   thread.barrier();
   if (thread.is_primary()) {
     has_state_ = false;

@@ -73,25 +73,62 @@ class Checkpoints {
   /// is of something else.
   void collective_open(const spmv::LinearOperator& op, const SolveIdentity& identity,
                        std::size_t vector_count);
+  /// The same for vectors of another kind, whose rows are `rows`.
+  void collective_open(PackedRows rows, const comm_thread::ComputeTeam& team,
+                       const SolveIdentity& identity, std::size_t vector_count);
   /// Returns when everything is written.
   void close();
 
   /// True if a state has been read and not been taken.
   bool has_state() const { return has_state_; }
+  /// The iteration after which it was kept.
+  std::int64_t state_iteration() const { return state_.iteration; }
+  /// The name of the recurrence that the state to begin from is of; empty: there is none.
+  std::string state_name() const;
 
   /// Agrees with the other ranks on what to do, at most five times a second; the answer is known an
   /// iteration later. Thread: the primary thread of every rank, after each iteration.
   Wish after_iteration(std::int64_t iteration);
 
+  /// The same for ranks that do not go on in step: never waits for another one, and ranks learn at
+  /// different times what they have agreed on. Each then keeps its state once for each `keep`,
+  /// but not for `keep_and_stop`, whatever iteration it has reached. `collective_settle` ends it.
+  Wish after_sweep(std::int64_t iteration);
+  /// Returns when all ranks know the same: how many states this rank has still to keep, so that all
+  /// have kept as many. Collective.
+  int collective_settle();
+  /// True if a state can be written while ranks go on without waiting for each other: MPI has to
+  /// allow several threads.
+  bool can_keep_asynchronously() const { return comm_thread_.has_thread(); }
+
   /// Copies the state after `iteration` and begins to write it. Waits for the one before.
   /// Shape: vectors: [element_count]. Thread: every thread of the team. Collective.
   void collective_keep(const comm_thread::TeamThread& thread, std::int64_t iteration,
                        std::span<double* const> scalars, std::span<double* const> vectors);
+  /// The same with copy(rows, number of the vector, its packed copy), which every thread calls.
+  template <class Copy>
+  void collective_keep_by(const comm_thread::TeamThread& thread, std::int64_t iteration,
+                          std::span<double* const> scalars, const Copy& copy) {
+    if (options_.path.empty()) return;
+    const perfmodel::Stopwatch watch;
+    wait_for_copy(thread);
+    for (std::size_t vector = 0; vector < header_.vector_count; ++vector)
+      copy(*rows_, vector, packed(vector));
+    begin_to_write(thread, iteration, scalars, watch);
+  }
 
   /// Takes the state that was read. Shape and thread: as of `collective_keep`; each thread gets the
   /// scalars.
   void collective_restore(const comm_thread::TeamThread& thread, std::span<double* const> scalars,
                           std::span<double* const> vectors);
+  /// The same with copy(rows, number of the vector, its packed copy), which every thread calls.
+  template <class Copy>
+  void collective_restore_by(const comm_thread::TeamThread& thread,
+                             std::span<double* const> scalars, const Copy& copy) {
+    for (std::size_t vector = 0; vector < state_.vector_count; ++vector)
+      copy(*rows_, vector, packed(vector));
+    end_restore(thread, scalars);
+  }
 
   /// The signal that ended the solve, the same on all ranks; 0: none.
   int stop_signal() const { return agreed_signal_; }
@@ -101,6 +138,15 @@ class Checkpoints {
 
  private:
   void collective_read_state(const SolveIdentity& identity);
+  double* packed(std::size_t vector) { return copy_.data() + vector * rows_->count(); }
+  void wait_for_copy(const comm_thread::TeamThread& thread);
+  void begin_to_write(const comm_thread::TeamThread& thread, std::int64_t iteration,
+                      std::span<double* const> scalars, const perfmodel::Stopwatch& watch);
+  void end_restore(const comm_thread::TeamThread& thread, std::span<double* const> scalars);
+  bool has_helper_work() const { return helper_ && helper_->is_busy(); }
+  void tell_failure();
+  bool is_interval_over(std::int64_t iteration);
+  void post_agreement(bool is_due);
   Wish take_agreement();
   void write();
 
@@ -125,6 +171,8 @@ class Checkpoints {
 
   comm_thread::AllReduce agreement_;
   std::optional<comm_thread::Pending> pending_;
+  std::int64_t posted_ = 0;  // agreements
+  std::int64_t last_asked_ = -1;  // iteration; negative: none
   std::int64_t calls_left_ = 1;  // until the next agreement
   std::int64_t calls_since_ = 0;
   perfmodel::Stopwatch since_agreement_;

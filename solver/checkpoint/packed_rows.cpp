@@ -21,16 +21,31 @@ std::uint64_t checksum_of_rows(const double* values, std::int64_t global_row, st
   return sum;
 }
 
+std::vector<std::vector<PackedRows::Piece>> pieces_of(const spmv::LinearOperator& op) {
+  std::vector<std::vector<PackedRows::Piece>> pieces;
+  for (int thread = 0; thread < op.team().thread_count(); ++thread) {
+    pieces.emplace_back();
+    for (const spmv::Segment& segment : op.segments(thread))
+      if (segment.count > 0)
+        pieces.back().push_back(
+            {segment.begin, op.global_row(segment.begin), static_cast<std::size_t>(segment.count)});
+  }
+  return pieces;
+}
+
 }  // namespace
 
-PackedRows::PackedRows(const spmv::LinearOperator& op) : global_count_(op.global_row_count()) {
-  for (int thread = 0; thread < op.team().thread_count(); ++thread) {
-    pieces_.emplace_back();
-    for (const spmv::Segment& segment : op.segments(thread)) {
-      const auto count = static_cast<std::size_t>(segment.count);
+PackedRows::PackedRows(const spmv::LinearOperator& op)
+    : PackedRows(pieces_of(op), op.global_row_count()) {}
+
+PackedRows::PackedRows(const std::vector<std::vector<Piece>>& pieces, std::int64_t global_count)
+    : global_count_(global_count) {
+  for (const std::vector<Piece>& of_thread : pieces) {
+    places_.emplace_back();
+    for (const auto& [element, global_row, count] : of_thread) {
       if (count == 0) continue;
-      pieces_.back().push_back({segment.begin, count_, count});
-      runs_.push_back({op.global_row(segment.begin), count_, count});
+      places_.back().push_back({element, count_, count});
+      runs_.push_back({global_row, count_, count});
       count_ += count;
     }
   }
@@ -51,14 +66,16 @@ PackedRows::PackedRows(const spmv::LinearOperator& op) : global_count_(op.global
 
 void PackedRows::pack(const comm_thread::TeamThread& thread, const double* vector,
                       double* packed) const {
-  for (const Piece& piece : pieces_[static_cast<std::size_t>(thread.index)])
-    std::copy_n(vector + piece.element, piece.count, packed + piece.packed);
+  for_each_piece(thread, [&](std::size_t element, std::size_t place, std::size_t count) {
+    std::copy_n(vector + element, count, packed + place);
+  });
 }
 
 void PackedRows::unpack(const comm_thread::TeamThread& thread, const double* packed,
                         double* vector) const {
-  for (const Piece& piece : pieces_[static_cast<std::size_t>(thread.index)])
-    std::copy_n(packed + piece.packed, piece.count, vector + piece.element);
+  for_each_piece(thread, [&](std::size_t element, std::size_t place, std::size_t count) {
+    std::copy_n(packed + place, count, vector + element);
+  });
 }
 
 std::uint64_t PackedRows::checksum(const double* packed, std::size_t number) const {

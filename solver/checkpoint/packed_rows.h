@@ -19,7 +19,17 @@ namespace weft::solver {
 /// Lifetime: independent of the operator.
 class PackedRows {
  public:
+  /// Rows that follow each other in a vector.
+  struct Piece {
+    std::size_t element;  // of the first one
+    std::int64_t global_row;
+    std::size_t count;
+  };
+
   explicit PackedRows(const spmv::LinearOperator& op);
+  /// `pieces`: of every thread of the team, those of no row left out. `global_count`: rows of all
+  /// ranks.
+  PackedRows(const std::vector<std::vector<Piece>>& pieces, std::int64_t global_count);
 
   /// Rows of this rank, and of all ranks.
   std::size_t count() const { return count_; }
@@ -29,6 +39,14 @@ class PackedRows {
   /// [count()]. Thread: every thread of the team.
   void pack(const comm_thread::TeamThread& thread, const double* vector, double* packed) const;
   void unpack(const comm_thread::TeamThread& thread, const double* packed, double* vector) const;
+
+  /// Calls work(first element in a vector, first one in the packed copy, count) for the rows of
+  /// `thread`.
+  template <class Work>
+  void for_each_piece(const comm_thread::TeamThread& thread, const Work& work) const {
+    for (const Place& place : places_[static_cast<std::size_t>(thread.index)])
+      work(place.element, place.packed, place.count);
+  }
 
   /// Rows that follow each other both in the packed copy and in the whole vector.
   struct Run {
@@ -44,7 +62,7 @@ class PackedRows {
   std::uint64_t checksum(const double* packed, std::size_t number) const;
 
  private:
-  struct Piece {
+  struct Place {
     std::size_t element;
     std::size_t packed;
     std::size_t count;
@@ -52,7 +70,7 @@ class PackedRows {
 
   std::size_t count_ = 0;
   std::int64_t global_count_;
-  std::vector<std::vector<Piece>> pieces_;  // of every thread
+  std::vector<std::vector<Place>> places_;  // of every thread
   std::vector<Run> runs_;
 };
 

@@ -8,29 +8,13 @@
 #include <fmt/format.h>
 
 #include "perfmodel/stopwatch.h"
+#include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
-
-namespace {
-
-/// Numbers from 1 to 2 that depend on the row alone.
-void fill_with_probe(const TeamThread& thread, const spmv::LinearOperator& op, double* vector) {
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-  constexpr unsigned unused_bits = 11;
-  for (const spmv::Segment& segment : op.segments(thread.index)) {
-    if (segment.count == 0) continue;
-    const auto row = static_cast<std::uint64_t>(op.global_row(segment.begin));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-      vector[segment.begin + i] =
-          1 + std::ldexp(static_cast<double>((row + i + 1) * odd >> unused_bits), -53);
-  }
-}
-
-}  // namespace
 
 KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
     : operator_(op),
@@ -268,28 +252,20 @@ SolveReport KrylovMethod::collective_continue(const TeamThread& thread, std::spa
 /// The matrix and the preconditioner are told by what they make of a vector, whose bits are the
 /// same on any ranks and threads, and in any format.
 void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
-  SolveIdentity identity;
   const Recurrence state = recurrence();
-  std::copy_n(state.name.begin(), std::min(state.name.size(), identity.recurrence.size() - 1),
-              identity.recurrence.begin());
-  identity.row_count = operator_.global_row_count();
+  SolveIdentity identity = identity_of(state.name, operator_.global_row_count());
   identity.right_hand_side = collective_checksum(operator_, b.data());
-  const auto operand = collective_make_operand();
-  Array product = make_array();
-  Array probe = make_array();
-  operator_.team().run([&](const TeamThread& thread) {
-    fill_with_probe(thread, operator_, probe.data());
-    copy(thread, probe.data(), operand->values());
-    perfmodel::PhaseTimer not_reported;
-    operator_.apply(thread, options_.mode, *operand, product.data(), not_reported, {});
-    thread.barrier();
-  });
-  identity.matrix = collective_checksum(operator_, product.data());
+  identity.matrix = collective_matrix_checksum(operator_, options_.mode);
   if (diagonal_) {
     identity.preconditioner = collective_checksum(operator_, diagonal_->inverse());
   } else if (general()) {
-    operator_.team().run(
-        [&](const TeamThread& thread) { general()->apply(thread, probe.data(), product.data()); });
+    Array probe = make_array();
+    Array product = make_array();
+    operator_.team().run([&](const TeamThread& thread) {
+      fill_with_probe(thread, operator_, probe.data());
+      thread.barrier();
+      general()->apply(thread, probe.data(), product.data());
+    });
     identity.preconditioner = collective_checksum(operator_, product.data());
   }
   options_.checkpoints->collective_open(operator_, identity, state.vector_count);

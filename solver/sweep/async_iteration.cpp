@@ -55,10 +55,15 @@ class AsyncIteration::Run {
   /// Thread: every thread of the team.
   void iterate(const TeamThread& thread);
 
+  /// Keeps what is still to be kept. Collective. After `iterate`.
+  void collective_settle_checkpoints();
+
   /// Collective. After `iterate`.
   IterationReport collective_report();
 
  private:
+  void begin(const TeamThread& thread);
+  void keep(const TeamThread& thread);
   void exchange(const TeamThread& thread);
   void sweep(const TeamThread& thread);
   void decide(const TeamThread& thread);
@@ -98,6 +103,7 @@ class AsyncIteration::Run {
   double contribution_ = std::numeric_limits<double>::infinity();  // the last
   bool is_finite_ = true;
   SweepAction action_ = SweepAction::sweep;
+  Checkpoints::Wish wish_ = Checkpoints::Wish::none;
   bool has_ended_ = false;
   double true_square_ = 0;  // of the last verification
   double end_seconds_ = 0;
@@ -127,9 +133,10 @@ AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
 
 void AsyncIteration::Run::iterate(const TeamThread& thread) {
   timer_.start_recording();
+  begin(thread);
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
-  if (thread.is_primary()) channels_.plan(0, false);
+  if (thread.is_primary()) channels_.plan(iteration_, false);
   thread.barrier();
   while (!has_ended_) {
     exchange(thread);
@@ -139,6 +146,37 @@ void AsyncIteration::Run::iterate(const TeamThread& thread) {
     act(thread);
   }
   if (thread.is_primary()) end_seconds_ = timer_.seconds();
+}
+
+void AsyncIteration::Run::begin(const TeamThread& thread) {
+  if (!options_.checkpoints || !options_.checkpoints->has_state()) return;
+  KeptState& state = *sweeper_.kept_state();
+  const std::int64_t iteration = options_.checkpoints->state_iteration();
+  options_.checkpoints->collective_restore_by(
+      thread, state.scalars(),
+      [&](const PackedRows& rows, std::size_t vector, const double* packed) {
+        state.load(thread, rows, vector, packed, iteration);
+      });
+  if (!thread.is_primary()) return;
+  iteration_ = next_contribution_ = last_sent_ = iteration;
+}
+
+void AsyncIteration::Run::keep(const TeamThread& thread) {
+  KeptState& state = *sweeper_.kept_state();
+  options_.checkpoints->collective_keep_by(
+      thread, iteration_, state.scalars(),
+      [&](const PackedRows& rows, std::size_t vector, double* packed) {
+        state.save(thread, rows, vector, packed);
+      });
+  thread.barrier();
+}
+
+/// Where the run has not converged, the values at its end, too.
+void AsyncIteration::Run::collective_settle_checkpoints() {
+  int count = options_.checkpoints->collective_settle();
+  if (!termination_.has_converged() && std::isfinite(true_square_)) ++count;
+  for (; count > 0; --count)
+    sweeper_.team().run([this](const TeamThread& thread) { keep(thread); });
 }
 
 void AsyncIteration::Run::exchange(const TeamThread& thread) {
@@ -174,10 +212,13 @@ void AsyncIteration::Run::decide(const TeamThread& thread) {
   if (iteration_ >= next_contribution_) contribute();
   if (judge_) contribution_ = unconverged_count();
   ++iteration_;
+  if (options_.checkpoints && wish_ != Checkpoints::Wish::keep_and_stop)
+    wish_ = options_.checkpoints->after_sweep(iteration_);
   const bool has_fixed_time = options_.fixed_seconds > 0;
   const bool is_converged =
       !has_fixed_time && contribution_ <= threshold_ / whole_.communicator_.size();
   const bool gives_up = iteration_ >= options_.max_iterations || !is_finite_ ||
+                        wish_ == Checkpoints::Wish::keep_and_stop ||
                         (has_fixed_time && timer_.seconds() >= options_.fixed_seconds);
   const double contribution =
       has_fixed_time ? std::numeric_limits<double>::infinity() : contribution_;
@@ -260,6 +301,7 @@ void AsyncIteration::Run::plan_exchange(const TeamThread& thread) {
 }
 
 void AsyncIteration::Run::act(const TeamThread& thread) {
+  if (wish_ == Checkpoints::Wish::keep) keep(thread);
   switch (action_) {
     case SweepAction::sweep:
       return;
@@ -341,6 +383,8 @@ IterationReport AsyncIteration::Run::collective_report() {
         "double";
   } else if (termination_.has_converged()) {
     report.status = SolveStatus::converged;
+  } else if (options_.checkpoints && options_.checkpoints->stop_signal() != 0) {
+    report.status = SolveStatus::stopped;
   }
   report.history = collective_residual_history(whole_.communicator_, contributions_, end_seconds_,
                                                report.relative_residual, b_norm_);
@@ -362,8 +406,13 @@ AsyncIteration::AsyncIteration(const comm_thread::Communicator& communicator,
                  sweeper.tile_judge() ? 2 : 1) {}
 
 IterationReport AsyncIteration::run(double b_norm) {
+  if (options_.checkpoints && !options_.checkpoints->can_keep_asynchronously())
+    throw comm_thread::InputError(
+        "checkpoints of an asynchronous run need MPI_THREAD_MULTIPLE, which this MPI does not "
+        "give; expected a synchronous run, or none");
   Run run(*this, b_norm);
   sweeper_.team().run([&run](const TeamThread& thread) { run.iterate(thread); });
+  if (options_.checkpoints) run.collective_settle_checkpoints();
   return run.collective_report();
 }
 

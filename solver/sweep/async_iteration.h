@@ -9,6 +9,7 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/termination/detector_kind.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sweeper.h"
@@ -44,6 +45,9 @@ class AsyncIteration {
     /// looks for convergence meanwhile.
     double fixed_seconds = 0;
     Disturbance disturbance{};
+    /// As SyncIteration's. Ranks keep what they have when they learn that a checkpoint is due, and
+    /// a run that goes on from one has the same solution up to the tolerance, not the same bits.
+    Checkpoints* checkpoints = nullptr;
     /// Called by the primary thread of every rank after each contribution, with its part of the
     /// relative residual and the sweeps that had led to it.
     std::function<void(std::int64_t iteration, double residual)> on_contribution{};
@@ -54,7 +58,8 @@ class AsyncIteration {
   AsyncIteration(const comm_thread::Communicator& communicator,
                  comm_thread::CommThread& comm_thread, Sweeper& sweeper, Options options);
 
-  /// As SyncIteration::run. Nothing is in flight when it returns. Where a residual is not finite
+  /// As SyncIteration::run, and throws comm_thread::InputError where MPI does not allow checkpoints
+  /// without waiting. Nothing is in flight when it returns. Where a residual is not finite
   /// the run ends early. Throws comm_thread::InputError where channels cannot be made so
   /// (ChannelSet).
   IterationReport run(double b_norm);

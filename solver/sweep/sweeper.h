@@ -6,6 +6,7 @@
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
+#include "solver/sweep/kept_state.h"
 #include "solver/sweep/tile_judge.h"
 
 namespace weft::solver {
@@ -85,6 +86,9 @@ class Sweeper {
   /// when all tiles of all ranks have, and otherwise when the residual of the whole is small
   /// enough. The same on all ranks.
   virtual TileJudge* tile_judge() { return nullptr; }
+
+  /// Null, or what a checkpoint keeps.
+  virtual KeptState* kept_state() { return nullptr; }
 };
 
 }  // namespace weft::solver

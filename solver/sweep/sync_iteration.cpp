@@ -96,9 +96,12 @@ void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
   disturb(thread, 1);
 }
 
-void SyncIteration::finish_sweep(const TeamThread& thread) {
+void SyncIteration::finish_sweep(const TeamThread& thread, std::int64_t iteration) {
   thread.barrier();
-  if (thread.is_primary()) sweeper_.finish_sweep();
+  if (thread.is_primary()) {
+    sweeper_.finish_sweep();
+    ask(iteration);
+  }
   thread.barrier();
   timer_.lap(thread, &IterationTimes::sweep);
 }
@@ -109,7 +112,7 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
   const bool has_neighbours = halo_->has_neighbours();
   if (has_neighbours && sweeper_.sweeps_per_exchange() == 1) {
     sweep(thread, is_exchanging, nullptr);
-    finish_sweep(thread);
+    finish_sweep(thread, iteration + 1);
     return 1;
   }
   if (is_exchanging) refresh_halo(thread);
@@ -120,9 +123,53 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
     sweeper_.advance(thread, count);
   }
   disturb(thread, count);
+  if (thread.is_primary()) ask(iteration + count);
   thread.barrier();
   timer_.lap(thread, &IterationTimes::sweep);
   return count;
+}
+
+std::int64_t SyncIteration::collective_begin(const TeamThread& thread) {
+  if (!options_.checkpoints || !options_.checkpoints->has_state()) return 0;
+  KeptState& state = *sweeper_.kept_state();
+  const std::int64_t iteration = options_.checkpoints->state_iteration();
+  options_.checkpoints->collective_restore_by(
+      thread, state.scalars(),
+      [&](const PackedRows& rows, std::size_t vector, const double* packed) {
+        state.load(thread, rows, vector, packed, iteration);
+      });
+  return iteration;
+}
+
+void SyncIteration::ask(std::int64_t iteration) {
+  if (!options_.checkpoints) return;
+  const Checkpoints::Wish wish = options_.checkpoints->after_iteration(iteration - 1);
+  if (wish != Checkpoints::Wish::none && wish_ != Checkpoints::Wish::keep_and_stop) wish_ = wish;
+}
+
+/// Where no other state can be kept before the last iteration, this one is.
+bool SyncIteration::is_keeping(std::int64_t iteration) const {
+  return options_.checkpoints && iteration % sweeps_between_ == 0 && iteration != kept_iteration_ &&
+         (wish_ != Checkpoints::Wish::none ||
+          iteration + sweeps_between_ > options_.max_iterations);
+}
+
+bool SyncIteration::collective_keep(const TeamThread& thread, std::int64_t iteration) {
+  if (!is_keeping(iteration)) return false;
+  const bool stops = wish_ == Checkpoints::Wish::keep_and_stop;
+  KeptState& state = *sweeper_.kept_state();
+  options_.checkpoints->collective_keep_by(
+      thread, iteration, state.scalars(),
+      [&](const PackedRows& rows, std::size_t vector, double* packed) {
+        state.save(thread, rows, vector, packed);
+      });
+  thread.barrier();
+  if (thread.is_primary()) {
+    wish_ = Checkpoints::Wish::none;
+    kept_iteration_ = iteration;
+  }
+  thread.barrier();
+  return stops;
 }
 
 bool SyncIteration::is_exchange_due(std::int64_t iteration) const {
@@ -187,22 +234,31 @@ void SyncIteration::note(const TeamThread& thread, std::int64_t iteration, doubl
 /// Computed alike by every thread; only the primary thread writes to `report`.
 void SyncIteration::iterate(const TeamThread& thread, double b_norm, IterationReport& report) {
   timer_.start_recording();
-  std::int64_t iteration = 0;
+  std::int64_t iteration = collective_begin(thread);
   bool goes_on = true;
-  while (goes_on && iteration < options_.max_iterations) {
-    const double residual = collective_sweep_and_check(thread, b_norm);
-    note(thread, iteration, residual, report);
-    goes_on = !is_over(residual);
-    if (!goes_on) break;
-    finish_sweep(thread);
-    const std::int64_t next_check =
-        std::min(options_.max_iterations, iteration + options_.check_period);
-    ++iteration;
-    while (iteration < next_check) iteration += collective_advance(thread, iteration, next_check);
+  bool is_stopped = false;
+  while (goes_on) {
+    is_stopped = collective_keep(thread, iteration);
+    if (is_stopped || iteration >= options_.max_iterations) break;
+    if (iteration % options_.check_period == 0) {
+      const double residual = collective_sweep_and_check(thread, b_norm);
+      note(thread, iteration, residual, report);
+      goes_on = !is_over(residual);
+      if (!goes_on) break;
+      finish_sweep(thread, ++iteration);
+    }
+    const std::int64_t next_check = std::min(
+        options_.max_iterations, (iteration / options_.check_period + 1) * options_.check_period);
+    while (iteration % options_.check_period != 0 && iteration < next_check &&
+           !is_keeping(iteration))
+      iteration += collective_advance(thread, iteration, next_check);
   }
   const double residual = collective_residual(thread, b_norm);
   if (goes_on) note(thread, iteration, residual, report);
-  if (thread.is_primary()) report.relative_residual = residual;
+  if (!thread.is_primary()) return;
+  report.relative_residual = residual;
+  if (is_stopped && report.status == SolveStatus::not_converged)
+    report.status = SolveStatus::stopped;
 }
 
 IterationReport SyncIteration::run(double b_norm) {
@@ -211,6 +267,12 @@ IterationReport SyncIteration::run(double b_norm) {
   disturbance_ = options_.disturbance;
   swept_cpu_seconds_ = 0;
   own_squares_ = {};
+  wish_ = Checkpoints::Wish::none;
+  if (const Checkpoints* const checkpoints = options_.checkpoints) {
+    sweeps_between_ =
+        options_.halo_period > 1 ? options_.check_period : sweeper_.kept_state()->sweeps_between();
+    kept_iteration_ = checkpoints->has_state() ? checkpoints->state_iteration() : -1;
+  }
   const double cpu_before = comm_thread_.cpu_seconds();
   timer_.start();
   sweeper_.team().run([&](const TeamThread& thread) { iterate(thread, b_norm, report); });

@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "comm_thread/termination/contribution_history.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/report/iteration_report.h"
 #include "solver/report/iteration_timer.h"
 #include "solver/report/solve_report.h"
@@ -51,6 +52,8 @@ class SyncIteration {
     /// sweeps with old ones.
     int halo_period = 1;
     Disturbance disturbance{};
+    /// Opened for the sweeper's kept_state(); null: none. The run ends where one asks for that.
+    Checkpoints* checkpoints = nullptr;
     /// Called by the primary thread of every rank after each check, with the relative residual.
     std::function<void(std::int64_t iteration, double residual)> on_check{};
   };
@@ -61,9 +64,9 @@ class SyncIteration {
   SyncIteration(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
                 Sweeper& sweeper, Options options);
 
-  /// Sweeps from the sweeper's current values. `b_norm`: ‖b‖, the same on all ranks; where it is
-  /// 0 residuals are absolute. Collective. Thread: the main thread, outside the team. Throws
-  /// comm_thread::MpiError.
+  /// Sweeps from the sweeper's current values, or from those of a checkpoint. `b_norm`: ‖b‖, the
+  /// same on all ranks; where it is 0 residuals are absolute. Collective. Thread: the main thread,
+  /// outside the team. Throws comm_thread::MpiError.
   IterationReport run(double b_norm);
 
  private:
@@ -71,7 +74,8 @@ class SyncIteration {
   /// One sweep, without its `finish_sweep`, from a fresh halo where `is_exchanging`.
   void sweep(const comm_thread::TeamThread& thread, bool is_exchanging,
              comm_thread::ExactAccumulator* residual_square);
-  void finish_sweep(const comm_thread::TeamThread& thread);
+  /// `iteration`: sweeps so far, with this one.
+  void finish_sweep(const comm_thread::TeamThread& thread, std::int64_t iteration);
   /// At least one whole sweep, none beyond iteration `end`; returns how many.
   int collective_advance(const comm_thread::TeamThread& thread, std::int64_t iteration,
                          std::int64_t end);
@@ -79,6 +83,14 @@ class SyncIteration {
   class SweepScope;
   void disturb(const comm_thread::TeamThread& thread, int sweep_count);
   bool is_exchange_due(std::int64_t iteration) const;
+  /// The number of sweeps that has led to the values to begin with.
+  std::int64_t collective_begin(const comm_thread::TeamThread& thread);
+  /// Thread: the primary one, while the others wait.
+  void ask(std::int64_t iteration);
+  /// True if the state after `iteration` sweeps is to be kept.
+  bool is_keeping(std::int64_t iteration) const;
+  /// Keeps it; true if the run is to end.
+  bool collective_keep(const comm_thread::TeamThread& thread, std::int64_t iteration);
   /// The relative residual of the current values; by the way makes the new ones, unfinished.
   double collective_sweep_and_check(const comm_thread::TeamThread& thread, double b_norm);
   double collective_residual(const comm_thread::TeamThread& thread, double b_norm);
@@ -108,6 +120,10 @@ class SyncIteration {
   double swept_cpu_seconds_ = 0;  // for which no pause has been made; of a run that is disturbed
   double own_square_ = 0;  // of this rank, in the residual summed up last
   comm_thread::ContributionHistory own_squares_;
+  /// Written by the primary thread between two barriers, read by all after the second.
+  Checkpoints::Wish wish_ = Checkpoints::Wish::none;
+  std::int64_t kept_iteration_ = -1;  // of the newest state that is in a file; so, too
+  std::int64_t sweeps_between_ = 1;  // states that can be kept
 };
 
 }  // namespace weft::solver

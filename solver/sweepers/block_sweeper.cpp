@@ -37,7 +37,8 @@ void collective_check_diagonal(const spmv::SparseOperator& op) {
 }  // namespace
 
 BlockSweeper::BlockSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options)
-    : VectorSweeper(op.team(), op.halo_plan(), op.matrix().thread_rows(), 2),
+    : VectorSweeper(op.team(), {op.matrix().matrix().first_row(), op.global_row_count()},
+                    op.halo_plan(), op.matrix().thread_rows(), 2),
       op_(op),
       b_(b),
       alone_(comm_thread::Communicator::self()),

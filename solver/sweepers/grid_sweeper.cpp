@@ -208,4 +208,14 @@ void GridSweeper::record(const TeamThread& thread) {
                });
 }
 
+void GridSweeper::save(const TeamThread& thread, const PackedRows& rows, std::size_t /*vector*/,
+                       double* packed) {
+  rows.pack(thread, arrays_[current_].data(), packed);
+}
+
+void GridSweeper::load(const TeamThread& thread, const PackedRows& rows, std::size_t /*vector*/,
+                       const double* packed, std::int64_t /*sweep*/) {
+  rows.unpack(thread, packed, arrays_[current_].data());
+}
+
 }  // namespace weft::solver

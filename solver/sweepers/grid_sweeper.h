@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +10,9 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/packed_rows.h"
+#include "solver/sweep/kept_grid.h"
+#include "solver/sweep/kept_state.h"
 #include "solver/sweep/sweeper.h"
 #include "spmv/grid/average_sweep.h"
 #include "spmv/grid/diffusion_problem.h"
@@ -26,7 +31,7 @@ namespace weft::solver {
 /// Where several sweeps are made from one halo they are blocked in time, if the box is large enough
 /// (TimeBlocking). Values and residual sums have the same bits for any ranks, threads and blocking.
 /// Memory: two arrays; a third from the first `record` on.
-class GridSweeper final : public Sweeper {
+class GridSweeper final : public Sweeper, public KeptState {
  public:
   struct Options {
     int halo_depth = 1;
@@ -66,6 +71,13 @@ class GridSweeper final : public Sweeper {
   int sweeps_per_exchange() const override;
   void advance(const comm_thread::TeamThread& thread, int count) override;
   void record(const comm_thread::TeamThread& thread) override;
+
+  KeptState* kept_state() override { return this; }
+  PackedRows rows() const override { return pack_grid(layout_, domain_, team_.thread_count()); }
+  void save(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            double* packed) override;
+  void load(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            const double* packed, std::int64_t sweep) override;
 
  private:
   using Array = perfmodel::HugePageBuffer<double>;

@@ -10,8 +10,8 @@ using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
 MatrixSweeper::MatrixSweeper(spmv::SparseOperator& op, std::span<const double> b, Options options)
-    : VectorSweeper(op.team(), op.halo_plan(), op.matrix().thread_rows(),
-                    options.momentum == 0 ? 2 : 3),
+    : VectorSweeper(op.team(), {op.matrix().matrix().first_row(), op.global_row_count()},
+                    op.halo_plan(), op.matrix().thread_rows(), options.momentum == 0 ? 2 : 3),
       options_(options),
       op_(op),
       b_(b),

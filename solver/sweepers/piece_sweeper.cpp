@@ -32,7 +32,7 @@ PieceSweeper::PieceSweeper(const spmv::SparseOperator& op, std::span<const doubl
 
 PieceSweeper::PieceSweeper(std::unique_ptr<OverlappingPieces> pieces,
                            const spmv::SparseOperator& op, std::span<const double> b)
-    : VectorSweeper(op.team(), pieces->plan(),
+    : VectorSweeper(op.team(), {pieces->first_row(), op.global_row_count()}, pieces->plan(),
                     thread_rows(pieces->row_count(), op.team().thread_count()), 2),
       pieces_(std::move(pieces)) {
   collective_fetch_source(op.matrix().matrix(), b);

@@ -11,10 +11,11 @@ using comm_thread::Share;
 using comm_thread::share_of;
 using comm_thread::TeamThread;
 
-VectorSweeper::VectorSweeper(const comm_thread::ComputeTeam& team, spmv::HaloPlan plan,
-                             std::span<const spmv::LocalIndex> thread_rows,
+VectorSweeper::VectorSweeper(const comm_thread::ComputeTeam& team, const Range& range,
+                             spmv::HaloPlan plan, std::span<const spmv::LocalIndex> thread_rows,
                              std::size_t vector_count)
     : team_(team),
+      range_(range),
       plan_(std::move(plan)),
       thread_rows_(thread_rows.begin(), thread_rows.end()),
       vectors_(vector_count) {
@@ -62,6 +63,26 @@ void VectorSweeper::record(const TeamThread& thread) {
   const auto index = static_cast<std::size_t>(thread.index);
   std::copy(current() + thread_rows_[index], current() + thread_rows_[index + 1],
             begin_of(recorded_) + thread_rows_[index]);
+}
+
+PackedRows VectorSweeper::rows() const {
+  std::vector<std::vector<PackedRows::Piece>> pieces;
+  for (std::size_t thread = 0; thread + 1 < thread_rows_.size(); ++thread)
+    pieces.push_back(
+        {{static_cast<std::size_t>(thread_rows_[thread]), range_.first_row + thread_rows_[thread],
+          static_cast<std::size_t>(thread_rows_[thread + 1] - thread_rows_[thread])}});
+  return {pieces, range_.global_count};
+}
+
+void VectorSweeper::save(const TeamThread& thread, const PackedRows& rows, std::size_t vector,
+                         double* packed) {
+  rows.pack(thread, vector == 0 ? current() : previous(), packed);
+}
+
+void VectorSweeper::load(const TeamThread& thread, const PackedRows& rows, std::size_t vector,
+                         const double* packed, std::int64_t /*sweep*/) {
+  const std::size_t steps = vector == 0 ? 0 : vectors_.size() - 1;
+  rows.unpack(thread, packed, begin_of(vectors_[after_current(steps)]));
 }
 
 }  // namespace weft::solver

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/packed_rows.h"
+#include "solver/sweep/kept_state.h"
 #include "solver/sweep/sweeper.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
@@ -18,7 +21,7 @@ namespace weft::solver {
 ///
 ///     vectors  | previous | current | next |      finish_sweep: next becomes current, nothing is
 ///     halo     |    h     |    h    |  h   |      copied; that is why each has the whole halo
-class VectorSweeper : public Sweeper {
+class VectorSweeper : public Sweeper, public KeptState {
  public:
   /// Starts again from a constant x, on all ranks. Thread: the main thread, outside the team.
   void set_values(double value);
@@ -35,11 +38,25 @@ class VectorSweeper : public Sweeper {
   void finish_sweep() final { current_ = (current_ + 1) % vectors_.size(); }
   void record(const comm_thread::TeamThread& thread) final;
 
+  KeptState* kept_state() final { return this; }
+  PackedRows rows() const final;
+  std::size_t vector_count() const final { return vectors_.size() - 1; }
+  void save(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            double* packed) final;
+  void load(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            const double* packed, std::int64_t sweep) final;
+
  protected:
+  /// The rows of a rank among those of all.
+  struct Range {
+    spmv::GlobalIndex first_row = 0;
+    spmv::GlobalIndex global_count = 0;
+  };
+
   /// All values are 0. `thread_rows`: [thread_count + 1], the rows of each thread. `vector_count`:
   /// 3 where the values before the current ones are needed, else 2. `team` outlives it. Thread: the
   /// main thread, outside the team.
-  VectorSweeper(const comm_thread::ComputeTeam& team, spmv::HaloPlan plan,
+  VectorSweeper(const comm_thread::ComputeTeam& team, const Range& range, spmv::HaloPlan plan,
                 std::span<const spmv::LocalIndex> thread_rows, std::size_t vector_count);
 
   std::size_t row_count() const { return static_cast<std::size_t>(thread_rows_.back()); }
@@ -64,6 +81,7 @@ class VectorSweeper : public Sweeper {
   }
 
   const comm_thread::ComputeTeam& team_;
+  Range range_;
   spmv::HaloPlan plan_;
   std::vector<spmv::LocalIndex> thread_rows_;
   std::vector<Vector> vectors_;

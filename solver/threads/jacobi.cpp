@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/report/relative_residual.h"
+#include "solver/sweep/kept_grid.h"
 #include "solver/sweep/team_sum.h"
 #include "solver/threads/plane_boundaries.h"
 #include "solver/threads/plane_worker.h"
@@ -74,6 +76,8 @@ class ThreadedJacobi::Run {
   void contribute(int thread, std::uint64_t sweep_count, double square);
   void verify(const TeamThread& thread);
   void decide(bool gives_up);
+  void ask(std::int64_t iteration);
+  void keep_if_due(const TeamThread& thread);
   bool has_thread_at_its_limit() const;
   void add_exchanges(ThreadedReport& report) const;
 
@@ -94,6 +98,8 @@ class ThreadedJacobi::Run {
 
   alignas(64) perfmodel::Stopwatch watch_;
   bool has_ended_ = false;
+  Checkpoints::Wish wish_ = Checkpoints::Wish::none;  // the primary thread's
+  bool is_keeping_ = false;
   std::uint64_t fired_count_ = 0;  // times that sweeping ended in a verification
   SolveStatus status_ = SolveStatus::not_converged;
   double residual_ = 0;  // the last true one
@@ -125,8 +131,9 @@ void ThreadedJacobi::Run::iterate(const TeamThread& thread) {
   try {
     while (!has_ended_) {
       sweep_freely(thread);
+      const bool is_asked = thread.is_primary() && wish_ != Checkpoints::Wish::none;
       verify(thread);
-      if (thread.is_primary()) ++fired_count_;
+      if (thread.is_primary() && !is_asked) ++fired_count_;
     }
   } catch (...) {
     // The others would not come to a barrier otherwise.
@@ -136,8 +143,19 @@ void ThreadedJacobi::Run::iterate(const TeamThread& thread) {
 }
 
 void ThreadedJacobi::Run::set_up(const TeamThread& thread) {
-  worker(thread).set_up();
+  PlaneBlock& block = whole_.blocks_[of(thread.index)];
+  block.set_up();
+  std::int64_t sweep_count = 0;
+  if (options_.checkpoints && options_.checkpoints->has_state()) {
+    sweep_count = options_.checkpoints->state_iteration();
+    options_.checkpoints->collective_restore_by(
+        thread, {}, [&](const PackedRows& rows, std::size_t, const double* packed) {
+          block.load(thread, rows, packed);
+        });
+  }
+  worker(thread).begin(sweep_count);
   thread.barrier();
+  copy_ghosts(thread);
   if (thread.is_primary()) watch_ = {};
   thread.barrier();
   worker(thread).start_clock();
@@ -154,9 +172,11 @@ void ThreadedJacobi::Run::sweep_in_step(const TeamThread& thread) {
     mine.make_sweep(is_checked ? &true_squares_.part(thread.index) : nullptr);
     thread.barrier();
     mine.lap(&IterationTimes::wait);
+    if (thread.is_primary()) ask(iteration);
     if (is_checked) {
       if (thread.is_primary()) decide(gives_up);
       thread.barrier();
+      keep_if_due(thread);
       mine.lap(&IterationTimes::reduction);
       if (has_ended_) return;
     }
@@ -189,7 +209,9 @@ void ThreadedJacobi::Run::sweep_freely(const TeamThread& thread) {
       sweeps_to_contribution = options_.contribution_period;
       mine.lap(&IterationTimes::reduction);
     }
-    if (mine.sweep_count() >= options_.max_iterations)
+    if (thread.is_primary()) ask(mine.sweep_count());
+    if (mine.sweep_count() >= options_.max_iterations ||
+        (thread.is_primary() && wish_ != Checkpoints::Wish::none))
       is_suspected_.store(true, std::memory_order_relaxed);
     mine.give_way();
   } while (!is_suspected_.load(std::memory_order_relaxed));
@@ -217,6 +239,7 @@ void ThreadedJacobi::Run::verify(const TeamThread& thread) {
     is_suspected_.store(false, std::memory_order_relaxed);
   }
   thread.barrier();
+  keep_if_due(thread);
   mine.lap(&IterationTimes::reduction);
 }
 
@@ -235,7 +258,29 @@ void ThreadedJacobi::Run::decide(bool gives_up) {
     status_ = SolveStatus::breakdown;
   else if (residual_ < options_.tolerance || residual_ == 0)
     status_ = SolveStatus::converged;
+  const bool stops = wish_ == Checkpoints::Wish::keep_and_stop;
+  is_keeping_ = options_.checkpoints && status_ == SolveStatus::not_converged &&
+                (gives_up || wish_ != Checkpoints::Wish::none);
+  wish_ = Checkpoints::Wish::none;
+  if (stops && status_ == SolveStatus::not_converged) status_ = SolveStatus::stopped;
   has_ended_ = gives_up || status_ != SolveStatus::not_converged;
+}
+
+/// Thread: the primary one.
+void ThreadedJacobi::Run::ask(std::int64_t iteration) {
+  if (!options_.checkpoints) return;
+  const Checkpoints::Wish wish = options_.checkpoints->after_sweep(iteration);
+  if (wish != Checkpoints::Wish::none && wish_ != Checkpoints::Wish::keep_and_stop) wish_ = wish;
+}
+
+void ThreadedJacobi::Run::keep_if_due(const TeamThread& thread) {
+  if (!is_keeping_) return;
+  options_.checkpoints->collective_keep_by(
+      thread, worker(thread).sweep_count(), {},
+      [&](const PackedRows& rows, std::size_t, double* packed) {
+        worker(thread).block().save(thread, rows, packed);
+      });
+  thread.barrier();
 }
 
 void ThreadedJacobi::Run::add_exchanges(ThreadedReport& report) const {
@@ -284,6 +329,14 @@ ThreadedJacobi::ThreadedJacobi(const comm_thread::ComputeTeam& team,
   blocks_.reserve(static_cast<std::size_t>(thread_count));
   for (int i = 0; i < thread_count; ++i)
     blocks_.emplace_back(problem_, comm_thread::share_of(problem_.grid.z, i, thread_count));
+}
+
+PackedRows ThreadedJacobi::rows() const {
+  const auto [x, y, z] = problem_.grid;
+  std::vector<std::vector<PackedRows::Piece>> pieces;
+  for (const PlaneBlock& block : blocks_)
+    pieces.push_back(std::move(pieces_of(block.layout(), {{0, 0, 0}, {x, y, z}}, 1).front()));
+  return {pieces, x * y * z};
 }
 
 ThreadedReport ThreadedJacobi::run() {

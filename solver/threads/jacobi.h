@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
+#include "solver/checkpoint/checkpoints.h"
+#include "solver/checkpoint/packed_rows.h"
 #include "solver/report/threaded_report.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/threads/plane_block.h"
@@ -41,6 +43,8 @@ class ThreadedJacobi {
     int check_period = 100;  // sync
     int contribution_period = 10;  // async and racy: residual in every so many-th sweep
     std::vector<Fault> faults = {};  // their "rank" is a thread
+    /// Opened for `rows`; null: none. The run ends where one asks for that.
+    Checkpoints* checkpoints = nullptr;
   };
 
   /// Thread: the main thread, as for `run`. `team` outlives it. Throws comm_thread::InputError for
@@ -50,7 +54,10 @@ class ThreadedJacobi {
   ThreadedJacobi(const ThreadedJacobi&) = delete;
   ThreadedJacobi& operator=(const ThreadedJacobi&) = delete;
 
-  /// Sweeps from DiffusionProblem::start_value, every time.
+  /// For checkpoints.
+  PackedRows rows() const;
+
+  /// Sweeps from DiffusionProblem::start_value, every time, or from a checkpoint.
   ThreadedReport run();
 
   /// The solution after `run`, by global coordinates from 0.

@@ -7,6 +7,7 @@
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/packed_rows.h"
 #include "solver/threads/shared_plane.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/grid/layout.h"
@@ -33,6 +34,16 @@ class alignas(64) PlaneBlock {
 
   /// Start and boundary values, in both arrays.
   void set_up();
+
+  /// For checkpoints: the own points, for which `thread` stands in `rows`, are copied from the
+  /// current values, or to both arrays.
+  const spmv::GridLayout& layout() const { return layout_; }
+  void save(const comm_thread::TeamThread& thread, const PackedRows& rows, double* packed) const {
+    rows.pack(thread, arrays_[current_].data(), packed);
+  }
+  void load(const comm_thread::TeamThread& thread, const PackedRows& rows, const double* packed) {
+    for (auto& array : arrays_) rows.unpack(thread, packed, array.data());
+  }
 
   /// Makes the new values of some planes; with `residual_square` also adds the residual of the old
   /// ones there.

@@ -17,10 +17,12 @@ PlaneWorker::PlaneWorker(PlaneBlock& block, const std::array<Link, 2>& links,
                          Disturbance disturbance)
     : block_(block), links_(links), disturbance_(std::move(disturbance)) {}
 
-void PlaneWorker::set_up() {
-  block_.set_up();
-  for (const Side side : {Side::below, Side::above})
-    if (link(side).outgoing) block_.publish(side, *link(side).outgoing, 0);
+void PlaneWorker::begin(std::int64_t sweep_count) {
+  sweep_count_ = sweep_count;
+  for (const Side side : {Side::below, Side::above}) {
+    link(side).newest = sweep_count;
+    if (link(side).outgoing) block_.publish(side, *link(side).outgoing, sweep_count);
+  }
 }
 
 void PlaneWorker::start_clock() {

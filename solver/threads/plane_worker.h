@@ -45,8 +45,8 @@ class alignas(64) PlaneWorker {
   /// `links`: below, above. Everything outlives it.
   PlaneWorker(PlaneBlock& block, const std::array<Link, 2>& links, Disturbance disturbance);
 
-  /// Sets the block up and publishes its planes.
-  void set_up();
+  /// Publishes the planes of the block, which has been set up and has made so many sweeps.
+  void begin(std::int64_t sweep_count);
   void start_clock();
 
   /// Makes the new values of the whole block, and the residual of the old ones where it is asked

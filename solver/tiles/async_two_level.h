@@ -66,6 +66,7 @@ class AsyncTwoLevel final : public Sweeper, private TileJudge {
   }
   void record(const comm_thread::TeamThread& thread) override { tiles_.record(thread); }
   TileJudge* tile_judge() override { return this; }
+  KeptState* kept_state() override { return tiles_.kept_state(); }
 
  private:
   void judge(const comm_thread::TeamThread& thread) override { tiles_.judge(thread); }

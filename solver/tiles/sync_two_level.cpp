@@ -18,6 +18,7 @@ SyncTwoLevel::SyncTwoLevel(const comm_thread::Communicator& communicator,
 void SyncTwoLevel::sweep(const comm_thread::TeamThread& thread, SweepPart part,
                          comm_thread::ExactAccumulator* residual_square) {
   if (part == SweepPart::interior) return;
+  tiles_.complete_whole(thread);
   tiles_.restrict_residual(thread, space_, shares_);
   thread.barrier();
   if (thread.is_primary()) find_correction();

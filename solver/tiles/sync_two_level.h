@@ -63,6 +63,7 @@ class SyncTwoLevel final : public Sweeper {
   }
   void record(const comm_thread::TeamThread& thread) override { tiles_.record(thread); }
   TileJudge* tile_judge() override { return &tiles_; }
+  KeptState* kept_state() override { return tiles_.kept_state(); }
 
  private:
   void find_correction();

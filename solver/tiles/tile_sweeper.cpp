@@ -224,6 +224,12 @@ void TileSweeper::complete(const TeamThread& thread) {
     complete(thread, slot, Values::current);
 }
 
+void TileSweeper::complete_whole(const TeamThread& thread) {
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    if (tiles_[slot].solve_count % solves_per_whole == 0) complete(thread, slot, Values::current);
+}
+
 void TileSweeper::solve_tile(const TeamThread& thread, std::size_t slot, Values from) {
   ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
   Tile& tile = tiles_[slot];
@@ -444,6 +450,49 @@ void TileSweeper::record(const TeamThread& thread) {
     complete(thread, slot, Values::current);
     std::copy_n(values_of(slot), layout_.element_count(), values_of(slot, Values::recorded));
   }
+}
+
+/// Elements are counted as if all tiles were in one array.
+PackedRows TileSweeper::rows() const {
+  const int points = problem_.points_per_side;
+  std::vector<std::vector<PackedRows::Piece>> pieces;
+  for (const ThreadState& state : threads_) {
+    pieces.emplace_back();
+    for (std::size_t slot = state.begin; slot < state.end; ++slot) {
+      const int tile = tile_numbers_[slot];
+      const spmv::GlobalIndex x = spmv::GlobalIndex{tile % problem_.tiles_per_side} * points;
+      const spmv::GlobalIndex y = spmv::GlobalIndex{tile / problem_.tiles_per_side} * points;
+      for (int line = 0; line < points; ++line)
+        pieces.back().push_back({slot * layout_.element_count() + layout_.index(0, line),
+                                 (y + line) * problem_.grid_side() + x,
+                                 static_cast<std::size_t>(points)});
+    }
+  }
+  return {pieces, problem_.grid_side() * problem_.grid_side()};
+}
+
+int TileSweeper::sweeps_between() const { return static_cast<int>(solves_per_whole); }
+
+void TileSweeper::save(const TeamThread& thread, const PackedRows& rows, std::size_t /*vector*/,
+                       double* packed) {
+  complete(thread);
+  rows.for_each_piece(thread, [&](std::size_t element, std::size_t place, std::size_t count) {
+    const std::size_t slot = element / layout_.element_count();
+    std::copy_n(values_of(slot) + element % layout_.element_count(), count, packed + place);
+  });
+}
+
+/// Synchronous sweeps have solved every tile once each; what asynchronous ones have solved, nobody
+/// knows.
+void TileSweeper::load(const TeamThread& thread, const PackedRows& rows, std::size_t /*vector*/,
+                       const double* packed, std::int64_t sweep) {
+  rows.for_each_piece(thread, [&](std::size_t element, std::size_t place, std::size_t count) {
+    const std::size_t slot = element / layout_.element_count();
+    std::copy_n(packed + place, count, values_of(slot) + element % layout_.element_count());
+  });
+  const ThreadState& state = threads_[static_cast<std::size_t>(thread.index)];
+  for (std::size_t slot = state.begin; slot < state.end; ++slot)
+    tiles_[slot].solve_count = options_.order == Order::at_once ? sweep : 0;
 }
 
 }  // namespace weft::solver

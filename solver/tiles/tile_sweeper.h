@@ -12,6 +12,8 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/packed_rows.h"
+#include "solver/sweep/kept_state.h"
 #include "solver/sweep/sweeper.h"
 #include "solver/tiles/box.h"
 #include "solver/tiles/box_solver.h"
@@ -48,7 +50,7 @@ namespace weft::solver {
 /// the solver gains by that, those inside are computed when all are needed (TileInside). Bytes
 /// a point and sweep besides the solver: 40 where all are computed. Memory: 3 values a point; a
 /// fourth from the first `record` on. Source: Yamazaki et al. 2019, section 4.
-class TileSweeper final : public Sweeper, public TileJudge {
+class TileSweeper final : public Sweeper, public TileJudge, public KeptState {
  public:
   /// The tiles that a sweep solves. Where it solves one after the other, each thread goes forwards
   /// and backwards in turn, from the newest values of this rank's other tiles (multiplicative, as
@@ -88,6 +90,9 @@ class TileSweeper final : public Sweeper, public TileJudge {
   }
   /// Brings the values inside of this thread's tiles up to date. Thread: every thread of the team.
   void complete(const comm_thread::TeamThread& thread);
+  /// The same of those that the next sweep solves for residuals on all points: before a correction
+  /// is added, so that values have the same bits whether or not they have been completed by others.
+  void complete_whole(const comm_thread::TeamThread& thread);
   /// Number of different matrices of this rank's tiles.
   int solver_count() const;
 
@@ -137,6 +142,16 @@ class TileSweeper final : public Sweeper, public TileJudge {
   TileJudge* tile_judge() override { return this; }
   void judge(const comm_thread::TeamThread& thread) override;
   std::int64_t unconverged_count(int thread) const override;
+
+  KeptState* kept_state() override { return this; }
+  PackedRows rows() const override;
+  /// Tiles form their residuals on all points then, from values that have been completed.
+  int sweeps_between() const override;
+  void save(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            double* packed) override;
+  /// Before the first sweep.
+  void load(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            const double* packed, std::int64_t sweep) override;
 
  private:
   using Array = perfmodel::HugePageBuffer<double>;

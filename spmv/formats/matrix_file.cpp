@@ -12,6 +12,8 @@
 #include "spmv/files/matrix_market_writer.h"
 #include "spmv/formats/byte_source.h"
 #include "spmv/formats/csr_reader.h"
+#include "spmv/formats/hdf5_file.h"
+#include "spmv/formats/hdf5_name.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
 #include "spmv/formats/scipy_file.h"
@@ -22,13 +24,21 @@ namespace {
 using comm_thread::Communicator;
 using comm_thread::InputError;
 
+CsrSource open_matrix(const std::string& path) {
+  switch (format_of(path)) {
+    case FileFormat::petsc:
+      return open_petsc_matrix(path);
+    case FileFormat::hdf5:
+      return open_hdf5_matrix(path);
+    default:
+      return open_scipy_matrix(path);
+  }
+}
+
 /// Opened by every rank, which agree on what is wrong.
 CsrSource collective_open(const Communicator& communicator, const std::string& path) {
   std::optional<CsrSource> source;
-  comm_thread::collective_attempt(communicator, [&] {
-    source =
-        format_of(path) == FileFormat::petsc ? open_petsc_matrix(path) : open_scipy_matrix(path);
-  });
+  comm_thread::collective_attempt(communicator, [&] { source = open_matrix(path); });
   return std::move(*source);
 }
 
@@ -39,7 +49,12 @@ FileFormat format_of(std::string_view path) {
   if (path.ends_with(".petsc") || path.ends_with(".bin")) return FileFormat::petsc;
   if (path.ends_with(".npz")) return FileFormat::scipy;
   if (path.ends_with(".npy")) return FileFormat::numpy;
+  if (Hdf5Name::is_one(path)) return FileFormat::hdf5;
   return FileFormat::unknown;
+}
+
+std::string file_of(const std::string& path) {
+  return Hdf5Name::is_one(path) ? Hdf5Name(path).file : path;
 }
 
 bool is_matrix_file(std::string_view path) {
@@ -56,14 +71,14 @@ void check_matrix_file(const std::string& path) {
   if (!is_matrix_file(path))
     throw InputError(path +
                      ": found another ending; expected a matrix as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin or FILE.npz");
+                     "FILE.petsc, FILE.bin, FILE.npz or FILE.h5");
 }
 
 void check_vector_file(const std::string& path) {
   if (!is_vector_file(path))
     throw InputError(path +
                      ": found another ending; expected a vector as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin or FILE.npy");
+                     "FILE.petsc, FILE.bin, FILE.npy or FILE.h5");
 }
 
 MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
@@ -89,14 +104,14 @@ FileContents collective_look_into(const Communicator& communicator, const std::s
   FileContents contents{.is_matrix = format == FileFormat::scipy};
   comm_thread::collective_attempt(communicator, [&] {
     if (format == FileFormat::petsc) contents.is_matrix = holds_petsc_matrix(path);
+    if (format == FileFormat::hdf5) contents.is_matrix = holds_hdf5_matrix(path);
     if (format == FileFormat::numpy)
       contents.row_count = open_numpy_array(std::make_shared<FileBytes>(path)).count;
     else if (contents.is_matrix)
-      contents.row_count =
-          (format == FileFormat::petsc ? open_petsc_matrix(path) : open_scipy_matrix(path))
-              .row_count;
+      contents.row_count = open_matrix(path).row_count;
     else
-      contents.row_count = petsc_vector_length(path);
+      contents.row_count =
+          format == FileFormat::petsc ? petsc_vector_length(path) : hdf5_vector_length(path);
   });
   return contents;
 }
@@ -119,6 +134,8 @@ std::vector<double> collective_read_vector_file(const Communicator& communicator
       return collective_read_petsc_vector(communicator, partition, path);
     case FileFormat::numpy:
       return collective_read_numpy_vector(communicator, partition, path);
+    case FileFormat::hdf5:
+      return collective_read_hdf5_vector(communicator, partition, path);
     default:
       return collective_read_vector(communicator, partition, path);
   }
@@ -132,6 +149,8 @@ void collective_write_matrix_file(const Communicator& communicator, const Distri
       return collective_write_petsc_matrix(communicator, matrix, path);
     case FileFormat::scipy:
       return collective_write_scipy_matrix(communicator, matrix, path);
+    case FileFormat::hdf5:
+      return collective_write_hdf5_matrix(communicator, matrix, path);
     default:
       return collective_write_matrix_market(communicator, matrix, path, comment);
   }
@@ -145,6 +164,8 @@ void collective_write_vector_file(const Communicator& communicator, const RowPar
       return collective_write_petsc_vector(communicator, partition, own, path);
     case FileFormat::numpy:
       return collective_write_numpy_vector(communicator, partition, own, path);
+    case FileFormat::hdf5:
+      return collective_write_hdf5_vector(communicator, partition, own, path);
     default:
       return collective_write_vector(communicator, partition, own, path);
   }

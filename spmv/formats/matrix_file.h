@@ -21,10 +21,13 @@ namespace weft::spmv {
 ///     .petsc .bin      PETSc's binary one   matrix, vector
 ///     .npz             SciPy                matrix
 ///     .npy             NumPy                vector
-enum class FileFormat { matrix_market, petsc, scipy, numpy, unknown };
+///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
+enum class FileFormat { matrix_market, petsc, scipy, numpy, hdf5, unknown };
 
 FileFormat format_of(std::string_view path);
 bool is_matrix_file(std::string_view path);
+/// The file alone, without the name of a group or a dataset in it.
+std::string file_of(const std::string& path);
 bool is_vector_file(std::string_view path);
 
 /// Throw comm_thread::InputError, with the endings that there are, where a file of this name cannot

@@ -23,6 +23,9 @@ class SharedOutput {
   SharedOutput(const SharedOutput&) = delete;
   SharedOutput& operator=(const SharedOutput&) = delete;
 
+  /// Of the file while it is written; on rank 0 only.
+  const std::string& temporary_path() const { return temporary_->path(); }
+
   /// Writes at `offset`; a fault is thrown by `collective_finish`. Not collective.
   void write(std::int64_t offset, std::span<const std::byte> bytes);
 

@@ -58,6 +58,7 @@ struct Problem {
   ///     poisson2d:N  poisson2d:NXxNY                 anisotropic3d:N,ex,ey,ez
   ///     poisson3d:N  poisson3d:NXxNYxNZ              irregular:N,nnzr=15,bandwidth=B,seed=1
   ///     poisson3d27:N  poisson3d27:NXxNYxNZ          FILE.mtx[.gz]  FILE.npz  FILE.petsc  FILE.bin
+  ///     FILE.h5[:GROUP]
   ///     anderson3d:N,W=16,seed=1                     holstein-hubbard:sites=6,up=3,…
   ///     diffusion3d:N,constant                       diffusion3d:N,jumps:RATIO
   ///     diffusion3d:N,checkerboard:BLOCK,RATIO       diffusion3d:N,lognormal:SIGMA,seed=1

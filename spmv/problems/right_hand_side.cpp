@@ -33,15 +33,19 @@ RightHandSide RightHandSide::parse(std::string_view word) {
   constexpr std::string_view x_random = "x-random:";
   if (word == "ones") return {RightHandSideKind::ones, 0, {}};
   if (word == "boundary-one") return {RightHandSideKind::boundary_one, 0, {}};
-  for (const std::string_view ending : {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin"})
+  for (const std::string_view ending :
+       {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5"})
     if (word.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
+  for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a dataset
+    if (word.find(within) != std::string_view::npos)
+      return {RightHandSideKind::file, 0, std::string(word)};
   if (word.starts_with(random))
     return {RightHandSideKind::random, parse_seed(word, word.substr(random.size())), {}};
   if (word.starts_with(x_random))
     return {RightHandSideKind::x_random, parse_seed(word, word.substr(x_random.size())), {}};
   fail(word,
        "not a known one; expected ones, boundary-one, random:SEED, x-random:SEED, FILE.mtx, "
-       "FILE.mtx.gz, FILE.npy, FILE.petsc or FILE.bin");
+       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin or FILE.h5");
 }
 
 std::string RightHandSide::name() const {

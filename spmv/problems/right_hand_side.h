@@ -16,7 +16,7 @@ enum class RightHandSideKind { ones, boundary_one, random, x_random, file };
 /// Choice of the right-hand side b.
 struct RightHandSide {
   /// Understands `ones`, `boundary-one`, `random:SEED`, `x-random:SEED`, `FILE.mtx[.gz]`,
-  /// `FILE.npy`, `FILE.petsc`, `FILE.bin`.
+  /// `FILE.npy`, `FILE.petsc`, `FILE.bin`, `FILE.h5[:DATASET]`.
   /// Throws comm_thread::InputError.
   static RightHandSide parse(std::string_view word);
 

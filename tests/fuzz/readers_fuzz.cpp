@@ -10,7 +10,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/matrix_market_entries.h"
@@ -21,6 +24,11 @@
 #include "spmv/formats/scipy_file.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
+#include "tools/job/system_options.h"
+#include "tools/system/checkpoint_options.h"
+#include "tools/system/jacobi_options.h"
+#include "tools/system/schwarz_options.h"
+#include "tools/system/solve_options.h"
 
 namespace {
 
@@ -80,8 +88,66 @@ void read_matrix_market(std::string text) {
   static_cast<void>(entries.parse(left, Values::parse, [](const auto&) {}));
 }
 
+/// The options of the commands that solve, and --config, as the program has them.
+class CommandLine {
+ public:
+  CommandLine() {
+    program_.set_config("--config");
+    weft::tools::add_solve_options(*program_.add_subcommand("solve")->configurable(), solve_);
+    CLI::App& jacobi = *program_.add_subcommand("jacobi")->configurable();
+    weft::tools::add_jacobi_options(jacobi, jacobi_);
+    weft::tools::add_sweep_checkpoint_options(jacobi, jacobi_.checkpoints);
+    weft::tools::add_job_options(jacobi, jacobi_);
+    CLI::App& schwarz = *program_.add_subcommand("schwarz")->configurable();
+    weft::tools::add_schwarz_options(schwarz, schwarz_);
+    weft::tools::add_alpha_option(schwarz, schwarz_);
+    weft::tools::add_job_options(schwarz, schwarz_);
+  }
+
+  /// The last word first. What goes together is checked as the commands do.
+  void parse(std::vector<std::string> words) {
+    program_.parse(std::move(words));
+    if (program_.got_subcommand("solve")) {
+      solve_.set_defaults(weft::spmv::Problem::parse(solve_.problem).is_file());
+      solve_.settings().check();
+    }
+    if (program_.got_subcommand("jacobi")) {
+      jacobi_.check();
+      static_cast<void>(jacobi_.checkpoints.settings());
+    }
+    if (program_.got_subcommand("schwarz")) schwarz_.check();
+  }
+
+ private:
+  CLI::App program_;
+  weft::tools::SolveOptions solve_;
+  weft::tools::JacobiOptions jacobi_;
+  weft::tools::SchwarzOptions schwarz_;
+};
+
+/// Words between line ends.
+void parse_options(const std::string& bytes) {
+  std::vector<std::string> words{""};
+  for (const char byte : bytes)
+    if (byte == '\n')
+      words.emplace_back();
+    else
+      words.back() += byte;
+  std::ranges::reverse(words);
+  CommandLine().parse(std::move(words));
+}
+
+void parse_config(const std::string& bytes) {
+  const MemoryFile file(bytes);
+  CommandLine().parse({file.path(), "--config"});
+}
+
 void read(unsigned char reader, const std::string& bytes) {
   switch (reader) {
+    case 'o':
+      return parse_options(bytes);
+    case 'c':
+      return parse_config(bytes);
     case 'p':
       weft::spmv::Problem::parse(bytes);
       return;
@@ -115,6 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read(data[0], std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
   } catch (const weft::comm_thread::InputError&) {
   } catch (const weft::spmv::TextFault&) {
+  } catch (const CLI::Error&) {
   }
   return 0;
 }

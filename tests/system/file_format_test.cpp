@@ -26,7 +26,7 @@ bool run_script(const std::string& what, const ScratchFolder& folder) {
   const int status =
       std::system(("tests/support/foreign_files " + what + " " + folder.path(".")).c_str());
   if (WEXITSTATUS(status) == exit_code_skipped) {
-    WARN("skipped: SciPy is missing; tools/setup installs it");
+    WARN("skipped: SciPy or h5py is missing; tools/setup installs them");
     return false;
   }
   CHECK(status == 0);
@@ -128,6 +128,43 @@ TEST_CASE("files in a wrong or damaged format are refused in one line") {
   std::string huge = whole;
   huge[4] = huge[8] = '\x11';
   check_refused({"solve", folder.write("huge.petsc", huge)}, "in a file of ");
+}
+
+TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft writes") {
+  const ScratchFolder folder;
+  if (!run_script("write", folder) || !run_script("write-hdf5", folder)) return;
+  convert(1, folder.path("stored.npz"), folder.path("reference.petsc"));
+  const std::string reference = read_file(folder.path("reference.petsc"));
+  for (const std::string name :
+       {"plain.h5", "several.hdf5:systems/second", "packed.h5:a", "wide.h5"}) {
+    convert(3, folder.path(name), folder.path("read.petsc"));
+    INFO(name);
+    CHECK(read_file(folder.path("read.petsc")) == reference);
+  }
+  for (const std::string name : {"several.hdf5:b", "b.h5"}) {
+    convert(3, folder.path(name), folder.path("read.petsc"));
+    INFO(name);
+    CHECK(read_file(folder.path("read.petsc")) == read_file(folder.path("b.petsc")));
+  }
+  convert(2, folder.path("packed.h5:b"), folder.path("read.petsc"));
+  CHECK(read_file(folder.path("read.petsc")).size() == 8 + 97 * 8);
+  std::string first;
+  for (const int ranks : {1, 3}) {
+    convert(ranks, folder.path("deflated.npz"), folder.path("out.h5"));
+    convert(ranks, folder.path("b.npy"), folder.path("x.h5:deep/down/x"));
+    CHECK(run_script("check-hdf5", folder));
+    if (first.empty()) first = read_file(folder.path("out.h5"));
+    CHECK(read_file(folder.path("out.h5")) == first);
+  }
+  check_refused({"solve", folder.path("csc.h5")}, "found the format 'csc'");
+  check_refused({"solve", folder.path("oblong.h5")}, "a square matrix");
+  check_refused({"solve", folder.path("b.h5")}, "found none of the groups with data");
+  check_refused({"solve", folder.path("plain.h5:none")}, "found no group none");
+  check_refused({"convert", folder.path("empty.h5"), folder.path("e.mtx")},
+                "found none of the datasets");
+  check_refused({"solve", folder.write("junk.h5", std::string(100, 'x'))}, "HDF5 file");
+  const std::string whole = read_file(folder.path("plain.h5"));
+  check_refused({"solve", folder.write("cut.h5", whole.substr(0, whole.size() / 2))}, "HDF5 file");
 }
 
 TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on any ranks") {

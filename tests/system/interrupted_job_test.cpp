@@ -167,6 +167,108 @@ TEST_CASE("a signal before the ranks have started ends the job as well") {
   CHECK((result.exit_code == 128 + SIGTERM || result.exit_code == -SIGTERM));
 }
 
+TEST_CASE("sweeps with checkpoints end after a signal with the code for it, and continue") {
+  const ScratchFolder folder;
+  const std::string state = folder.path("state");
+  const std::string sweeps =
+      launch(2) + "jacobi poisson2d:300 --threads 1 --tolerance 1e-6 --check-period 20 ";
+  ShellJob job(sweeps + "--checkpoint " + state);
+  CHECK(job.wait_for("iteration "));
+  CHECK(kill(job.process(), SIGTERM) == 0);
+  const ProgramResult result = job.wait();
+  INFO(result.errors << result.output);
+  CHECK(result.exit_code == 128 + SIGTERM);
+  CHECK_THAT(result.output,
+             Catch::Contains("stopped") && Catch::Contains("checkpoint   1 written"));
+  const std::string restart =
+      sweeps + "--max-iterations 10 --restart " + state + " >" + folder.path("out");
+  CHECK(WEXITSTATUS(std::system((restart + " 2>/dev/null").c_str())) == 3);
+  CHECK_THAT(read_file(folder.path("out")), Catch::Contains("restart      continued after "));
+}
+
+TEST_CASE("tools/run --retries starts again from the newest checkpoint where a rank was lost") {
+  const Checkout checkout;
+  const ScratchFolder folder;
+  const std::string state = folder.path("state");
+  ShellJob job(checkout.path("run") +
+               " solve poisson3d:64 --threads 1 --tolerance 1e-300 --max-seconds 3 --checkpoint " +
+               state + " --checkpoint-every 5it --ranks 2 --retries 2");
+  const auto end = Clock::now() + patience;
+  while (!fs::exists(state) && Clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(weft::tests::signal_rank_below(job.process(), 1, SIGKILL));
+  const ProgramResult result = job.wait();
+  INFO(result.errors << result.output);
+  CHECK(result.exit_code == 6);
+  CHECK_THAT(result.errors, Catch::Contains("weft: rank 1 was lost (process ") &&
+                                Catch::Contains("weft: try 1 of 2: starts again from " + state) &&
+                                !Catch::Contains("try 2"));
+  CHECK_THAT(result.output, Catch::Contains("restart      continued after "));
+}
+
+TEST_CASE("the job script for Slurm puts itself into the queue again until the solve is done") {
+  const ScratchFolder folder;
+  const auto write_program = [&](const std::string& name, const std::string& text) {
+    fs::permissions(folder.write(name, "#!/bin/bash\n" + text), fs::perms::owner_all);
+  };
+  // Notes what it is given; a solve ends with the code in the file `code`, and writes its
+  // checkpoint.
+  write_program("srun",
+                "echo \"srun $*\" >>calls\n[[ $* == *topology* ]] && exit 0\n"
+                "touch weft-7.state weft-7.state.previous\nexit $(<code)\n");
+  write_program("scontrol", "echo \"scontrol $*\" >>calls\n");
+  const auto run = [&](const std::string& code) {
+    folder.write("code", code);
+    folder.write("calls", "");
+    return WEXITSTATUS(
+        std::system(("script=$PWD/docs/examples/job.slurm; cd " + folder.path(".") +
+                     " && PATH=$PWD:$PATH SLURM_JOB_ID=7 SLURM_CPUS_ON_NODE=4 bash $script")
+                        .c_str()));
+  };
+  const auto calls = [&] { return read_file(folder.path("calls")); };
+  CHECK(run("143") == 0);
+  CHECK_THAT(calls(), Catch::Contains("--checkpoint weft-7.state --checkpoint-every 5min\n") &&
+                          Catch::EndsWith("scontrol requeue 7\n"));
+  CHECK(run("143") == 0);
+  CHECK_THAT(calls(), Catch::Contains("--restart weft-7.state\n") &&
+                          Catch::EndsWith("scontrol requeue 7\n"));
+  CHECK(run("3") == 3);  // not converged: nobody runs it again
+  CHECK_THAT(calls(), !Catch::Contains("scontrol"));
+  CHECK(run("0") == 0);
+  CHECK_THAT(calls(), !Catch::Contains("scontrol"));
+  CHECK_FALSE(fs::exists(folder.path("weft-7.state")));
+  CHECK_FALSE(fs::exists(folder.path("weft-7.state.previous")));
+}
+
+TEST_CASE("a solve goes on where its checkpoints find a full or a read-only disk") {
+  if (std::system("unshare --mount true 2>/dev/null") != 0) {
+    WARN("skipped: mounting is not allowed here");
+    return;
+  }
+  const ScratchFolder folder;
+  // 8 MB: a state has 1.5 MB, and there are three of them while one is written.
+  const std::string script = folder.write(
+      "script",
+      "disk=$1\nmkdir $disk\nmount -t tmpfs -o size=8m tmpfs $disk\n"
+      "solve=(mpiexec.mpich -n 2 tools/weft solve poisson3d:40 --threads 1 --tolerance 1e-300)\n"
+      "\"${solve[@]}\" --max-seconds 4 --checkpoint $disk/state --checkpoint-every 5it &\n"
+      "until [[ -e $disk/state.previous ]]; do sleep 0.01; done\n"
+      "head -c 9m /dev/zero >$disk/fill 2>/dev/null\nsleep 0.7\nrm $disk/fill\n"
+      "until mount -o remount,ro $disk 2>/dev/null; do sleep 0.001; done\n"
+      "code=0\nwait $! || code=$?\necho first $code\nmount -o remount,rw $disk\n"
+      "code=0\n\"${solve[@]}\" --max-seconds 0.1 --restart $disk/state || code=$?\n"
+      "echo second $code\nls $disk\n");
+  ShellJob job("timeout 60 unshare --mount bash " + script + " " + folder.path("disk"));
+  const ProgramResult result = job.wait();
+  INFO(result.errors << result.output);
+  CHECK_THAT(result.errors,
+             Catch::Contains("cannot be written (No space left on device); the solve goes on") &&
+                 Catch::Contains("cannot be written (Read-only file system); the solve goes on"));
+  CHECK_THAT(result.output, Catch::Contains("first 6\n") && Catch::Contains("second 6\n") &&
+                                Catch::Contains("restart      continued after ") &&
+                                Catch::EndsWith("state\nstate.previous\n"));
+}
+
 TEST_CASE("the exit code under the launcher is the one that the ranks agreed on") {
   const auto code = [](const std::string& arguments) {
     const ScratchFolder folder;
@@ -196,6 +298,20 @@ TEST_CASE("ranks that end without having agreed on an exit code have not succeed
   CHECK(code("kill -KILL $$") == 128 + SIGKILL);
   CHECK(code("printf \"at 1\\x1erank 0 12 here\\nnext\\n\\x1eexit 0\\n\" >&2") == 0);
   CHECK(read_file(folder.path("errors")) == "at 1next\n");
+}
+
+TEST_CASE("what a rank that is killed leaves in memory is removed, and what others use is not") {
+  const ScratchFolder folder;
+  const std::string left = "/dev/shm/mpich_shar_tmp_left" + std::to_string(getpid());
+  const std::string used = "/dev/shm/mpich_shar_tmp_used" + std::to_string(getpid());
+  ShellJob other("bash -c 'exec 9>" + used + "; sleep 60'");
+  while (!fs::exists(used)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::string line =
+      "tools/launch bash -c 'touch " + left + "; kill -KILL $$' 2>" + folder.path("errors");
+  CHECK(WEXITSTATUS(std::system(line.c_str())) == 128 + SIGKILL);
+  CHECK_FALSE(fs::exists(left));
+  CHECK(fs::exists(used));
+  fs::remove(used);
 }
 
 TEST_CASE("a killed rank is named, with an exit code of its own") {

@@ -36,7 +36,7 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
     spmv::check_vector_file(options.to);
   else if (options.grid.empty())
     throw comm_thread::InputError(options.to + ": found without a grid; expected --grid NXxNYxNZ");
-  spmv::collective_check_writable(job.world(), options.to);
+  spmv::collective_check_writable(job.world(), spmv::file_of(options.to));
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
   if (contents.is_matrix) {
@@ -70,8 +70,8 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
   CLI::App& command =
       *program.add_subcommand("convert", "write a matrix or a vector in another file format");
   const std::string matrices =
-      "a matrix as .mtx, .mtx.gz, .petsc, .bin or .npz,\n"
-      "a vector as .mtx, .mtx.gz, .petsc, .bin or .npy";
+      "a matrix as .mtx, .mtx.gz, .petsc, .bin, .npz or .h5,\n"
+      "a vector as .mtx, .mtx.gz, .petsc, .bin, .npy or .h5";
   command.add_option("in", options->from, matrices)->required()->type_name("IN");
   command.add_option("out", options->to, "the same endings; a vector as .vti with --grid")
       ->required()
@@ -84,11 +84,13 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
   add_job_options(command, *options);
   command.footer(
       "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"
-      "SciPy's sparse matrices (.npz), NumPy's arrays (.npy), VTK's images (.vti).\n"
+      "SciPy's sparse matrices (.npz), NumPy's arrays (.npy), HDF5 (.h5, .hdf5;\n"
+      "FILE.h5:NAME where there are several), VTK's images (.vti).\n"
       "Examples:\n"
       "  weft convert matrix.mtx.gz matrix.npz\n"
       "  mpiexec.mpich -n 4 weft convert matrix.petsc matrix.mtx\n"
       "  weft convert x.mtx x.npy\n"
+      "  weft convert state.h5:A/system matrix.petsc\n"
       "  weft convert x.npy x.vti --grid 64x64x64      (ParaView opens it)\n"
       "Exit code: 0 done, 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = convert(session, *options); });

@@ -7,14 +7,16 @@
 
 #include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
-#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
 #include "tools/job/timeline.h"
+#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/jacobi_report.h"
+#include "tools/system/checkpoint_options.h"
 #include "tools/system/jacobi_options.h"
 #include "tools/system/jacobi_system.h"
+#include "tools/system/job_checkpoints.h"
 
 namespace weft::tools {
 namespace {
@@ -46,10 +48,13 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   JacobiSystem system(job, options);
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
   const double setup_seconds = watch.seconds();
+  JobCheckpoints checkpoints(job, options.checkpoints);
+  system.use(checkpoints.get());
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
   timeline.collective_start();
-  const JacobiRun run = system.run(options, progress);
+  JacobiRun run = system.run(options, progress);
   progress.clear();
+  checkpoints.finish(run.report.status, run.report.explanation);
 
   Json report = collective_start_report(job, "jacobi");
   report["problem"] = system_report(system);
@@ -61,14 +66,18 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   report["relative_residual"] = run.report.relative_residual;
   report["seconds"] = {
       {"total", watch.seconds()}, {"setup", setup_seconds}, {"solve", report["jacobi"]["seconds"]}};
+  if (checkpoints.get())
+    report["checkpoints"] =
+        collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
     print_summary(report, options);
+    if (checkpoints.get()) print_checkpoints(report["checkpoints"], run.report.seconds);
     print_trace(report);
   }
-  return run.report.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+  return checkpoints.exit_code(run.report.status);
 }
 
 }  // namespace
@@ -78,6 +87,7 @@ void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& sessio
   CLI::App& command =
       *program.add_subcommand("jacobi", "sweep: synchronous, asynchronous or racy Jacobi");
   add_jacobi_options(command, *options);
+  add_sweep_checkpoint_options(command, options->checkpoints);
   add_job_options(command, *options);
   add_trace_option(command, *options);
   command.footer(
@@ -89,7 +99,8 @@ void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& sessio
       "  weft jacobi matrix.mtx --variant async --inner cg:1e-2 --json report.json\n"
       "  mpiexec.mpich -n 2 weft jacobi matrix.mtx --inner schwarz:partition=metis,kind=optimized\n"
       "tools/run jacobi ... --plot FILE.svg draws the report.\n"
-      "Exit code: 0 converged, 3 not converged, 2 bad input.");
+      "Exit code: 0 converged, 3 not converged, 2 bad input, 128 + N: ended by signal N with\n"
+      "a checkpoint.");
   command.callback([options, &session, &exit_code] { exit_code = jacobi(session, *options); });
 }
 

@@ -7,12 +7,14 @@
 
 #include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
-#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
 #include "tools/job/timeline.h"
+#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/schwarz_report.h"
+#include "tools/system/checkpoint_options.h"
+#include "tools/system/job_checkpoints.h"
 #include "tools/system/schwarz_options.h"
 #include "tools/system/schwarz_system.h"
 
@@ -41,10 +43,13 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
   SchwarzSystem system(job, options);
+  JobCheckpoints checkpoints(job, options.checkpoints);
+  system.use(checkpoints.get());
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
   timeline.collective_start();
-  const SchwarzRun run = system.run(options, progress);
+  SchwarzRun run = system.run(options, progress);
   progress.clear();
+  checkpoints.finish(run.report.status, run.report.explanation);
 
   Json report = collective_start_report(job, "schwarz");
   report["problem"] = schwarz_system_report(system, options);
@@ -55,14 +60,18 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   report["iterations"] = run.report.iterations;
   report["relative_residual"] = run.report.relative_residual;
   report["seconds"] = {{"total", watch.seconds()}, {"solve", report["schwarz"]["seconds"]}};
+  if (checkpoints.get())
+    report["checkpoints"] =
+        collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
     print_summary(report, options);
+    if (checkpoints.get()) print_checkpoints(report["checkpoints"], run.report.seconds);
     print_trace(report);
   }
-  return run.report.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+  return checkpoints.exit_code(run.report.status);
 }
 
 }  // namespace
@@ -73,6 +82,7 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
   CLI::App& command = *program.add_subcommand(
       "schwarz", "2-D Poisson by optimized Schwarz, subdomain by subdomain");
   add_schwarz_options(command, *options);
+  add_sweep_checkpoint_options(command, options->checkpoints);
   add_alpha_option(command, *options);
   add_job_options(command, *options);
   add_trace_option(command, *options);
@@ -86,7 +96,8 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "    --transport one-sided:flush --inject slow:1:8\n"
       "For other matrices: weft jacobi MATRIX --inner schwarz, weft solve MATRIX\n"
       "  --preconditioner schwarz\n"
-      "Exit code: 0 converged, 3 not converged, 2 bad input.");
+      "Exit code: 0 converged, 3 not converged, 2 bad input, 128 + N: ended by signal N with\n"
+      "a checkpoint.");
   command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
 }
 

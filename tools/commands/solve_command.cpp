@@ -1,7 +1,6 @@
 #include "tools/commands/solve_command.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,19 +22,17 @@
 #include "spmv/modes/mode.h"
 #include "tools/commands/solve_forecast.h"
 #include "tools/job/counters.h"
-#include "tools/job/exit_codes.h"
 #include "tools/job/job.h"
-#include "tools/job/launcher_record.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
 #include "tools/job/residual_history.h"
-#include "tools/job/stop_signals.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
+#include "tools/system/job_checkpoints.h"
 #include "tools/system/memory_forecast.h"
 #include "tools/system/solve_options.h"
 #include "tools/system/solve_system.h"
@@ -45,7 +42,6 @@ namespace {
 
 using library::ChosenSolver;
 using solver::SolveReport;
-using solver::SolveStatus;
 
 /// What a run of the command tells of a solve while it goes on.
 class Watcher {
@@ -191,34 +187,6 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
                                   "; expected a problem on a grid, or another ending");
 }
 
-/// The checkpoints that `options` ask for; null: none. Collective. Throws comm_thread::InputError.
-std::unique_ptr<solver::Checkpoints> collective_make_checkpoints(Job& job,
-                                                                 const CheckpointOptions& options) {
-  if (!options.is_used()) return nullptr;
-  solver::Checkpoints::Options settings = options.settings();
-  settings.stop_signal = StopSignals::caught;
-  settings.on_failure = [](const std::string& why) {
-    fmt::print(stderr, "weft: {}; the solve goes on without this checkpoint\n", why);
-  };
-  if (!options.path.empty() && job.is_root()) tell_launcher("orderly");
-  return std::make_unique<solver::Checkpoints>(job.comm_thread_world(), job.comm_thread(),
-                                               settings);
-}
-
-/// Ends the writing, and says in `result` which signal has ended the solve.
-void finish(solver::Checkpoints& checkpoints, SolveReport& result) {
-  checkpoints.close();
-  if (result.status == SolveStatus::stopped && checkpoints.stop_signal() != 0)
-    result.explanation = fmt::format("by signal {} ({})", checkpoints.stop_signal(),
-                                     strsignal(checkpoints.stop_signal()));
-}
-
-int exit_code_of(SolveStatus status, int signal) {
-  if (status == SolveStatus::stopped && signal != 0) return exit_code_of_signal + signal;
-  if (status == SolveStatus::converged) return 0;
-  return status == SolveStatus::out_of_time ? exit_code_out_of_time : exit_code_not_converged;
-}
-
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
@@ -237,7 +205,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
   if (!options.solution_path.empty())
-    spmv::collective_check_writable(job.world(), options.solution_path);
+    spmv::collective_check_writable(job.world(), spmv::file_of(options.solution_path));
 
   const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
   if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
@@ -253,17 +221,16 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     facts.mode_choice = choice.why;
   }
   facts.communication = collective_measure_communication(job, system.op());
-  std::optional<StopSignals> signals;
-  if (!options.checkpoints.path.empty()) signals.emplace();
-  const auto checkpoints = collective_make_checkpoints(job, options.checkpoints);
+  JobCheckpoints job_checkpoints(job, options.checkpoints);
+  const solver::Checkpoints* const checkpoints = job_checkpoints.get();
   Watcher watcher(job, options.stop.tolerance, watch, forecast, timeline, facts);
   library::SolveHooks hooks = watcher.hooks();
-  hooks.checkpoints = checkpoints.get();
+  hooks.checkpoints = job_checkpoints.get();
   ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
   watcher.begin_with(solver);
   SolveReport result = solver.collective_solve(system.b(), initial);
   watcher.end();
-  if (checkpoints) finish(*checkpoints, result);
+  job_checkpoints.finish(result.status, result.explanation);
   options.method = solver.settings().method;
   options.preconditioner = solver.settings().preconditioner;
   if (!options.solution_path.empty())
@@ -285,7 +252,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     if (checkpoints) print_checkpoints(report["checkpoints"], result.solve_seconds);
     print_trace(report);
   }
-  return exit_code_of(result.status, checkpoints ? checkpoints->stop_signal() : 0);
+  return job_checkpoints.exit_code(result.status);
 }
 
 }  // namespace

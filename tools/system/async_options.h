@@ -8,6 +8,7 @@
 
 #include "solver/sweep/disturbance.h"
 #include "tools/job/system_options.h"
+#include "tools/system/checkpoint_options.h"
 
 namespace weft::tools {
 
@@ -24,6 +25,7 @@ struct AsyncOptions : SystemOptions {
   double tolerance;
   int max_in_flight;
   std::int64_t max_iterations = 1'000'000;
+  CheckpointOptions checkpoints;
 
   bool is_sync() const { return variant == "sync"; }
   /// Threads of one rank instead of ranks?

@@ -59,12 +59,15 @@ solver::Checkpoints::Options CheckpointOptions::settings() const {
           .every_iterations = interval->iterations};
 }
 
-void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
+                            const std::string& limits) {
   command
-      .add_option("--checkpoint", options.path,
-                  "keep the state of the solve in this file, for --restart FILE, while it goes on\n"
-                  "and where SIGTERM, SIGINT, SIGUSR1 or SIGUSR2, --max-seconds or\n"
-                  "--max-iterations end it; FILE.previous is the state before")
+      .add_option(
+          "--checkpoint", options.path,
+          std::string(
+              "keep the state of the solve in this file, for --restart FILE, while it goes on\n") +
+              "and where SIGTERM, SIGINT, SIGUSR1 or SIGUSR2" + limits +
+              " end it; FILE.previous is the state before")
       ->type_name("FILE");
   command
       .add_option("--checkpoint-every", options.every,
@@ -72,6 +75,16 @@ void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
       ->check(fault_of_interval)
       ->capture_default_str()
       ->type_name("TIME");
+}
+
+void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
+  add_checkpoint_options(command, options, " or\n--max-iterations");
+  command
+      .add_option("--restart", options.from,
+                  "continue from a file that --checkpoint has written, on any number of ranks\n"
+                  "and threads; synchronous sweeps with the bits of a run that was not\n"
+                  "interrupted, the others from its values")
+      ->type_name("FILE");
 }
 
 }  // namespace weft::tools

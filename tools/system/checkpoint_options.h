@@ -20,7 +20,12 @@ struct CheckpointOptions {
   solver::Checkpoints::Options settings() const;
 };
 
-/// --checkpoint and --checkpoint-every; `from` is set by --restart.
-void add_checkpoint_options(CLI::App& command, CheckpointOptions& options);
+/// --checkpoint and --checkpoint-every; `from` is set by --restart. `limits`: the options that end
+/// a run.
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
+                            const std::string& limits);
+
+/// The same with --restart FILE, for commands that sweep.
+void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options);
 
 }  // namespace weft::tools

@@ -7,6 +7,8 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "solver/checkpoint/packed_rows.h"
+#include "solver/checkpoint/system_checksum.h"
 #include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
 #include "solver/multigrid/sweepers/multigrid_sweeper.h"
 #include "solver/sweep/async_iteration.h"
@@ -206,6 +208,25 @@ JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& 
   return run;
 }
 
+solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& options) const {
+  solver::SolveIdentity identity =
+      solver::identity_of(options.is_grid() ? "jacobi on a grid" : options.method(), rows_);
+  std::string settings = options.inner;
+  if (options.is_grid()) {
+    identity.matrix = solver::text_checksum(name_);
+    identity.right_hand_side = solver::text_checksum(right_hand_side_);
+  } else {
+    spmv::LinearOperator* const op =
+        operator_ ? static_cast<spmv::LinearOperator*>(operator_.get()) : stencil_.get();
+    identity.matrix = solver::collective_matrix_checksum(*op, *spmv::parse_mode(options.mode));
+    identity.right_hand_side = solver::collective_checksum(*op, b_.data());
+    if (options.inner.empty())
+      settings = fmt::format("{:a} {:a}", parameters_.weight, parameters_.momentum);
+  }
+  identity.preconditioner = solver::text_checksum(settings);
+  return identity;
+}
+
 JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
                                 const JacobiOptions& options, ProgressLine& progress,
                                 const std::function<void(double)>& on_residual) {
@@ -214,6 +235,11 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
     progress.update(iteration, residual);
   };
   const int rank = job_.world().rank();
+  if (checkpoints_) {
+    const solver::KeptState& state = *sweeper.kept_state();
+    checkpoints_->collective_open(state.rows(), job_.team(), collective_identity(options),
+                                  state.vector_count());
+  }
   JacobiRun run;
   if (options.parsed_variant() == JacobiVariant::sync) {
     solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), sweeper,
@@ -224,6 +250,7 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
                                      .check_period = options.sweeps_per_check(),
                                      .halo_period = options.parsed_halo_period(),
                                      .disturbance = disturbance_of(options, rank),
+                                     .checkpoints = checkpoints_,
                                      .on_check = show});
     run.report = iteration.run(b_norm);
   } else {
@@ -239,6 +266,7 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
          .tolerance = options.tolerance,
          .max_iterations = options.max_iterations,
          .disturbance = disturbance_of(options, rank),
+         .checkpoints = checkpoints_,
          .on_contribution = show});
     run.report = iteration.run(b_norm);
   }
@@ -258,7 +286,10 @@ JacobiRun JacobiSystem::run_threads(const JacobiOptions& options) {
                                  .max_iterations = options.max_iterations,
                                  .check_period = options.sweeps_per_check(),
                                  .contribution_period = options.sweeps_per_check(),
-                                 .faults = options.parsed_faults()});
+                                 .faults = options.parsed_faults(),
+                                 .checkpoints = checkpoints_});
+  if (checkpoints_)
+    checkpoints_->collective_open(jacobi.rows(), job_.team(), collective_identity(options), 1);
   solver::ThreadedReport report = jacobi.run();
   JacobiRun run;
   run.iterations = report.iterations;

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/checkpoint_file.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/sweeper.h"
 #include "solver/sweepers/jacobi_spectrum.h"
@@ -51,6 +53,10 @@ class JacobiSystem {
   /// Weight and momentum as used.
   const solver::RichardsonParameters& parameters() const { return parameters_; }
 
+  /// Runs from now on keep their states there, and begin from the one that it has; null: none.
+  /// Lifetime: outlives them.
+  void use(solver::Checkpoints* checkpoints) { checkpoints_ = checkpoints; }
+
   /// `options`: as those it was loaded with, but for how to sweep.
   JacobiRun run(const JacobiOptions& options, ProgressLine& progress);
 
@@ -58,6 +64,8 @@ class JacobiSystem {
   void load_matrix(const JacobiOptions& options);
   void load_grid_problem(const JacobiOptions& options);
   void estimate_spectrum(const JacobiOptions& options);
+  /// The recurrence is named after the method and everything that its state depends on.
+  solver::SolveIdentity collective_identity(const JacobiOptions& options) const;
   JacobiRun run_threads(const JacobiOptions& options);
   JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
@@ -69,6 +77,7 @@ class JacobiSystem {
                     ProgressLine& progress, const std::function<void(double)>& on_residual = {});
 
   Job& job_;
+  solver::Checkpoints* checkpoints_ = nullptr;
   std::string name_;
   std::string right_hand_side_;
   std::int64_t rows_ = 0;

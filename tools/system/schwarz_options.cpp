@@ -65,6 +65,9 @@ void SchwarzOptions::check() const {
   if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
     throw InputError("--coarse: found " + coarse +
                      " with one subdomain or one point per side; expected 2 or more of both");
+  if (checkpoints.is_used() && fixed_seconds > 0)
+    throw InputError(
+        "--seconds: found with --checkpoint or --restart; expected a run until converged");
   if (waits_in_turn() && (!is_sync() || transport != "two-sided"))
     throw InputError("--wait: found wait with --variant " + variant + ", --transport " + transport +
                      "; expected it with sync over two-sided only");

@@ -13,6 +13,7 @@
 #include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/termination/detector_kind.h"
+#include "solver/checkpoint/system_checksum.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sync_iteration.h"
@@ -126,7 +127,7 @@ void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRu
 SchwarzRun SchwarzSystem::run(const SchwarzOptions& options, ProgressLine& progress) {
   std::vector<AlphaTrial> trials;
   const double alpha = choose_alpha(options, progress, trials);
-  SchwarzRun run = run_with(options, alpha, progress);
+  SchwarzRun run = run_with(options, alpha, progress, checkpoints_);
   run.alpha_trials = std::move(trials);
   return run;
 }
@@ -146,7 +147,7 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
     if (std::isfinite(fewest))
       synchronous.max_iterations =
           std::min(options.max_iterations, static_cast<std::int64_t>(1.5 * fewest) + 1);
-    const SchwarzRun run = run_with(synchronous, alpha, progress);
+    const SchwarzRun run = run_with(synchronous, alpha, progress, nullptr);
     trials.push_back({alpha, iterations_to(options.tolerance, run.report)});
     fewest = std::min(fewest, trials.back().iterations);
     return trials.back().iterations;
@@ -154,12 +155,30 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
   return search_least(by_theory, try_alpha);
 }
 
+solver::SolveIdentity SchwarzSystem::identity(const SchwarzOptions& options,
+                                              const SchwarzRun& run) const {
+  solver::SolveIdentity identity = solver::identity_of(
+      fmt::format("schwarz, local solver {}", solver::name(run.local_solver)), rows());
+  identity.matrix = solver::text_checksum(name());
+  identity.right_hand_side = solver::text_checksum(options.right_hand_side);
+  identity.preconditioner = solver::text_checksum(fmt::format(
+      "{} {} {:a} {}", options.tiles_per_side, options.overlap, run.problem.alpha, options.coarse));
+  return identity;
+}
+
 SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
-                                   ProgressLine& progress) {
+                                   ProgressLine& progress, solver::Checkpoints* checkpoints) {
   SchwarzRun run;
   run.problem = options.problem();
   run.problem.alpha = alpha;
   choose_local_solver(options, run);
+  if (checkpoints && options.local_solver == "auto")
+    for (const auto kind : {solver::BoxSolverKind::cholmod, solver::BoxSolverKind::tensor}) {
+      SchwarzRun other = run;
+      other.local_solver = kind;
+      const auto found = identity(options, other).recurrence;
+      if (checkpoints->state_name() == found.data()) run.local_solver = kind;
+    }
   solver::TileSweeper::Options how{.tolerance = options.tolerance,
                                    .local_solver = run.local_solver};
   if (options.has_coarse())
@@ -176,7 +195,9 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   solver::TileSweeper& tiles = *made;
   run.tile_count = std::ssize(tiles.tiles());
   const double before = tiles.solve_seconds(0);
-  run_on(tiles, options, progress, run);
+  if (checkpoints)
+    checkpoints->collective_open(tiles.rows(), job_.team(), identity(options, run), 1);
+  run_on(tiles, options, progress, checkpoints, run);
   run.solve_seconds = tiles.solve_seconds(0) - before;
   run.solve_count = tiles.solve_count();
   run.worst_tile_residual = tiles.worst_tile_residual();
@@ -184,14 +205,15 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
 }
 
 void SchwarzSystem::run_on(solver::TileSweeper& tiles, const SchwarzOptions& options,
-                           ProgressLine& progress, SchwarzRun& run) {
+                           ProgressLine& progress, solver::Checkpoints* checkpoints,
+                           SchwarzRun& run) {
   const auto run_both = [&](auto&& both) {
-    run.report = iterate(both, options, progress);
+    run.report = iterate(both, options, progress, checkpoints);
     run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
     run.corrections = both.correction_count();
   };
   if (!options.has_coarse())
-    run.report = iterate(tiles, options, progress);
+    run.report = iterate(tiles, options, progress, checkpoints);
   else if (options.is_sync())
     run_both(solver::SyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
   else
@@ -200,7 +222,8 @@ void SchwarzSystem::run_on(solver::TileSweeper& tiles, const SchwarzOptions& opt
 
 solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
                                                const SchwarzOptions& options,
-                                               ProgressLine& progress) {
+                                               ProgressLine& progress,
+                                               solver::Checkpoints* checkpoints) {
   const double b_norm = collective_start_residual(job_, sweeper);
   const solver::Disturbance disturbance(options.parsed_faults(), job_.world().rank());
   const auto show = [&](std::int64_t iteration, double residual) {
@@ -216,6 +239,7 @@ solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
          .check_period = 1,
          .fixed_seconds = options.fixed_seconds,
          .disturbance = disturbance,
+         .checkpoints = checkpoints,
          .on_check = show});
     return iteration.run(b_norm);
   }
@@ -228,6 +252,7 @@ solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
        .max_iterations = options.max_iterations,
        .fixed_seconds = options.fixed_seconds,
        .disturbance = disturbance,
+       .checkpoints = checkpoints,
        .on_contribution = show});
   return iteration.run(b_norm);
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "solver/checkpoint/checkpoint_file.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/sweeper.h"
 #include "solver/tiles/box_solver_kind.h"
@@ -57,17 +59,23 @@ class SchwarzSystem {
   double choose_alpha(const SchwarzOptions& options, ProgressLine& progress,
                       std::vector<AlphaTrial>& trials);
 
+  /// As JacobiSystem::use.
+  void use(solver::Checkpoints* checkpoints) { checkpoints_ = checkpoints; }
+
   SchwarzRun run(const SchwarzOptions& options, ProgressLine& progress);
 
  private:
-  SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress);
+  solver::SolveIdentity identity(const SchwarzOptions& options, const SchwarzRun& run) const;
+  SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress,
+                      solver::Checkpoints* checkpoints);
   void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
   void run_on(solver::TileSweeper& tiles, const SchwarzOptions& options, ProgressLine& progress,
-              SchwarzRun& run);
+              solver::Checkpoints* checkpoints, SchwarzRun& run);
   solver::IterationReport iterate(solver::Sweeper& sweeper, const SchwarzOptions& options,
-                                  ProgressLine& progress);
+                                  ProgressLine& progress, solver::Checkpoints* checkpoints);
 
   Job& job_;
+  solver::Checkpoints* checkpoints_ = nullptr;
   solver::SchwarzProblem problem_;
   solver::TilePartition partition_;
 };

@@ -93,7 +93,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option(
           "--rhs", options.right_hand_side,
           "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
-          "file .mtx, .mtx.gz, .npy, .petsc, .bin; default: boundary-one for grids, ones for\n"
+          "file .mtx, .mtx.gz, .npy, .petsc, .bin, .h5; default: boundary-one for grids, ones for\n"
           "files, random:1 otherwise")
       ->type_name("RHS");
   add_operator_option(command, options.operator_kind);
@@ -193,7 +193,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(fault_of_restart)
       ->allow_extra_args(false)
       ->type_name("M|FILE");
-  add_checkpoint_options(command, options.checkpoints);
+  add_checkpoint_options(command, options.checkpoints, ", --max-seconds or\n--max-iterations");
   add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},
              "halo exchange: vector (before the product), overlap (MPI, during it),\n"
              "overlap-test (MPI, tested at intervals during it) or task (communication\n"
@@ -225,7 +225,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_format_option(command, options);
   command
       .add_option("--solution", options.solution_path,
-                  "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin")
+                  "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin,\n"
+                  "HDF5 .h5")
       ->type_name("FILE");
   command.add_flag("--dry-run", options.is_dry_run,
                    "only forecast the memory that each rank and node will need");

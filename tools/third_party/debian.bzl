@@ -50,6 +50,8 @@ _WITH_FOLDER = {
         ["OMPI_SKIP_MPICXX"],
     ),
     "cholmod": (["/usr/include/suitesparse"], ["-lcholmod", "-lsuitesparseconfig"], []),
+    # Without MPI: ranks read and write past it.
+    "hdf5": (["/usr/include/hdf5/serial"], ["-L/usr/lib/{triple}/hdf5/serial", "-lhdf5"], []),
     "klu": (["/usr/include/suitesparse"], ["-lklu"], []),
 }
 

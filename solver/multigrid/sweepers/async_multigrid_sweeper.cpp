@@ -298,6 +298,22 @@ void AsyncMultigridSweeper::record(const TeamThread& thread) {
                 [&](std::size_t first, std::size_t) { return values_.recorded() + first; });
 }
 
+void AsyncMultigridSweeper::save(const TeamThread& thread, const PackedRows& rows,
+                                 std::size_t /*vector*/, double* packed) {
+  const GridBox& own = values_.layout().own();
+  std::vector<std::size_t> places;
+  rows.for_each_piece(
+      thread, [&](std::size_t, std::size_t place, std::size_t) { places.push_back(place); });
+  std::size_t next = 0;  // the pieces are the lines of the box, in the same order
+  copy_smoothed(thread, own, [&](std::size_t, std::size_t) { return packed + places[next++]; });
+}
+
+void AsyncMultigridSweeper::load(const TeamThread& thread, const PackedRows& rows,
+                                 std::size_t /*vector*/, const double* packed,
+                                 std::int64_t /*sweep*/) {
+  rows.unpack(thread, packed, values_.x());
+}
+
 /// Smoothed values become the current ones; the correction that is still to come is for them.
 void AsyncMultigridSweeper::settle(const TeamThread& thread) {
   const GridBox& own = values_.layout().own();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "solver/checkpoint/packed_rows.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/passes/finest_residual.h"
@@ -23,6 +25,7 @@
 #include "solver/multigrid/sweepers/coarse_server.h"
 #include "solver/multigrid/sweepers/grid_values.h"
 #include "solver/multigrid/sweepers/own_restriction.h"
+#include "solver/sweep/kept_state.h"
 #include "solver/sweep/sweeper.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/sums/binned_sum.h"
@@ -50,7 +53,7 @@ namespace weft::solver {
 /// Rank 0 needs memory for the other grids, a seventh of all points, and messages to all ranks.
 /// Source: Wolfson-Pou and Chow 2019, "Asynchronous multigrid methods"; gathering, questions and
 /// answers are ours.
-class AsyncMultigridSweeper final : public Sweeper {
+class AsyncMultigridSweeper final : public Sweeper, public KeptState {
  public:
   struct Options {
     int steps = 3;  // of the smoother on the finest grid
@@ -84,6 +87,15 @@ class AsyncMultigridSweeper final : public Sweeper {
                     comm_thread::ExactAccumulator& residual_square) override;
   void record(const comm_thread::TeamThread& thread) override;
   void settle(const comm_thread::TeamThread& thread) override;
+
+  KeptState* kept_state() override { return this; }
+  PackedRows rows() const override { return values_.rows(); }
+  /// Smoothed values.
+  void save(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            double* packed) override;
+  /// Before the first sweep.
+  void load(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            const double* packed, std::int64_t sweep) override;
 
  private:
   enum class Phase { smoothing, asking, correcting };

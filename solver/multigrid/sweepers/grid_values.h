@@ -8,6 +8,8 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/checkpoint/packed_rows.h"
+#include "solver/sweep/kept_grid.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil_operator.h"
@@ -50,6 +52,11 @@ class GridValues {
   /// What `record` has copied; null before.
   const double* recorded() const { return recorded_.data(); }
   double* recorded() { return recorded_.data(); }
+
+  /// For checkpoints.
+  PackedRows rows() const {
+    return pack_grid(layout_, op_.partition().domain(), team().thread_count());
+  }
 
   /// ‖b‖², the same bits on any ranks. Collective. Thread: the main thread, outside the team.
   double collective_b_square() const;

@@ -88,6 +88,16 @@ void MultigridSweeper::make_new_values(const TeamThread& thread) {
 
 void MultigridSweeper::finish_sweep() { values_.swap_values(new_values_); }
 
+void MultigridSweeper::save(const TeamThread& thread, const PackedRows& rows,
+                            std::size_t /*vector*/, double* packed) {
+  rows.pack(thread, values_.x(), packed);
+}
+
+void MultigridSweeper::load(const TeamThread& thread, const PackedRows& rows,
+                            std::size_t /*vector*/, const double* packed, std::int64_t /*sweep*/) {
+  rows.unpack(thread, packed, values_.x());
+}
+
 void MultigridSweeper::add_residual(const TeamThread& thread, SweepState state,
                                     ExactAccumulator& residual_square) {
   const FinestResidual finest =

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -8,9 +10,11 @@
 #include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
+#include "solver/checkpoint/packed_rows.h"
 #include "solver/multigrid/additive_cycle.h"
 #include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/sweepers/grid_values.h"
+#include "solver/sweep/kept_state.h"
 #include "solver/sweep/sweeper.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/modes/mode.h"
@@ -23,7 +27,7 @@ namespace weft::solver {
 ///
 /// The values, iterations and residuals have the same bits for any ranks, threads and modes.
 /// A sweep is collective: the cycle has messages of its own.
-class MultigridSweeper final : public Sweeper {
+class MultigridSweeper final : public Sweeper, public KeptState {
  public:
   enum class Cycle { additive, multiplicative };
 
@@ -59,6 +63,14 @@ class MultigridSweeper final : public Sweeper {
   void add_residual(const comm_thread::TeamThread& thread, SweepState state,
                     comm_thread::ExactAccumulator& residual_square) override;
   void record(const comm_thread::TeamThread& thread) override { values_.record(thread); }
+
+  KeptState* kept_state() override { return this; }
+  PackedRows rows() const override { return values_.rows(); }
+  std::vector<double*> scalars() override { return {&bound_}; }
+  void save(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            double* packed) override;
+  void load(const comm_thread::TeamThread& thread, const PackedRows& rows, std::size_t vector,
+            const double* packed, std::int64_t sweep) override;
 
  private:
   FinestResidual residual(const double* x) const;

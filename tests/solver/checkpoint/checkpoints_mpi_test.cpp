@@ -1,12 +1,10 @@
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -29,6 +27,7 @@
 #include "spmv/problems/generator.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/shared_folder.h"
 #include "tests/support/thread_count.h"
 
 namespace weft::solver {
@@ -41,35 +40,7 @@ using comm_thread::ComputeTeam;
 using spmv::LinearOperator;
 using spmv::Mode;
 using spmv::Segment;
-
-/// A folder that all ranks see.
-class SharedFolder {
- public:
-  explicit SharedFolder(const Communicator& world) : world_(world) {
-    std::string name;
-    if (world.is_root()) {
-      const char* const parent = std::getenv("TEST_TMPDIR");
-      name =
-          std::string(parent ? parent : "/tmp") + "/weft-checkpoints-" + std::to_string(getpid());
-      fs::create_directories(name);
-    }
-    world.broadcast(name, 0);
-    path_ = name;
-  }
-  ~SharedFolder() {
-    world_.barrier();
-    std::error_code error;
-    if (world_.is_root()) fs::remove_all(path_, error);
-  }
-  SharedFolder(const SharedFolder&) = delete;
-  SharedFolder& operator=(const SharedFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ / name; }
-
- private:
-  const Communicator& world_;
-  fs::path path_;
-};
+using tests::SharedFolder;
 
 /// Solution by global row.
 using Solution = std::map<std::int64_t, std::uint64_t>;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm_thread/mpi/communicator.h"
+#include "spmv/formats/csr_source.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/partition.h"
+
+namespace weft::spmv {
+
+/// HDF5 files: a matrix is a group with SciPy's names, a vector a dataset of one dimension.
+///
+///     GROUP/data, GROUP/indices, GROUP/indptr    as of scipy.sparse.csr_matrix
+///     GROUP/shape                                two numbers, a dataset or an attribute; optional
+///
+/// "FILE.h5:NAME" names the group or the dataset; without a name it is the root, or the only one
+/// there is in it. Names where `name` is missing are written as "matrix" and "vector".
+///
+/// Datasets whose numbers lie in the file as they are (h5py's default) are read and written by all
+/// ranks in parallel, past the library, which only says where they are; so the library needs no
+/// MPI of its own. Compressed and chunked ones are read through the library by every rank, up to
+/// its rows. Builds without HDF5 refuse all of it (hdf5_missing.cpp). Thread: the main thread.
+
+/// The library with its version, or "missing".
+std::string hdf5_version();
+
+/// True if the name is of a group, or none is given and there is a matrix. Throws
+/// comm_thread::InputError where the file cannot be read.
+bool holds_hdf5_matrix(const std::string& path);
+/// Throws comm_thread::InputError where the file holds no vector.
+std::int64_t hdf5_vector_length(const std::string& path);
+
+/// Throws comm_thread::InputError where the file holds no square sparse matrix of real numbers.
+CsrSource open_hdf5_matrix(const std::string& path);
+
+/// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
+std::vector<double> collective_read_hdf5_vector(const comm_thread::Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path);
+
+/// A new file, with indices of 32 bits where all fit. Collective. Throws comm_thread::InputError.
+void collective_write_hdf5_matrix(const comm_thread::Communicator& communicator,
+                                  const DistributedMatrix& matrix, const std::string& path);
+
+/// `own`: [partition.size(rank)]. Collective. Throws comm_thread::InputError.
+void collective_write_hdf5_vector(const comm_thread::Communicator& communicator,
+                                  const RowPartition& partition, std::span<const double> own,
+                                  const std::string& path);
+
+}  // namespace weft::spmv

@@ -1,0 +1,37 @@
+// Replaces hdf5_file.cpp in builds without HDF5.
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/formats/hdf5_file.h"
+
+namespace weft::spmv {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw comm_thread::InputError(
+      path +
+      ": this build has no HDF5; expected a build with -DWEFT_WITH_HDF5=ON, or another format");
+}
+
+}  // namespace
+
+std::string hdf5_version() { return "missing"; }
+
+bool holds_hdf5_matrix(const std::string& path) { refuse(path); }
+std::int64_t hdf5_vector_length(const std::string& path) { refuse(path); }
+CsrSource open_hdf5_matrix(const std::string& path) { refuse(path); }
+
+std::vector<double> collective_read_hdf5_vector(const comm_thread::Communicator&,
+                                                const RowPartition&, const std::string& path) {
+  refuse(path);
+}
+
+void collective_write_hdf5_matrix(const comm_thread::Communicator&, const DistributedMatrix&,
+                                  const std::string& path) {
+  refuse(path);
+}
+
+void collective_write_hdf5_vector(const comm_thread::Communicator&, const RowPartition&,
+                                  std::span<const double>, const std::string& path) {
+  refuse(path);
+}
+
+}  // namespace weft::spmv
