@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/byte_source.h"
@@ -111,8 +113,8 @@ std::string only_member(const Hdf5Name& name, const Handle& file, const std::str
   for (const std::string& member : members_of(file)) {
     if (!is_wanted(member)) continue;
     if (!found.empty())
-      fail(name, "found several " + what + ", such as " + found + " and " + member +
-                     "; expected FILE.h5:NAME");
+      fail(name, fmt::format("found several {}, such as {} and {}; expected FILE.h5:NAME", what,
+                             found, member));
     found = member;
   }
   if (found.empty()) fail(name, "found none of the " + what + "; expected one");
@@ -310,7 +312,7 @@ std::string text_of(const Handle& group, const char* member) {
     char* text = nullptr;
     std::string copy;
     const Handle memory(H5Tcopy(type.id()), H5Tclose);
-    if (H5Aread(attribute.id(), memory.id(), &text) >= 0 && text) copy = text;
+    if (H5Aread(attribute.id(), memory.id(), static_cast<void*>(&text)) >= 0 && text) copy = text;
     if (text) H5free_memory(text);
     return copy;
   }
