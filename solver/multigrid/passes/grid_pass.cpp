@@ -13,7 +13,7 @@ namespace {
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-constexpr std::size_t most_steps = 4;
+constexpr std::size_t most_steps = Smoother::most_steps;
 
 bool has_plane(const GridBox& box, GlobalIndex z) {
   return !box.is_empty() && z >= box.begin[2] && z < box.end[2];
@@ -49,8 +49,12 @@ constexpr GlobalIndex fetched_rows = 3;
 
 DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
                    const LevelCouplings* couplings)
-    : fine_(fine), coarse_(coarse), steps_(steps), couplings_(couplings) {
-  if (!couplings) first_steps_.emplace(fine);
+    : DownPass(fine, coarse, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
+
+DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
+                   const LevelCouplings* couplings)
+    : fine_(fine), coarse_(coarse), smoother_(smoother), couplings_(couplings) {
+  if (!couplings) first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
 }
 
 void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
@@ -66,7 +70,8 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
                       GridArray& f_coarse, PassMemory& memory,
                       const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
-  const auto steps = static_cast<std::size_t>(steps_);
+  const int step_count = smoother_.step_count();
+  const auto steps = static_cast<std::size_t>(step_count);
   const bool restricts = !coarse_points(fine_, tile.own).is_empty();
   const GridBox residual = restricts ? grown(tile.own, 1, domain) : GridBox{};
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
@@ -75,7 +80,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   const GridBox& widest = stages[1];
 
   Allotment allotment(memory);
-  const int f_planes = source.array ? 0 : steps_ + 1;
+  const int f_planes = source.array ? 0 : step_count + 1;
   allotment.reserve(zeros_count(widest));
   if (f_planes > 0) allotment.reserve(PlaneRing::element_count(widest, f_planes));
   for (std::size_t k = 1; k <= steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
@@ -117,7 +122,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
 
   // The first stage that has planes.
   const std::size_t first = Grid::joins_first_steps && steps > 1 ? 2 : 1;
-  const GlobalIndex end = std::max(widest.end[2] + steps_, residual.end[2] + steps_);
+  const GlobalIndex end = std::max(widest.end[2] + step_count, residual.end[2] + step_count);
   for (GlobalIndex t = widest.begin[2]; t < end; ++t) {
     if (!source.array && has_plane(widest, t)) {
       const PlaneRing::Plane to = f_ring.plane(t);
@@ -133,7 +138,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k) + 1;
         if (!has_plane(stage, z)) continue;
-        const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
+        const SmootherStep& step = smoother_.step(k - 1);
         const RowRange range = range_in_x(stage, domain);
         const auto couplings = grid.plane(z);
         const PlaneRing::Plane to = rings[k].plane(z);
@@ -158,7 +163,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
           if (k == steps && !keeps_rows) copy_part(y, z, out, x);
         }
       }
-      const GlobalIndex z = t - steps_;
+      const GlobalIndex z = t - step_count;
       if (!has_plane(residual, z)) return;
       const RowRange range = range_in_x(residual, domain);
       const auto couplings = grid.plane(z);
@@ -176,7 +181,10 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
 }
 
 UpPass::UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings)
-    : fine_(fine), steps_(steps), couplings_(couplings) {}
+    : UpPass(fine, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
+
+UpPass::UpPass(const GridLevel& fine, const Smoother& smoother, const LevelCouplings* couplings)
+    : fine_(fine), smoother_(smoother), couplings_(couplings) {}
 
 void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
                  const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const {
@@ -191,7 +199,8 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
                     const GridArray& e, const Sink& sink, PassMemory& memory,
                     const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
-  const auto steps = static_cast<std::size_t>(steps_);
+  const int step_count = smoother_.step_count();
+  const auto steps = static_cast<std::size_t>(step_count);
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
   stages[steps] = tile.points;
   for (std::size_t k = steps; k > 0; --k) stages[k - 1] = grown(stages[k], 1, domain);
@@ -213,7 +222,7 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
       widest.begin[0];
 
   const RowRange widest_range = range_in_x(widest, domain);
-  for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + steps_; ++t) {
+  for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + step_count; ++t) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       if (has_plane(widest, t)) {
         const PlaneRing::Plane to = rings[0].plane(t);
@@ -228,7 +237,7 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k);
         if (!has_plane(stage, z)) continue;
-        const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
+        const SmootherStep& step = smoother_.step(k - 1);
         const RowRange range = range_in_x(stage, domain);
         const auto couplings = grid.plane(z);
         const PlaneNeighbours from(rings[k - 1], z);

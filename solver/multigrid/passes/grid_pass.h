@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "solver/multigrid/grids/chebyshev.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/grids/level_couplings.h"
@@ -37,8 +38,11 @@ class DownPass {
   /// Points around the own ones whose f must be there.
   static int depth(int steps) { return steps + 1 > 2 * steps - 1 ? steps + 1 : 2 * steps - 1; }
 
-  /// `couplings`: of the fine grid where they vary, else null.
+  /// `steps`: of a smoother for both sides. `couplings`: of the fine grid where they vary, else
+  /// null.
   DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
+           const LevelCouplings* couplings = nullptr);
+  DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
            const LevelCouplings* couplings = nullptr);
 
   /// Where f comes from: an array, or, on the finest grid, the residual of a solution, which the
@@ -62,7 +66,7 @@ class DownPass {
 
   const GridLevel& fine_;
   const GridLevel& coarse_;
-  int steps_;
+  Smoother smoother_;
   const LevelCouplings* couplings_;
   std::optional<FirstSteps> first_steps_;  // none where couplings vary
 };
@@ -73,6 +77,8 @@ class UpPass {
  public:
   /// As DownPass.
   UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings = nullptr);
+  UpPass(const GridLevel& fine, const Smoother& smoother,
+         const LevelCouplings* couplings = nullptr);
 
   /// Where x goes: to an array of single precision; or to `values`; or, with a direction d, there
   /// in a step of a semi-iteration: d = old·d + fresh·x, values += d.
@@ -96,7 +102,7 @@ class UpPass {
               const std::function<void()>& pause) const;
 
   const GridLevel& fine_;
-  int steps_;
+  Smoother smoother_;
   const LevelCouplings* couplings_;
 };
 

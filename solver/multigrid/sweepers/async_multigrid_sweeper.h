@@ -20,6 +20,7 @@
 #include "solver/multigrid/passes/pass_memory.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "solver/multigrid/sweepers/coarse_messages.h"
+#include "solver/multigrid/sweepers/coarse_parts.h"
 #include "solver/multigrid/sweepers/coarse_server.h"
 #include "solver/multigrid/sweepers/grid_values.h"
 #include "solver/multigrid/sweepers/own_restriction.h"
@@ -29,12 +30,14 @@
 
 namespace weft::solver {
 
-/// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid from the
-/// newest halos, and rank 0, which has the other grids, answers with corrections at its own pace.
+/// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid and of
+/// coarser ones from the newest that it knows of its neighbours. Rank 0 solves on the gathered grid,
+/// a small one, and answers with corrections at its own pace.
 ///
-///     rank r: x += P·e, x' = x + x̂ by smoothing; x' to the neighbours,
-///             then the share of R·(b − A·x') to rank 0; and so on, when e has come
-///     rank 0: the newest shares of all, V-cycle, e to those who have asked
+///     rank r: x += P·e, x' = x + x̂ by smoothing; x' and shares of coarse right-hand sides to the
+///             neighbours, the share of the gathered grid to rank 0; and so on, when the answer has
+///             come: interpolation and smoothing from grid to grid, which gives e
+///     rank 0: the newest shares of all, V-cycle, its solution to those who have asked
 ///
 /// No rank waits for another, but a rank has nothing to do between its question and the answer.
 /// A correction answers one state x' of a rank's values and is added to that state, once
@@ -47,14 +50,15 @@ namespace weft::solver {
 /// values that are one correction behind. Without that two ranks took 20 to 360 corrections where
 /// 12 do.
 ///
-/// Rank 0 needs memory for the other grids, a seventh of all points, and messages to all ranks.
+/// Memory of a rank depends on its own box, but for rank 0, which has a share of the gathered grid
+/// of every rank and a channel to it.
 /// Source: Wolfson-Pou and Chow 2019, "Asynchronous multigrid methods"; gathering, questions and
 /// answers are ours.
 class AsyncMultigridSweeper final : public Sweeper {
  public:
   struct Options {
-    int steps = 3;  // of the smoother on the finest grid
-    int coarse_steps = 2;  // on the others, before and after
+    int steps = 4;  // of the smoother on the finest grid
+    int coarse_steps = 4;  // on the others, after; on those of rank 0, before and after
     comm_thread::TransportChoice transport{};  // of questions and answers
   };
 
@@ -88,10 +92,11 @@ class AsyncMultigridSweeper final : public Sweeper {
  private:
   enum class Phase { smoothing, asking, correcting };
 
-  /// The halo from a neighbour, as it was received.
+  /// The last message from a neighbour but its header: the halo, and shares of coarse grids.
   struct Halo {
     std::vector<double> values;
-    std::int64_t version = 0;  // of the neighbour, then
+    std::size_t count = 0;  // of the halo
+    std::int64_t version = -1;  // of the neighbour, then
     std::int64_t answered_version = -1;  // of the neighbour, in the answer added last
   };
 
@@ -121,6 +126,8 @@ class AsyncMultigridSweeper final : public Sweeper {
   comm_thread::CommThread& comm_thread_;
   std::vector<GridLevel> levels_;
   Options options_;
+  std::size_t gathered_;  // the first grid that rank 0 solves
+  CoarseParts parts_;
   std::vector<comm_thread::HaloNeighbour> neighbours_;
   CoarseMessages messages_;
   comm_thread::Communicator communicator_;  // of questions and answers
@@ -131,9 +138,9 @@ class AsyncMultigridSweeper final : public Sweeper {
   GridArray smoothed_;  // x̂: what smoothing adds to x, together with the next correction
   GridArray nothing_;  // zeros in its place
   GridArray restricted_;
-  GridArray correction_;  // e
   OwnRestriction restriction_;
   std::vector<double> question_;
+  bool has_smoothed_ = false;
   std::vector<Halo> halos_;  // one for each neighbour
   std::vector<PassMemory> memories_;  // [threads]
   std::vector<spmv::CloseSum> squares_;  // [threads]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "perfmodel/stopwatch.h"
 
@@ -41,18 +42,17 @@ void for_each_row(const TeamThread& thread, const GridBox& all, const GridBox& b
 
 }  // namespace
 
-CoarseServer::CoarseServer(const std::vector<GridLevel>& levels,
-                           const spmv::GridPartition& partition,
+CoarseServer::CoarseServer(const std::vector<GridLevel>& levels, std::size_t gathered,
                            const comm_thread::ComputeTeam& team,
                            comm_thread::CommThread& comm_thread, comm_thread::ChannelSet& channels,
-                           int rank_count, int halo_depth, int steps)
+                           std::vector<CoarseMessages> messages, int steps)
     : comm_thread_(comm_thread),
       channels_(channels),
-      points_(levels[1].points()),
-      grids_(levels, team, steps),
+      points_(levels[gathered].points()),
+      grids_(levels, gathered, team, steps),
       sum_(static_cast<std::size_t>(points_.point_count())) {
-  for (int rank = 0; rank < rank_count; ++rank)
-    clients_.push_back({.messages = CoarseMessages(levels, partition, rank, halo_depth),
+  for (CoarseMessages& of_rank : messages)
+    clients_.push_back({.messages = std::move(of_rank),
                         .question = {},
                         .answered_version = -1,
                         .is_expected = true,
