@@ -34,6 +34,9 @@ constexpr double longest_wait_seconds = 0.01;
 constexpr double longest_poll_seconds = 100e-6;
 constexpr std::chrono::microseconds nap{50};
 
+/// Sweeps in which a rank waits for a message beside its answer.
+constexpr int most_waits = 4;
+
 /// Of no answer that a rank has added.
 constexpr std::int64_t no_version = std::numeric_limits<std::int64_t>::min();
 
@@ -144,8 +147,8 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
                           op.team().thread_count());
   for (std::size_t i = 0; i < halos_.size(); ++i) {
     halos_[i].count = static_cast<std::size_t>(values_.neighbours()[i].receive_count);
-    halos_[i].values.resize(halos_[i].count + parts_.received_count(i));
-    parts_.set_shares(i, std::span(halos_[i].values).subspan(halos_[i].count));
+    for (Halo::Message& message : halos_[i].messages)
+      message.values.resize(halos_[i].count + parts_.received_count(i));
     halos_[i].answered_version = no_version;
   }
   if (op.communicator().is_root())
@@ -193,11 +196,41 @@ void AsyncMultigridSweeper::unpack(const TeamThread& thread, SweepState state,
   const std::int64_t version = CoarseMessages::version_at(in, 0);
   if (version < halo.answered_version) return;  // a newer one is on its way
   values_.unpack(thread, values_.x(), box, values);
-  const auto [begin, end] = comm_thread::share_of(static_cast<std::int64_t>(halo.values.size()),
+  Halo::Message& message = halo.next();
+  const auto [begin, end] = comm_thread::share_of(static_cast<std::int64_t>(message.values.size()),
                                                   thread.index, thread.count);
-  std::copy(in.data() + 1 + begin, in.data() + 1 + end, halo.values.data() + begin);
+  std::copy(in.data() + 1 + begin, in.data() + 1 + end, message.values.data() + begin);
   if (version == halo.answered_version) add_correction(thread, box, nothing_);
-  if (thread.is_primary()) halo.version = version;
+  if (!thread.is_primary()) return;
+  message.version = version;
+  halo.has_next = true;
+}
+
+/// Messages that have come become the newest. Ends with a barrier.
+void AsyncMultigridSweeper::take_messages(const TeamThread& thread) {
+  if (thread.is_primary()) {
+    for (Halo& halo : halos_) {
+      if (halo.has_next) halo.newest_index = 1 - halo.newest_index;
+      halo.has_next = false;
+    }
+    is_waiting_ = phase_ == Phase::correcting && waits_for_messages();
+  }
+  thread.barrier();
+}
+
+/// True where a neighbour's message that an answer is for has not come yet: it was sent before the
+/// question was. It may have been left out where its channel was full, hence the limit.
+bool AsyncMultigridSweeper::waits_for_messages() {
+  const bool is_complete = std::ranges::all_of(
+      halos_, [](const Halo& halo) { return halo.newest().version >= halo.answered_version; });
+  if (is_complete || wait_count_ == most_waits) {
+    wait_count_ = 0;
+    return false;
+  }
+  ++wait_count_;
+  std::this_thread::sleep_for(nap);
+  comm_thread_.progress_services_here();
+  return true;
 }
 
 FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
@@ -207,10 +240,11 @@ FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
 void AsyncMultigridSweeper::sweep(const TeamThread& thread, SweepPart part,
                                   ExactAccumulator* residual_square) {
   if (part == SweepPart::interior) return;
-  if (phase_ == Phase::asking) {
+  take_messages(thread);
+  if (phase_ == Phase::asking || is_waiting_) {
     if (residual_square)
       residual_square->add(known_squares_[static_cast<std::size_t>(thread.index)]);
-    ask(thread);
+    if (phase_ == Phase::asking) ask(thread);
   } else {
     if (phase_ == Phase::correcting) correct(thread);
     smooth(thread, residual_square);
@@ -322,6 +356,10 @@ void AsyncMultigridSweeper::add_correction(const TeamThread& thread, const GridB
 }
 
 void AsyncMultigridSweeper::correct(const TeamThread& thread) {
+  if (thread.is_primary())
+    for (std::size_t i = 0; i < halos_.size(); ++i)
+      parts_.set_shares(i, std::span(halos_[i].answered().values).subspan(halos_[i].count));
+  thread.barrier();
   parts_.solve(thread, memories_[static_cast<std::size_t>(thread.index)]);
   add_correction(thread, values_.layout().own(), smoothed_);
   for (std::size_t i = 0; i < halos_.size(); ++i) correct_halo(thread, i);
@@ -336,9 +374,10 @@ void AsyncMultigridSweeper::correct(const TeamThread& thread) {
 void AsyncMultigridSweeper::correct_halo(const TeamThread& thread, std::size_t neighbour) {
   const Halo& halo = halos_[neighbour];
   const GridBox& box = values_.boxes()[neighbour].received;
-  if (halo.version < halo.answered_version) return add_correction(thread, box, smoothed_);
-  values_.unpack(thread, values_.x(), box, std::span(halo.values).first(halo.count));
-  if (halo.version == halo.answered_version) add_correction(thread, box, nothing_);
+  const Halo::Message& newest = halo.newest();
+  if (newest.version < halo.answered_version) return add_correction(thread, box, smoothed_);
+  values_.unpack(thread, values_.x(), box, std::span(newest.values).first(halo.count));
+  if (newest.version == halo.answered_version) add_correction(thread, box, nothing_);
 }
 
 void AsyncMultigridSweeper::record(const TeamThread& thread) {

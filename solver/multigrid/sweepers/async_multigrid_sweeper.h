@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,7 +59,7 @@ class AsyncMultigridSweeper final : public Sweeper {
  public:
   struct Options {
     int steps = 4;  // of the smoother on the finest grid
-    int coarse_steps = 4;  // on the others, after; on those of rank 0, before and after
+    int coarse_steps = 6;  // on the others, after; on those of rank 0, before and after
     comm_thread::TransportChoice transport{};  // of questions and answers
   };
 
@@ -92,11 +93,25 @@ class AsyncMultigridSweeper final : public Sweeper {
  private:
   enum class Phase { smoothing, asking, correcting };
 
-  /// The last message from a neighbour but its header: the halo, and shares of coarse grids.
+  /// What has come from a neighbour.
   struct Halo {
-    std::vector<double> values;
-    std::size_t count = 0;  // of the halo
-    std::int64_t version = -1;  // of the neighbour, then
+    /// A message but its header: the halo, and shares of coarse grids.
+    struct Message {
+      std::vector<double> values;
+      std::int64_t version = -1;  // of the neighbour, then
+    };
+    const Message& newest() const { return messages[newest_index]; }
+    Message& next() { return messages[1 - newest_index]; }
+    /// The one that an answer is for, if it has been kept, else the newest.
+    const Message& answered() const {
+      const Message& before = messages[1 - newest_index];
+      return before.version == answered_version ? before : newest();
+    }
+
+    std::array<Message, 2> messages;  // the last two
+    std::size_t newest_index = 0;
+    std::size_t count = 0;  // of the halo's values
+    bool has_next = false;  // has come since the last sweep
     std::int64_t answered_version = -1;  // of the neighbour, in the answer added last
   };
 
@@ -109,6 +124,8 @@ class AsyncMultigridSweeper final : public Sweeper {
   void ask(const comm_thread::TeamThread& thread);
   void smooth(const comm_thread::TeamThread& thread,
               comm_thread::ExactAccumulator* residual_square);
+  void take_messages(const comm_thread::TeamThread& thread);
+  bool waits_for_messages();
   void try_to_ask();
   bool look_for_answer();
   bool take_answer();
@@ -140,7 +157,6 @@ class AsyncMultigridSweeper final : public Sweeper {
   GridArray restricted_;
   OwnRestriction restriction_;
   std::vector<double> question_;
-  bool has_smoothed_ = false;
   std::vector<Halo> halos_;  // one for each neighbour
   std::vector<PassMemory> memories_;  // [threads]
   std::vector<spmv::CloseSum> squares_;  // [threads]
@@ -148,7 +164,10 @@ class AsyncMultigridSweeper final : public Sweeper {
 
   // Of the primary thread; the others read them after a barrier.
   Phase phase_ = Phase::smoothing;
+  bool has_smoothed_ = false;
   bool has_asked_ = true;
+  bool is_waiting_ = false;
+  int wait_count_ = 0;
   bool has_changed_ = true;
   std::int64_t version_ = 0;
 };
