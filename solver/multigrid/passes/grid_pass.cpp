@@ -78,6 +78,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   stages[steps] = restricts ? hull(tile.points, grown(residual, 1, domain)) : tile.points;
   for (std::size_t k = steps; k > 1; --k) stages[k - 1] = grown(stages[k], 1, domain);
   const GridBox& widest = stages[1];
+  const GridBox& counted = source.has_all_squares ? tile.points : tile.own;
 
   Allotment allotment(memory);
   const int f_planes = source.array ? 0 : step_count + 1;
@@ -128,7 +129,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
       const PlaneRing::Plane to = f_ring.plane(t);
       for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
         float* const out = to.row(y);
-        source.residual->fill(widest, tile.own, y, t, out, source.square);
+        source.residual->fill(widest, counted, y, t, out, source.square);
         f_ring.end_row(out, widest.begin[0], widest.end[0]);
         if (source.copy && !keeps_rows) copy_part(y, t, out, *source.copy);
       }

@@ -52,6 +52,7 @@ class DownPass {
     const FinestResidual* residual = nullptr;
     GridArray* copy = nullptr;  // of what was computed
     spmv::CloseSum* square = nullptr;  // adds the residual's squares of own points
+    bool has_all_squares = false;  // of all points of the tile instead
   };
 
   /// Smooths `tile.points` and restricts to the coarse points among `tile.own`. Calls `pause`, if

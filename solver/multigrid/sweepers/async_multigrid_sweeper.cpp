@@ -31,7 +31,7 @@ constexpr double longest_wait_seconds = 0.01;
 
 /// Part of that time in which it polls; then it naps between two looks, because others need the
 /// core.
-constexpr double longest_poll_seconds = 100e-6;
+constexpr double longest_poll_seconds = 20e-6;
 constexpr std::chrono::microseconds nap{50};
 
 /// Sweeps in which a rank waits for a message beside its answer.
@@ -57,8 +57,18 @@ std::vector<HaloNeighbour> with_shares(std::span<const HaloNeighbour> neighbours
   return longer;
 }
 
-/// Around the own points: x̂ is smoothed as far as two points beside them.
-int halo_depth_of(const AsyncMultigridSweeper::Options& options) { return options.steps + 2; }
+/// The own points are smoothed, no others.
+int halo_depth_of(const AsyncMultigridSweeper::Options& options) { return options.steps; }
+
+/// The own points whose coarse points get residuals of smoothed points alone.
+GridBox inner_points(GridBox own, const GridBox& domain) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (own.begin[d] > domain.begin[d]) own.begin[d] += 2;
+    if (own.end[d] < domain.end[d]) own.end[d] -= 2;
+    own.end[d] = std::max(own.end[d], own.begin[d]);
+  }
+  return own;
+}
 
 /// The first gathered grid, and the messages of the ranks about it.
 class Gathering {
@@ -143,7 +153,7 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       known_squares_(memories_.size(), values_.collective_b_square()) {
   const GridBox& own = op.layout().own();
   const GridBox domain = levels_[0].points();
-  tiles_ = cut_into_tiles(grown(own, 2, domain), own, own, domain, options.steps + 2,
+  tiles_ = cut_into_tiles(own, inner_points(own, domain), own, domain, options.steps + 2,
                           op.team().thread_count());
   for (std::size_t i = 0; i < halos_.size(); ++i) {
     halos_[i].count = static_cast<std::size_t>(values_.neighbours()[i].receive_count);
@@ -265,7 +275,9 @@ void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* r
   const FinestResidual finest = residual(values_.x());
   CloseSum& square = squares_[index];
   square = CloseSum(bound());
-  const DownPass::Source source{.residual = &finest, .square = residual_square ? &square : nullptr};
+  const DownPass::Source source{.residual = &finest,
+                                .square = residual_square ? &square : nullptr,
+                                .has_all_squares = true};
   for (const auto* tiles : {&tiles_.interior[index], &tiles_.boundary[index]})
     for (const PassTile& tile : *tiles)
       down_.run(tile, source, smoothed_, restricted_, memories_[index], {});
@@ -370,12 +382,12 @@ void AsyncMultigridSweeper::correct(const TeamThread& thread) {
 
 /// Brings the halo to the state of the neighbour after it adds the answer's correction, if what was
 /// received is not of a later one. Where the state that the answer is for is still to come, what is
-/// in use is smoothed as this rank can.
+/// in use gets the correction.
 void AsyncMultigridSweeper::correct_halo(const TeamThread& thread, std::size_t neighbour) {
   const Halo& halo = halos_[neighbour];
   const GridBox& box = values_.boxes()[neighbour].received;
   const Halo::Message& newest = halo.newest();
-  if (newest.version < halo.answered_version) return add_correction(thread, box, smoothed_);
+  if (newest.version < halo.answered_version) return add_correction(thread, box, nothing_);
   values_.unpack(thread, values_.x(), box, std::span(newest.values).first(halo.count));
   if (newest.version == halo.answered_version) add_correction(thread, box, nothing_);
 }

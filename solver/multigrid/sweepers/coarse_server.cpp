@@ -18,7 +18,7 @@ namespace {
 /// Own times between two solutions that ranks of the same pace are given at most. On two hosts with
 /// 1 Gbit/s and 1 ms, 128³ points, half of such a time is too short: rank 0 then corrects its own
 /// values four times for each correction of rank 1, and its halos keep the answers waiting.
-constexpr double patience = 2;
+constexpr double patience = 20;
 
 /// Seconds that they are given at least: some ways of a message through a slow network.
 constexpr double least_patience = 5e-3;
