@@ -278,7 +278,9 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
+    solver/multigrid/sweepers/coarse_boxes.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
+    solver/multigrid/sweepers/coarse_parts.cpp
     solver/multigrid/sweepers/coarse_server.cpp
     solver/multigrid/sweepers/grid_values.cpp
     solver/multigrid/sweepers/multigrid_sweeper.cpp

@@ -38,8 +38,7 @@ class Smoother {
   /// 0.12 with four, 0.15 and 0.09 with six.
   /// Source: Saad, "Iterative Methods for Sparse Linear Systems", algorithm 12.1.
   static Smoother one_side(int steps, double largest) {
-    constexpr std::array<double, most_steps> least{0.33, 0.2,   0.15,  0.15,
-                                                   0.1,  0.1, 0.085, 0.075};
+    constexpr std::array<double, most_steps> least{0.33, 0.2, 0.15, 0.15, 0.1, 0.1, 0.085, 0.075};
     Smoother smoother(steps, largest);
     const double least_share = least.at(static_cast<std::size_t>(steps) - 1);
     const double middle = largest * (1 + least_share) / 2;

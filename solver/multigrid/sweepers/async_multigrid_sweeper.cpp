@@ -128,8 +128,8 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       comm_thread_(op.comm_thread()),
       levels_(grid_levels(op.stencil(), coarsest_points)),
       options_(options),
-      gathered_(first_gathered(levels_, op.partition(), halo_depth_of(options),
-                               options.coarse_steps)),
+      gathered_(
+          first_gathered(levels_, op.partition(), halo_depth_of(options), options.coarse_steps)),
       parts_(levels_, op.partition(), op.communicator().rank(), ranks_of(values_.neighbours()),
              halo_depth_of(options), options.coarse_steps, gathered_, op.team()),
       neighbours_(with_shares(values_.neighbours(), parts_)),
@@ -162,11 +162,10 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
     halos_[i].answered_version = no_version;
   }
   if (op.communicator().is_root())
-    server_ = std::make_unique<CoarseServer>(
-        levels_, gathered_, op.team(), comm_thread_, channels_,
-        Gathering(levels_, op.partition(), options, gathered_)
-            .messages_of_all(op.communicator().size()),
-        options.coarse_steps);
+    server_ = std::make_unique<CoarseServer>(levels_, gathered_, op.team(), comm_thread_, channels_,
+                                             Gathering(levels_, op.partition(), options, gathered_)
+                                                 .messages_of_all(op.communicator().size()),
+                                             options.coarse_steps);
 }
 
 void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
@@ -177,7 +176,9 @@ void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std
   if (state == SweepState::recorded)
     return values_.pack(thread, values_.recorded(), box, out.subspan(1));
   copy_smoothed(thread, box, [&](std::size_t, std::size_t place) { return &out[1 + place]; });
-  parts_.pack(thread, neighbour, out.subspan(1 + static_cast<std::size_t>(values_.neighbours()[neighbour].send_count)));
+  parts_.pack(
+      thread, neighbour,
+      out.subspan(1 + static_cast<std::size_t>(values_.neighbours()[neighbour].send_count)));
 }
 
 /// Copies x' = x + x̂, row by row, to place(first element of the row, place in a message).
@@ -201,8 +202,7 @@ void AsyncMultigridSweeper::unpack(const TeamThread& thread, SweepState state,
   const GridBox& box = values_.boxes()[neighbour].received;
   Halo& halo = halos_[neighbour];
   const std::span<const double> values = in.subspan(1, halo.count);
-  if (state == SweepState::recorded)
-    return values_.unpack(thread, values_.recorded(), box, values);
+  if (state == SweepState::recorded) return values_.unpack(thread, values_.recorded(), box, values);
   const std::int64_t version = CoarseMessages::version_at(in, 0);
   if (version < halo.answered_version) return;  // a newer one is on its way
   values_.unpack(thread, values_.x(), box, values);
@@ -275,9 +275,8 @@ void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* r
   const FinestResidual finest = residual(values_.x());
   CloseSum& square = squares_[index];
   square = CloseSum(bound());
-  const DownPass::Source source{.residual = &finest,
-                                .square = residual_square ? &square : nullptr,
-                                .has_all_squares = true};
+  const DownPass::Source source{
+      .residual = &finest, .square = residual_square ? &square : nullptr, .has_all_squares = true};
   for (const auto* tiles : {&tiles_.interior[index], &tiles_.boundary[index]})
     for (const PassTile& tile : *tiles)
       down_.run(tile, source, smoothed_, restricted_, memories_[index], {});

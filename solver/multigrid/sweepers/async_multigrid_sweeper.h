@@ -32,8 +32,8 @@
 namespace weft::solver {
 
 /// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid and of
-/// coarser ones from the newest that it knows of its neighbours. Rank 0 solves on the gathered grid,
-/// a small one, and answers with corrections at its own pace.
+/// coarser ones from the newest that it knows of its neighbours. Rank 0 solves on the gathered
+/// grid, a small one, and answers with corrections at its own pace.
 ///
 ///     rank r: x += P·e, x' = x + x̂ by smoothing; x' and shares of coarse right-hand sides to the
 ///             neighbours, the share of the gathered grid to rank 0; and so on, when the answer has
@@ -70,6 +70,8 @@ class AsyncMultigridSweeper final : public Sweeper {
   const GridValues& values() const { return values_; }
   /// Corrections that this rank has added.
   std::int64_t correction_count() const { return version_; }
+  /// Points of the finest grid that rank 0 solves on.
+  std::int64_t gathered_points() const { return levels_[gathered_].point_count(); }
 
   const comm_thread::ComputeTeam& team() const override { return values_.team(); }
   /// Messages are longer by a header.

@@ -15,8 +15,8 @@ namespace {
 
 /// The place of (begin of x, y, z) among the points of `box`.
 std::size_t row_in(const GridBox& box, GlobalIndex y, GlobalIndex z) {
-  return static_cast<std::size_t>(
-      box.size(0) * (y - box.begin[1] + box.size(1) * (z - box.begin[2])));
+  return static_cast<std::size_t>(box.size(0) *
+                                  (y - box.begin[1] + box.size(1) * (z - box.begin[2])));
 }
 
 /// Elements before and after a row.
@@ -117,9 +117,8 @@ void CoarseParts::restrict_share(const TeamThread& thread, std::size_t grid) {
       std::fill(row + from.begin[0], row + from.end[0], 0.0);
       for (std::size_t k = 0; k < in_z.count; ++k)
         for (std::size_t j = 0; j < in_y.count; ++j) {
-          const double* const source = shares_[grid].data() +
-                                       row_in(from, in_y.points[j], in_z.points[k]) -
-                                       from.begin[0];
+          const double* const source =
+              shares_[grid].data() + row_in(from, in_y.points[j], in_z.points[k]) - from.begin[0];
           const double weight = scale * in_z.weights[k] * in_y.weights[j];
 #pragma omp simd
           for (GlobalIndex x = from.begin[0]; x < from.end[0]; ++x) row[x] += weight * source[x];
@@ -130,7 +129,8 @@ void CoarseParts::restrict_share(const TeamThread& thread, std::size_t grid) {
         continue;
       }
       const auto restrict_to = [&](GlobalIndex x, const std::array<double, 3>& weights) {
-        out[x] = weights[0] * row[2 * x] + weights[1] * row[2 * x + 1] + weights[2] * row[2 * x + 2];
+        out[x] =
+            weights[0] * row[2 * x] + weights[1] * row[2 * x + 1] + weights[2] * row[2 * x + 2];
       };
 #pragma omp simd
       for (GlobalIndex x = to.begin[0]; x < to.end[0]; ++x) restrict_to(x, in_x);
@@ -148,10 +148,9 @@ void CoarseParts::pack(const TeamThread& thread, std::size_t neighbour,
         comm_thread::share_of(piece.points.size(2), thread.index, thread.count);
     for (GlobalIndex z = piece.points.begin[2] + begin; z < piece.points.begin[2] + end; ++z)
       for (GlobalIndex y = piece.points.begin[1]; y < piece.points.end[1]; ++y)
-        std::copy_n(shares_[piece.grid].data() + row_in(box, y, z) +
-                        (piece.points.begin[0] - box.begin[0]),
-                    piece.points.size(0),
-                    out.data() + piece.place + row_in(piece.points, y, z));
+        std::copy_n(
+            shares_[piece.grid].data() + row_in(box, y, z) + (piece.points.begin[0] - box.begin[0]),
+            piece.points.size(0), out.data() + piece.place + row_in(piece.points, y, z));
   }
 }
 

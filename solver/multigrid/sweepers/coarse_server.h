@@ -16,8 +16,8 @@
 namespace weft::solver {
 
 /// What rank 0 does for all in asynchronous multigrid: it has the gathered grid and all coarser
-/// ones. Whenever it looks, it adds the newest shares of all ranks, new or old, makes one V-cycle and answers those who have
-/// asked since.
+/// ones. Whenever it looks, it adds the newest shares of all ranks, new or old, makes one V-cycle
+/// and answers those who have asked since.
 ///
 /// It gives ranks that keep its pace a moment, so that it does not answer just before they ask. A
 /// rank that lets the moment pass is not waited for until it asks again.

@@ -135,8 +135,7 @@ void OwnRestriction::find_residual(const GridBox& box, GlobalIndex y, GlobalInde
   const GlobalIndex end = std::min(last, own_.end[0]);
   const double* const b = values.b + values.layout.index(begin, y, z) - begin;
 #pragma omp simd
-  for (GlobalIndex i = begin; i < end; ++i)
-    out[i] = (b[i] - centre * x[i]) + out[i];
+  for (GlobalIndex i = begin; i < end; ++i) out[i] = (b[i] - centre * x[i]) + out[i];
 }
 
 void OwnRestriction::restrict_box(const GridBox& box, const Values& values, Memory& memory,
@@ -171,8 +170,9 @@ void OwnRestriction::restrict_box(const GridBox& box, const Values& values, Memo
       for (std::size_t k = 0; k < in_z.count; ++k)
         for (std::size_t j = 0; j < in_y.count; ++j) {
           const double weight = in_z.values[k] * in_y.values[j];
-          const double* const row = residual.data() + row_of(in_y.first + static_cast<GlobalIndex>(j),
-                                                             in_z.first + static_cast<GlobalIndex>(k));
+          const double* const row =
+              residual.data() + row_of(in_y.first + static_cast<GlobalIndex>(j),
+                                       in_z.first + static_cast<GlobalIndex>(k));
 #pragma omp simd
           for (std::size_t i = 0; i < row_size; ++i) combined[i] += weight * row[i];
         }

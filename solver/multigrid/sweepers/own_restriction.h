@@ -61,8 +61,7 @@ class OwnRestriction {
     std::vector<double> values;
   };
   static spmv::GridBox around_of(spmv::GridBox box);
-  void copy_values(const spmv::GridBox& box, const Values& values,
-                   std::vector<double>& copy) const;
+  void copy_values(const spmv::GridBox& box, const Values& values, std::vector<double>& copy) const;
   void find_residual(const spmv::GridBox& box, spmv::GlobalIndex y, spmv::GlobalIndex z,
                      const Values& values, const double* x, std::ptrdiff_t row,
                      std::ptrdiff_t plane, double* out) const;
