@@ -30,9 +30,11 @@ namespace {
 constexpr double longest_wait_seconds = 0.01;
 
 /// Part of that time in which it polls; then it naps between two looks, because others need the
-/// core.
+/// core. Naps grow, because each costs some microseconds of a processor that the rank may be short
+/// of.
 constexpr double longest_poll_seconds = 20e-6;
 constexpr std::chrono::microseconds nap{50};
+constexpr std::chrono::microseconds longest_nap{400};
 
 /// Sweeps in which a rank waits for a message beside its answer.
 constexpr int most_waits = 4;
@@ -322,8 +324,10 @@ bool AsyncMultigridSweeper::look_for_answer() {
         return has_come || perfmodel::seconds_now() > begin + longest_poll_seconds;
       },
       [] { return std::string("an answer of the coarser grids from rank 0"); });
+  std::chrono::microseconds next_nap = nap;
   while (!has_come && perfmodel::seconds_now() < begin + longest_wait_seconds) {
-    std::this_thread::sleep_for(nap);
+    std::this_thread::sleep_for(next_nap);
+    next_nap = std::min(2 * next_nap, longest_nap);
     comm_thread_.progress_services_here();
     has_come = take_answer();
   }

@@ -58,19 +58,19 @@ struct Parts {
       ends.push_back(neighbours);
     }
     // Every share is of points of several ranks; large parts of it cancel.
-    for (int rank = 0; rank < ranks; ++rank) {
+    for (std::size_t rank = 0; rank < of_rank.size(); ++rank) {
       const GridBox& box = of_rank[rank]->boxes().shares[1];
       for_each_point(box, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
         double sum = 0;
         int count = 0;
-        for (int other = 0; other < ranks; ++other) {
+        for (std::size_t other = 0; other < of_rank.size(); ++other) {
           const GridBox& its = of_rank[other]->boxes().shares[1];
           if (intersection(its, {{x, y, z}, {x + 1, y + 1, z + 1}}).is_empty()) continue;
-          sum += other;
+          sum += static_cast<double>(other);
           ++count;
         }
         of_rank[rank]->first_share()[place_in(box, x, y, z)] =
-            f_of(x, y, z) / count + 1000 * (rank - sum / count);
+            f_of(x, y, z) / count + 1000 * (static_cast<double>(rank) - sum / count);
       });
     }
     for (auto& parts : of_rank)
