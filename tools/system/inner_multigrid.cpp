@@ -31,7 +31,7 @@ InnerMultigrid parse_inner_multigrid(const std::string& text) {
       parsed.cycle = solver::MultigridSweeper::Cycle::additive;
     else if (setting == "cycle=v")
       parsed.cycle = solver::MultigridSweeper::Cycle::multiplicative;
-    else if (steps >= 1 && steps <= 8)
+    else if (steps >= 1 && steps <= 4)
       parsed.steps = steps;
     else
       throw comm_thread::InputError("--inner: found '" + std::string(setting) +
