@@ -145,6 +145,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
     solver/multigrid/additive_cycle.cpp
+    solver/multigrid/additive_cycle.cpp
+    solver/multigrid/additive_cycle.cpp
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
@@ -158,6 +160,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
     solver/multigrid/gathering.cpp
+    solver/multigrid/grid_cycle.cpp
+    solver/multigrid/grid_cycle.cpp
     solver/multigrid/grid_cycle.cpp
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
@@ -280,7 +284,9 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
+    solver/multigrid/sweepers/coarse_boxes.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
+    solver/multigrid/sweepers/coarse_parts.cpp
     solver/multigrid/sweepers/coarse_server.cpp
     solver/multigrid/sweepers/grid_values.cpp
     solver/multigrid/sweepers/multigrid_sweeper.cpp

@@ -31,8 +31,9 @@ constexpr GlobalIndex least_slice = 12;
 constexpr double bytes_of_own_term = 16 + 8 + 8 - 8;
 
 /// Full starts are GridCycle's: here coarse solutions travel no further than a pass reads.
-CycleGrids::Options without_full_start(CycleGrids::Options options) {
+CycleGrids::Options additive(CycleGrids::Options options) {
   options.has_full_start = false;
+  options.is_additive = true;
   return options;
 }
 
@@ -131,8 +132,8 @@ AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
                              comm_thread::CommThread& comm_thread,
                              const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
                              const Options& options, perfmodel::PhaseTimer& timer)
-    : Cycle(communicator, comm_thread, team, std::move(plan), without_full_start(options),
-            first_additive_tag, timer),
+    : Cycle(communicator, comm_thread, team, std::move(plan), additive(options), first_additive_tag,
+            timer),
       terms_(grids_.levels().size()) {
   for (std::size_t i = 0; i + 1 < terms_.size(); ++i) make_terms(i);
   make_slices();
@@ -227,8 +228,8 @@ void AdditiveCycle::collective_ascend(const TeamThread& thread, const UpPass::Si
     work.add(thread);
     thread.barrier();
     if (thread.is_primary())
-      times.up_bytes = bytes_of_up_pass(to, times.coarse_share) + levels[i - 1].coupling_bytes() +
-                       bytes_of_own_term;
+      times.up_bytes = bytes_of_up_pass(to, times.coarse_share, true) +
+                       levels[i - 1].coupling_bytes() + bytes_of_own_term;
   }
   if (thread.is_primary()) ++cycles_;
 }
@@ -237,8 +238,8 @@ void AdditiveCycle::note_down_bytes(const TeamThread& thread, std::size_t index,
                                     const DownPass::Source& source) {
   LevelTimes& times = times_[index];
   if (!thread.is_primary() || index + 1 == times_.size()) return;
-  times.down_bytes =
-      bytes_of_down_pass(source, times.coarse_share) + grids_.levels()[index].coupling_bytes();
+  times.down_bytes = bytes_of_down_pass(source, times.coarse_share, true) +
+                     grids_.levels()[index].coupling_bytes();
 }
 
 }  // namespace weft::solver

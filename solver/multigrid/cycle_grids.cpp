@@ -63,7 +63,8 @@ void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
   const int threads = team_.thread_count();
   const int f_depth = is_last ? 0 : depth();
   const int e_depth = solution_depth();
-  level.f = GridArray(own, std::max(f_depth, 1));
+  // Beside a grid that this rank has as a whole are zeros, which a row needs at its ends alone.
+  level.f = GridArray(own, own == domain ? 1 : std::max(f_depth, 1));
   if (index > 0) level.e = GridArray(own, e_depth);
   if (level.cuts != level.finer_cuts) {
     level.restricted.emplace(level.finer_cuts.box(rank), 1);
@@ -81,16 +82,19 @@ void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
                          side(level.finer_cuts, e_depth, level.interpolation_source()), threads,
                          tag + 1);
   if (is_last) return;
-  level.x = GridArray(own, options_.steps);
+  const LevelCouplings* const couplings = level.couplings.get();
+  // The additive cycle has x change between its passes.
+  const bool keeps_x = options_.is_additive || !UpPass::repeats_start(options_.steps, couplings);
+  if (keeps_x) level.x = GridArray(own, options_.steps);
   const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
   // The finest residual needs x at one more point on each side.
   const int reach = options_.steps + (index == 0 ? 2 : 1);
-  const GridBox smoothed = own.is_empty() ? own : grown(own, options_.steps, domain);
+  const int made = options_.steps + (keeps_x ? 0 : 1);  // points of x, or of f alone
+  const GridBox smoothed = own.is_empty() ? own : grown(own, made, domain);
   level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads,
                               options_.points_in_cache);
   level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
                             options_.steps + 1, threads, options_.points_in_cache);
-  const LevelCouplings* const couplings = level.couplings.get();
   level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps, couplings);
   level.up_pass.emplace(level.grid, options_.steps, couplings);
 }

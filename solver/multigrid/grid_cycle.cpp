@@ -18,6 +18,11 @@ namespace {
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_cycle_tag = 2000;
 
+CycleGrids::Options multiplicative(CycleGrids::Options options) {
+  options.is_additive = false;
+  return options;
+}
+
 }  // namespace
 
 /// The way up to one grid.
@@ -51,7 +56,8 @@ GridCycle::GridCycle(const comm_thread::Communicator& communicator,
                      comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
                      std::vector<LevelPlan> plan, const Options& options,
                      perfmodel::PhaseTimer& timer)
-    : Cycle(communicator, comm_thread, team, std::move(plan), options, first_cycle_tag, timer) {}
+    : Cycle(communicator, comm_thread, team, std::move(plan), multiplicative(options),
+            first_cycle_tag, timer) {}
 
 void GridCycle::descend_from(const TeamThread& thread, std::size_t index,
                              const DownPass::Source& source, spmv::Halo* halo) {
@@ -60,7 +66,8 @@ void GridCycle::descend_from(const TeamThread& thread, std::size_t index,
   const TimedPass timed(grids_.timer(), thread, times.down, times.down_name);
   const bool is_last = index + 1 == grids_.levels().size();
   if (thread.is_primary() && !is_last)
-    times.down_bytes = bytes_of_down_pass(source, times.coarse_share) + level.coupling_bytes();
+    times.down_bytes = bytes_of_down_pass(source, times.coarse_share, !level.x.is_empty()) +
+                       level.coupling_bytes();
   if (halo == &*level.f_halo && index > 0) level.f_halo->copy_own(thread);
   if (is_last)
     grids_.collective_run(thread, CycleGrids::CoarsestWork(grids_), halo);
@@ -82,7 +89,8 @@ void GridCycle::ascend_to(const TeamThread& thread, std::size_t index, const UpP
   BoxExchange<float>& halo = *grids_.levels()[index + 1].e_halo;
   const TimedPass timed(grids_.timer(), thread, times.up, times.up_name);
   if (thread.is_primary())
-    times.up_bytes = bytes_of_up_pass(sink, times.coarse_share) + level.coupling_bytes();
+    times.up_bytes =
+        bytes_of_up_pass(sink, times.coarse_share, !level.x.is_empty()) + level.coupling_bytes();
   halo.copy_own(thread);
   grids_.collective_run(thread, UpWork(grids_, index, sink), &halo);
 }

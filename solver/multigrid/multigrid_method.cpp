@@ -66,7 +66,7 @@ MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
       grid_(op),
       cycle_(collective_make(op)),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      direction_(op.layout().own(), 1),
+      direction_(op.layout().own(), 0),
       layout_(op.communicator().size() > 1
                   ? spmv::GridLayout(op.layout().own(), cycle_->depth() + 1)
                   : op.layout()) {

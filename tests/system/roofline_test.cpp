@@ -57,8 +57,8 @@ TEST_CASE("every kernel has its traffic by the model and a verdict") {
   CHECK(kernels["cg-residual"].value("model_bytes", 0.0) == 24 * rows);
   CHECK(kernels["cg-direction"].value("model_bytes", 0.0) == 40 * rows);
   CHECK(kernels["sweep"].value("model_bytes", 0.0) == 24 * rows);
-  CHECK(kernels["multigrid-down"].value("model_bytes", 0.0) == 33 * rows);
-  CHECK(kernels["multigrid-up"].value("model_bytes", 0.0) == 32.5 * rows);
+  CHECK(kernels["multigrid-down"].value("model_bytes", 0.0) == 25 * rows);
+  CHECK(kernels["multigrid-up"].value("model_bytes", 0.0) == 28.5 * rows);
   CHECK(kernels["crs-local"]["kappa"].value("simulated", -1.0) == 0);
   CHECK(report["bandwidth"]["all"].size() == 8);
 }

@@ -43,7 +43,6 @@ struct MultigridKernels::Arrays {
         b(layout.element_count()),
         x(layout.element_count()),
         f(own, DownPass::depth(steps)),
-        smoothed(own, steps),
         direction(own, 1),
         coarse_f(solver::coarse_points(levels[0], own), 1),
         coarse_e(solver::coarse_points(levels[0], own), steps),
@@ -90,7 +89,7 @@ struct MultigridKernels::Arrays {
   Values b;
   Values x;
   GridArray f;
-  GridArray smoothed;
+  GridArray smoothed;  // empty: the way up computes it again
   GridArray direction;
   GridArray coarse_f;
   GridArray coarse_e;
@@ -149,14 +148,15 @@ std::vector<RooflineKernel> MultigridKernels::kernels() {
   RooflineKernel down =
       kernel("multigrid-down", "residual, smoothing, restriction", &Arrays::run_down);
   // Residual, two steps of which the first is pointwise, residual again, restriction.
-  down.memory = traffic(solver::bytes_of_down_pass(all.source(nullptr), coarse), 8 + 4 * coarse,
-                        (2 * neighbours + 1) + 1 + (neighbours + 3) + (neighbours + 2) + 5);
-  down.data_bytes = points * (24 + 4 * coarse);
+  down.memory =
+      traffic(solver::bytes_of_down_pass(all.source(nullptr), coarse, false), 4 + 4 * coarse,
+              (2 * neighbours + 1) + 1 + (neighbours + 3) + (neighbours + 2) + 5);
+  down.data_bytes = points * (20 + 4 * coarse);
   RooflineKernel up =
       kernel("multigrid-up", "interpolation, smoothing, x and its direction", &Arrays::run_up);
-  up.memory = traffic(solver::bytes_of_up_pass(all.sink(), coarse), 12,
-                      3.5 + (neighbours + 3) + (neighbours + 5) + 4);
-  up.data_bytes = points * (20 + 4 * coarse);
+  up.memory = traffic(solver::bytes_of_up_pass(all.sink(), coarse, false), 12,
+                      (neighbours + 1) + 3.5 + (neighbours + 3) + (neighbours + 5) + 4);
+  up.data_bytes = points * (16 + 4 * coarse);
   return {down, up};
 }
 

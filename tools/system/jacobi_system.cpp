@@ -166,8 +166,8 @@ JacobiRun JacobiSystem::run_multigrid(const JacobiOptions& options, ProgressLine
   solver::AsyncMultigridSweeper sweeper(*stencil_, b_.span(), settings);
   JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
   run.sweep_method =
-      fmt::format("{} smoothing steps, then a correction from the other grids, which rank 0 has",
-                  settings.steps);
+      fmt::format("{} smoothing steps, then a correction; rank 0 solves on {} points and coarser",
+                  settings.steps, sweeper.gathered_points());
   run.corrections = sweeper.correction_count();
   return run;
 }

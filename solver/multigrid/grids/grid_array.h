@@ -34,6 +34,7 @@ class GridArray {
 
   const spmv::GridLayout& layout() const { return layout_; }
   float* values() { return values_.data(); }
+  bool is_empty() const { return values_.size() == 0; }
   std::size_t byte_count() const { return values_.size() * sizeof(float); }
 
   /// The row (y, z), indexed by global x.

@@ -100,10 +100,8 @@ template <RowKind kind>
 /// The rows of a grid: all but the last two of y and of z are alike.
 class FirstSteps {
  public:
-  explicit FirstSteps(const GridLevel& level)
+  FirstSteps(const GridLevel& level, const SmootherStep& first, const SmootherStep& second)
       : last_y_(level.directions[1].size - 1), last_z_(level.directions[2].size - 1) {
-    const SmootherStep first(0, level.largest_eigenvalue());
-    const SmootherStep second(1, level.largest_eigenvalue());
     for (const spmv::GlobalIndex y : {0, 1, 2})
       for (const spmv::GlobalIndex z : {0, 1, 2})
         rows_.emplace_back(level, first, second, last_y_ - y, last_z_ - z);

@@ -13,7 +13,19 @@ namespace {
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-constexpr std::size_t most_steps = 4;
+constexpr std::size_t most_steps = Smoother::most_steps;
+
+/// A plane of an array.
+PlaneRing::Plane plane_of(const GridArray& array, GlobalIndex z, const GridBox& domain,
+                          const float* zeros) {
+  PlaneRing::Plane plane;
+  plane.zeros = zeros;
+  if (z < 0 || z >= domain.end[2]) return plane;
+  plane.size = domain.end[1];
+  plane.first = const_cast<float*>(array.row(0, z));
+  plane.stride = array.layout().row_stride();
+  return plane;
+}
 
 bool has_plane(const GridBox& box, GlobalIndex z) {
   return !box.is_empty() && z >= box.begin[2] && z < box.end[2];
@@ -49,8 +61,12 @@ constexpr GlobalIndex fetched_rows = 3;
 
 DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
                    const LevelCouplings* couplings)
-    : fine_(fine), coarse_(coarse), steps_(steps), couplings_(couplings) {
-  if (!couplings) first_steps_.emplace(fine);
+    : DownPass(fine, coarse, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
+
+DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
+                   const LevelCouplings* couplings)
+    : fine_(fine), coarse_(coarse), smoother_(smoother), couplings_(couplings) {
+  if (!couplings) first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
 }
 
 void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
@@ -66,16 +82,22 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
                       GridArray& f_coarse, PassMemory& memory,
                       const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
-  const auto steps = static_cast<std::size_t>(steps_);
+  const int step_count = smoother_.step_count();
+  const auto steps = static_cast<std::size_t>(step_count);
   const bool restricts = !coarse_points(fine_, tile.own).is_empty();
   const GridBox residual = restricts ? grown(tile.own, 1, domain) : GridBox{};
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
-  stages[steps] = restricts ? hull(tile.points, grown(residual, 1, domain)) : tile.points;
-  for (std::size_t k = steps; k > 1; --k) stages[k - 1] = grown(stages[k], 1, domain);
-  const GridBox& widest = stages[1];
+  const bool keeps_x = !x.is_empty();
+  if (restricts) stages[steps] = grown(residual, 1, domain);
+  if (keeps_x) stages[steps] = hull(tile.points, stages[steps]);
+  for (std::size_t k = steps; k > 1; --k)
+    if (!stages[k].is_empty()) stages[k - 1] = grown(stages[k], 1, domain);
+  const GridBox widest = source.copy ? hull(tile.points, stages[1]) : stages[1];
+  if (widest.is_empty()) return;
+  const GridBox& counted = source.has_all_squares ? tile.points : tile.own;
 
   Allotment allotment(memory);
-  const int f_planes = source.array ? 0 : steps_ + 1;
+  const int f_planes = source.array ? 0 : step_count + 1;
   allotment.reserve(zeros_count(widest));
   if (f_planes > 0) allotment.reserve(PlaneRing::element_count(widest, f_planes));
   for (std::size_t k = 1; k <= steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
@@ -93,20 +115,13 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   auto restriction = grid.restriction(coarse_, restricts ? tile.own : GridBox{}, residual, f_coarse,
                                       allotment, zeros);
   const auto f_plane = [&](GlobalIndex z) {
-    if (!source.array) return f_ring.plane(z);
-    PlaneRing::Plane plane;
-    plane.zeros = zeros;
-    if (z < 0 || z >= domain.end[2]) return plane;
-    plane.size = domain.end[1];
-    plane.first = const_cast<float*>(source.array->row(0, z));
-    plane.stride = source.array->layout().row_stride();
-    return plane;
+    return source.array ? plane_of(*source.array, z, domain, zeros) : f_ring.plane(z);
   };
   // Whole rows are written where they belong; parts of rows are copied there.
   const bool keeps_rows =
       tile.points.begin[0] == widest.begin[0] && tile.points.end[0] == widest.end[0];
   if (keeps_rows) {
-    rings[steps].keep_in(x, tile.points);
+    if (keeps_x) rings[steps].keep_in(x, tile.points);
     if (source.copy) f_ring.keep_in(*source.copy, tile.points);
   }
   const auto copy_part = [&](GlobalIndex y, GlobalIndex z, const float* from, GridArray& to) {
@@ -117,13 +132,13 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
 
   // The first stage that has planes.
   const std::size_t first = Grid::joins_first_steps && steps > 1 ? 2 : 1;
-  const GlobalIndex end = std::max(widest.end[2] + steps_, residual.end[2] + steps_);
+  const GlobalIndex end = std::max(widest.end[2] + step_count, residual.end[2] + step_count);
   for (GlobalIndex t = widest.begin[2]; t < end; ++t) {
     if (!source.array && has_plane(widest, t)) {
       const PlaneRing::Plane to = f_ring.plane(t);
       for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
         float* const out = to.row(y);
-        source.residual->fill(widest, tile.own, y, t, out, source.square);
+        source.residual->fill(widest, counted, y, t, out, source.square);
         f_ring.end_row(out, widest.begin[0], widest.end[0]);
         if (source.copy && !keeps_rows) copy_part(y, t, out, *source.copy);
       }
@@ -133,7 +148,7 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k) + 1;
         if (!has_plane(stage, z)) continue;
-        const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
+        const SmootherStep& step = smoother_.step(k - 1);
         const RowRange range = range_in_x(stage, domain);
         const auto couplings = grid.plane(z);
         const PlaneRing::Plane to = rings[k].plane(z);
@@ -155,10 +170,10 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
           else
             smooth<Before::row>(row, range, step, f.row(y), from.around(y), before.row(y), out);
           rings[k].end_row(out, stage.begin[0], stage.end[0]);
-          if (k == steps && !keeps_rows) copy_part(y, z, out, x);
+          if (k == steps && keeps_x && !keeps_rows) copy_part(y, z, out, x);
         }
       }
-      const GlobalIndex z = t - steps_;
+      const GlobalIndex z = t - step_count;
       if (!has_plane(residual, z)) return;
       const RowRange range = range_in_x(residual, domain);
       const auto couplings = grid.plane(z);
@@ -176,7 +191,13 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
 }
 
 UpPass::UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings)
-    : fine_(fine), steps_(steps), couplings_(couplings) {}
+    : UpPass(fine, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
+
+UpPass::UpPass(const GridLevel& fine, const Smoother& smoother, const LevelCouplings* couplings)
+    : fine_(fine), smoother_(smoother), couplings_(couplings) {
+  if (repeats_start(smoother.step_count(), couplings))
+    first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
+}
 
 void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
                  const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const {
@@ -191,7 +212,8 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
                     const GridArray& e, const Sink& sink, PassMemory& memory,
                     const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
-  const auto steps = static_cast<std::size_t>(steps_);
+  const int step_count = smoother_.step_count();
+  const auto steps = static_cast<std::size_t>(step_count);
   std::array<GridBox, most_steps + 1> stages;  // points of x after step k
   stages[steps] = tile.points;
   for (std::size_t k = steps; k > 0; --k) stages[k - 1] = grown(stages[k], 1, domain);
@@ -200,7 +222,7 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
   Allotment allotment(memory);
   allotment.reserve(zeros_count(widest));
   for (std::size_t k = 0; k < steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
-  allotment.reserve(2 * Grid::Interpolation::element_count(widest) + 64);
+  allotment.reserve(3 * Grid::Interpolation::element_count(widest) + 96);
   allotment.begin();
   const float* const zeros = take_zeros(allotment, widest);
   std::array<PlaneRing, most_steps> rings;
@@ -212,15 +234,30 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
       allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(widest.size(0)))) + 16 -
       widest.begin[0];
 
+  float* const start_row =
+      allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(widest.size(0)))) + 16 -
+      widest.begin[0];
+  const bool has_x = !x.is_empty();
+  const auto f_plane = [&](GlobalIndex z) { return plane_of(f, z, domain, zeros); };
+  const SmootherStep& second = smoother_.step(1);
+
   const RowRange widest_range = range_in_x(widest, domain);
-  for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + steps_; ++t) {
+  for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + step_count; ++t) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       if (has_plane(widest, t)) {
         const PlaneRing::Plane to = rings[0].plane(t);
+        const PlaneNeighbours around(f_plane, t);
+        const auto couplings = grid.plane(t);
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
           float* const out = to.row(y);
-          fetch_row(x.row(y + fetched_rows, t), widest_range);
-          interpolation.add_row_to(y, t, widest_range, x.row(y, t), out);
+          if (has_x) {
+            fetch_row(x.row(y + fetched_rows, t), widest_range);
+          } else {
+            fetch_row(f.row(y + fetched_rows, t + 1), widest_range);
+            grid.first_steps(first_steps_, couplings.row(y), y, t, widest_range, second,
+                             f.row(y, t), around.around(y), start_row);
+          }
+          interpolation.add_row_to(y, t, widest_range, has_x ? x.row(y, t) : start_row, out);
           rings[0].end_row(out, widest.begin[0], widest.end[0]);
         }
       }
@@ -228,7 +265,7 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k);
         if (!has_plane(stage, z)) continue;
-        const SmootherStep step(static_cast<int>(k) - 1, fine_.largest_eigenvalue());
+        const SmootherStep& step = smoother_.step(k - 1);
         const RowRange range = range_in_x(stage, domain);
         const auto couplings = grid.plane(z);
         const PlaneNeighbours from(rings[k - 1], z);

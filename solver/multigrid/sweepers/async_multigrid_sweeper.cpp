@@ -30,48 +30,96 @@ namespace {
 constexpr double longest_wait_seconds = 0.01;
 
 /// Part of that time in which it polls; then it naps between two looks, because others need the
-/// core.
-constexpr double longest_poll_seconds = 100e-6;
+/// core. Naps grow, because each costs some microseconds of a processor that the rank may be short
+/// of.
+constexpr double longest_poll_seconds = 20e-6;
 constexpr std::chrono::microseconds nap{50};
+constexpr std::chrono::microseconds longest_nap{400};
+
+/// Sweeps in which a rank waits for a message beside its answer.
+constexpr int most_waits = 4;
 
 /// Of no answer that a rank has added.
 constexpr std::int64_t no_version = std::numeric_limits<std::int64_t>::min();
 
-std::vector<HaloNeighbour> with_headers(std::span<const HaloNeighbour> neighbours) {
+std::vector<HaloNeighbour> with_shares(std::span<const HaloNeighbour> neighbours,
+                                       const CoarseParts& parts) {
   std::vector<HaloNeighbour> longer(neighbours.begin(), neighbours.end());
-  std::int64_t before = 0;
-  for (HaloNeighbour& neighbour : longer) {
-    neighbour.send_begin += before;
-    neighbour.receive_begin += before;
-    ++neighbour.send_count;
-    ++neighbour.receive_count;
-    ++before;
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    HaloNeighbour& neighbour = longer[i];
+    neighbour.send_begin = sent;
+    neighbour.receive_begin = received;
+    neighbour.send_count += 1 + static_cast<std::int64_t>(parts.sent_count(i));
+    neighbour.receive_count += 1 + static_cast<std::int64_t>(parts.received_count(i));
+    sent += neighbour.send_count;
+    received += neighbour.receive_count;
   }
   return longer;
 }
 
-std::vector<ChannelSpec> specs_of(const spmv::StencilOperator& op,
-                                  const std::vector<GridLevel>& levels, int halo_depth) {
-  std::vector<ChannelSpec> specs;
-  const int rank = op.communicator().rank();
-  const CoarseMessages own(levels, op.partition(), rank, halo_depth);
-  if (rank != 0)
-    return {{.neighbour = 0,
-             .send_count = own.question_size(),
-             .receive_count = own.answer_size(),
-             .max_in_flight = 1}};
-  for (int other = 1; other < op.communicator().size(); ++other) {
-    const CoarseMessages messages(levels, op.partition(), other, halo_depth);
-    specs.push_back({.neighbour = other,
-                     .send_count = messages.answer_size(),
-                     .receive_count = messages.question_size(),
-                     .max_in_flight = 1});
+/// The own points are smoothed, no others.
+int halo_depth_of(const AsyncMultigridSweeper::Options& options) { return options.steps; }
+
+/// The own points whose coarse points get residuals of smoothed points alone.
+GridBox inner_points(GridBox own, const GridBox& domain) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (own.begin[d] > domain.begin[d]) own.begin[d] += 2;
+    if (own.end[d] < domain.end[d]) own.end[d] -= 2;
+    own.end[d] = std::max(own.end[d], own.begin[d]);
   }
-  return specs;
+  return own;
 }
 
-int halo_depth_of(const AsyncMultigridSweeper::Options& options) {
-  return DownPass::depth(options.steps) + 1;
+/// The first gathered grid, and the messages of the ranks about it.
+class Gathering {
+ public:
+  Gathering(const std::vector<GridLevel>& levels, const spmv::GridPartition& partition,
+            const AsyncMultigridSweeper::Options& options, std::size_t gathered)
+      : levels_(levels), partition_(partition), options_(options), gathered_(gathered) {}
+
+  CoarseMessages messages_of(int rank) const {
+    const int depth = halo_depth_of(options_);
+    return {CoarseBoxes(levels_, partition_, rank, depth, options_.coarse_steps, gathered_),
+            partition_, rank, depth};
+  }
+  std::vector<CoarseMessages> messages_of_all(int rank_count) const {
+    std::vector<CoarseMessages> messages;
+    for (int rank = 0; rank < rank_count; ++rank) messages.push_back(messages_of(rank));
+    return messages;
+  }
+  /// Rank 0 has a channel to each other rank, each other rank one to rank 0.
+  std::vector<ChannelSpec> specs_of(const comm_thread::Communicator& communicator) const {
+    if (!communicator.is_root()) {
+      const CoarseMessages own = messages_of(communicator.rank());
+      return {{.neighbour = 0,
+               .send_count = own.question_size(),
+               .receive_count = own.answer_size(),
+               .max_in_flight = 1}};
+    }
+    std::vector<ChannelSpec> specs;
+    for (int other = 1; other < communicator.size(); ++other) {
+      const CoarseMessages messages = messages_of(other);
+      specs.push_back({.neighbour = other,
+                       .send_count = messages.answer_size(),
+                       .receive_count = messages.question_size(),
+                       .max_in_flight = 1});
+    }
+    return specs;
+  }
+
+ private:
+  const std::vector<GridLevel>& levels_;
+  const spmv::GridPartition& partition_;
+  const AsyncMultigridSweeper::Options& options_;
+  std::size_t gathered_;
+};
+
+std::vector<int> ranks_of(std::span<const HaloNeighbour> neighbours) {
+  std::vector<int> ranks;
+  for (const HaloNeighbour& neighbour : neighbours) ranks.push_back(neighbour.rank);
+  return ranks;
 }
 
 }  // namespace
@@ -82,16 +130,22 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       comm_thread_(op.comm_thread()),
       levels_(grid_levels(op.stencil(), coarsest_points)),
       options_(options),
-      neighbours_(with_headers(values_.neighbours())),
-      messages_(levels_, op.partition(), op.communicator().rank(), halo_depth_of(options)),
+      gathered_(
+          first_gathered(levels_, op.partition(), halo_depth_of(options), options.coarse_steps)),
+      parts_(levels_, op.partition(), op.communicator().rank(), ranks_of(values_.neighbours()),
+             halo_depth_of(options), options.coarse_steps, gathered_, op.team()),
+      neighbours_(with_shares(values_.neighbours(), parts_)),
+      messages_(Gathering(levels_, op.partition(), options, gathered_)
+                    .messages_of(op.communicator().rank())),
       communicator_(op.communicator().collective_duplicate()),
-      channels_(communicator_, comm_thread_, specs_of(op, levels_, halo_depth_of(options)),
+      channels_(communicator_, comm_thread_,
+                Gathering(levels_, op.partition(), options, gathered_).specs_of(communicator_),
                 comm_thread::Delivery::async, options.transport),
-      down_(levels_[0], levels_[1], options.steps),
+      down_(levels_[0], levels_[1],
+            Smoother::one_side(options.steps, levels_[0].largest_eigenvalue())),
       smoothed_(op.layout().own(), halo_depth_of(options)),
       nothing_(GridArray::zeros(op.layout().own(), halo_depth_of(options))),
       restricted_(coarse_points(levels_[0], op.layout().own()), 1),
-      correction_(messages_.answered, 2),
       restriction_(op.stencil(), levels_[0], levels_[1], op.layout().own(),
                    op.team().thread_count()),
       question_(messages_.question_size()),
@@ -101,25 +155,32 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       known_squares_(memories_.size(), values_.collective_b_square()) {
   const GridBox& own = op.layout().own();
   const GridBox domain = levels_[0].points();
-  tiles_ = cut_into_tiles(grown(own, options.steps, domain), own, own, domain, options.steps + 2,
+  tiles_ = cut_into_tiles(own, inner_points(own, domain), own, domain, options.steps + 2,
                           op.team().thread_count());
   for (std::size_t i = 0; i < halos_.size(); ++i) {
-    halos_[i].values.resize(static_cast<std::size_t>(values_.neighbours()[i].receive_count));
+    halos_[i].count = static_cast<std::size_t>(values_.neighbours()[i].receive_count);
+    for (Halo::Message& message : halos_[i].messages)
+      message.values.resize(halos_[i].count + parts_.received_count(i));
     halos_[i].answered_version = no_version;
   }
   if (op.communicator().is_root())
-    server_ = std::make_unique<CoarseServer>(levels_, op.partition(), op.team(), comm_thread_,
-                                             channels_, op.communicator().size(),
-                                             halo_depth_of(options), options.coarse_steps);
+    server_ = std::make_unique<CoarseServer>(levels_, gathered_, op.team(), comm_thread_, channels_,
+                                             Gathering(levels_, op.partition(), options, gathered_)
+                                                 .messages_of_all(op.communicator().size()),
+                                             options.coarse_steps);
 }
 
 void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
                                  std::span<double> out) const {
   const GridBox& box = values_.boxes()[neighbour].sent;
-  if (thread.is_primary()) CoarseMessages::set_version(out, 0, version_);
+  // Shares that there are not yet belong to no version.
+  if (thread.is_primary()) CoarseMessages::set_version(out, 0, has_smoothed_ ? version_ : -1);
   if (state == SweepState::recorded)
     return values_.pack(thread, values_.recorded(), box, out.subspan(1));
   copy_smoothed(thread, box, [&](std::size_t, std::size_t place) { return &out[1 + place]; });
+  parts_.pack(
+      thread, neighbour,
+      out.subspan(1 + static_cast<std::size_t>(values_.neighbours()[neighbour].send_count)));
 }
 
 /// Copies x' = x + x̂, row by row, to place(first element of the row, place in a message).
@@ -141,18 +202,47 @@ void AsyncMultigridSweeper::copy_smoothed(const TeamThread& thread, const GridBo
 void AsyncMultigridSweeper::unpack(const TeamThread& thread, SweepState state,
                                    std::size_t neighbour, std::span<const double> in) {
   const GridBox& box = values_.boxes()[neighbour].received;
-  if (state == SweepState::recorded)
-    return values_.unpack(thread, values_.recorded(), box, in.subspan(1));
   Halo& halo = halos_[neighbour];
+  const std::span<const double> values = in.subspan(1, halo.count);
+  if (state == SweepState::recorded) return values_.unpack(thread, values_.recorded(), box, values);
   const std::int64_t version = CoarseMessages::version_at(in, 0);
   if (version < halo.answered_version) return;  // a newer one is on its way
-  values_.unpack(thread, values_.x(), box, in.subspan(1));
-  for_each_row_of(thread, values_.layout(), box,
-                  [&](std::size_t, std::size_t place, std::size_t count) {
-                    std::copy_n(in.data() + 1 + place, count, halo.values.data() + place);
-                  });
+  values_.unpack(thread, values_.x(), box, values);
+  Halo::Message& message = halo.next();
+  const auto [begin, end] = comm_thread::share_of(static_cast<std::int64_t>(message.values.size()),
+                                                  thread.index, thread.count);
+  std::copy(in.data() + 1 + begin, in.data() + 1 + end, message.values.data() + begin);
   if (version == halo.answered_version) add_correction(thread, box, nothing_);
-  if (thread.is_primary()) halo.version = version;
+  if (!thread.is_primary()) return;
+  message.version = version;
+  halo.has_next = true;
+}
+
+/// Messages that have come become the newest. Ends with a barrier.
+void AsyncMultigridSweeper::take_messages(const TeamThread& thread) {
+  if (thread.is_primary()) {
+    for (Halo& halo : halos_) {
+      if (halo.has_next) halo.newest_index = 1 - halo.newest_index;
+      halo.has_next = false;
+    }
+    is_waiting_ = phase_ == Phase::correcting && waits_for_messages();
+  }
+  thread.barrier();
+}
+
+/// True where a neighbour's message that an answer is for has not come yet: it was sent before the
+/// question was. It may have been left out where its channel was full, hence the limit.
+bool AsyncMultigridSweeper::waits_for_messages() {
+  const bool is_complete = std::ranges::all_of(
+      halos_, [](const Halo& halo) { return halo.newest().version >= halo.answered_version; });
+  if (is_complete || wait_count_ == most_waits) {
+    wait_count_ = 0;
+    return false;
+  }
+  ++wait_count_;
+  std::this_thread::sleep_for(nap);
+  comm_thread_.progress_services_here();
+  return true;
 }
 
 FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
@@ -162,10 +252,11 @@ FinestResidual AsyncMultigridSweeper::residual(const double* x) const {
 void AsyncMultigridSweeper::sweep(const TeamThread& thread, SweepPart part,
                                   ExactAccumulator* residual_square) {
   if (part == SweepPart::interior) return;
-  if (phase_ == Phase::asking) {
+  take_messages(thread);
+  if (phase_ == Phase::asking || is_waiting_) {
     if (residual_square)
       residual_square->add(known_squares_[static_cast<std::size_t>(thread.index)]);
-    ask(thread);
+    if (phase_ == Phase::asking) ask(thread);
   } else {
     if (phase_ == Phase::correcting) correct(thread);
     smooth(thread, residual_square);
@@ -186,20 +277,24 @@ void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* r
   const FinestResidual finest = residual(values_.x());
   CloseSum& square = squares_[index];
   square = CloseSum(bound());
-  const DownPass::Source source{.residual = &finest, .square = residual_square ? &square : nullptr};
+  const DownPass::Source source{
+      .residual = &finest, .square = residual_square ? &square : nullptr, .has_all_squares = true};
   for (const auto* tiles : {&tiles_.interior[index], &tiles_.boundary[index]})
     for (const PassTile& tile : *tiles)
       down_.run(tile, source, smoothed_, restricted_, memories_[index], {});
   if (residual_square) flush(thread, square, *residual_square);
   thread.barrier();
-  const std::span<double> question = server_ ? server_->question() : std::span(question_);
   restriction_.run(
       thread,
       {.layout = values_.layout(), .b = values_.b(), .x = values_.x(), .correction = smoothed_},
-      restricted_, CoarseMessages::share_of(question));
+      restricted_, parts_.first_share());
   thread.barrier();
+  parts_.restrict_shares(thread);
   if (!thread.is_primary()) return;
+  const std::span<double> question = server_ ? server_->question() : std::span(question_);
+  std::ranges::copy(parts_.last_share(), CoarseMessages::share_of(question).begin());
   CoarseMessages::set_version(question, 0, version_);
+  has_smoothed_ = true;
   has_asked_ = false;
   has_changed_ = true;
   phase_ = Phase::asking;
@@ -229,8 +324,10 @@ bool AsyncMultigridSweeper::look_for_answer() {
         return has_come || perfmodel::seconds_now() > begin + longest_poll_seconds;
       },
       [] { return std::string("an answer of the coarser grids from rank 0"); });
+  std::chrono::microseconds next_nap = nap;
   while (!has_come && perfmodel::seconds_now() < begin + longest_wait_seconds) {
-    std::this_thread::sleep_for(nap);
+    std::this_thread::sleep_for(next_nap);
+    next_nap = std::min(2 * next_nap, longest_nap);
     comm_thread_.progress_services_here();
     has_come = take_answer();
   }
@@ -244,7 +341,7 @@ void AsyncMultigridSweeper::read_answer(std::span<const double> answer) {
   const double* from = messages_.solution_of(answer).data();
   for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
-      float* const row = correction_.row(y, z);
+      float* const row = parts_.last_solution().row(y, z);
       for (GlobalIndex x = box.begin[0]; x < box.end[0]; ++x) row[x] = static_cast<float>(*from++);
     }
 }
@@ -256,7 +353,7 @@ void AsyncMultigridSweeper::add_correction(const TeamThread& thread, const GridB
   allotment.reserve(Interpolation::element_count(box));
   allotment.reserve(static_cast<std::size_t>(PlaneRing::row_stride(box.size(0))));
   allotment.begin();
-  Interpolation interpolation(levels_[0], box, correction_, allotment);
+  Interpolation interpolation(levels_[0], box, parts_.first_solution(), allotment);
   float* const out = allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(box.size(0)))) +
                      16 - box.begin[0];
   const RowRange range(box.begin[0], box.end[0], levels_[0].directions[0].size);
@@ -274,6 +371,11 @@ void AsyncMultigridSweeper::add_correction(const TeamThread& thread, const GridB
 }
 
 void AsyncMultigridSweeper::correct(const TeamThread& thread) {
+  if (thread.is_primary())
+    for (std::size_t i = 0; i < halos_.size(); ++i)
+      parts_.set_shares(i, std::span(halos_[i].answered().values).subspan(halos_[i].count));
+  thread.barrier();
+  parts_.solve(thread, memories_[static_cast<std::size_t>(thread.index)]);
   add_correction(thread, values_.layout().own(), smoothed_);
   for (std::size_t i = 0; i < halos_.size(); ++i) correct_halo(thread, i);
   thread.barrier();
@@ -283,13 +385,14 @@ void AsyncMultigridSweeper::correct(const TeamThread& thread) {
 
 /// Brings the halo to the state of the neighbour after it adds the answer's correction, if what was
 /// received is not of a later one. Where the state that the answer is for is still to come, what is
-/// in use is smoothed as this rank can.
+/// in use gets the correction.
 void AsyncMultigridSweeper::correct_halo(const TeamThread& thread, std::size_t neighbour) {
   const Halo& halo = halos_[neighbour];
   const GridBox& box = values_.boxes()[neighbour].received;
-  if (halo.version < halo.answered_version) return add_correction(thread, box, smoothed_);
-  values_.unpack(thread, values_.x(), box, halo.values);
-  if (halo.version == halo.answered_version) add_correction(thread, box, nothing_);
+  const Halo::Message& newest = halo.newest();
+  if (newest.version < halo.answered_version) return add_correction(thread, box, nothing_);
+  values_.unpack(thread, values_.x(), box, std::span(newest.values).first(halo.count));
+  if (newest.version == halo.answered_version) add_correction(thread, box, nothing_);
 }
 
 void AsyncMultigridSweeper::record(const TeamThread& thread) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "solver/multigrid/passes/pass_memory.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "solver/multigrid/sweepers/coarse_messages.h"
+#include "solver/multigrid/sweepers/coarse_parts.h"
 #include "solver/multigrid/sweepers/coarse_server.h"
 #include "solver/multigrid/sweepers/grid_values.h"
 #include "solver/multigrid/sweepers/own_restriction.h"
@@ -32,12 +34,14 @@
 
 namespace weft::solver {
 
-/// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid from the
-/// newest halos, and rank 0, which has the other grids, answers with corrections at its own pace.
+/// Multigrid for asynchronous iterations: every rank smooths its box of the finest grid and of
+/// coarser ones from the newest that it knows of its neighbours. Rank 0 solves on the gathered
+/// grid, a small one, and answers with corrections at its own pace.
 ///
-///     rank r: x += P·e, x' = x + x̂ by smoothing; x' to the neighbours,
-///             then the share of R·(b − A·x') to rank 0; and so on, when e has come
-///     rank 0: the newest shares of all, V-cycle, e to those who have asked
+///     rank r: x += P·e, x' = x + x̂ by smoothing; x' and shares of coarse right-hand sides to the
+///             neighbours, the share of the gathered grid to rank 0; and so on, when the answer has
+///             come: interpolation and smoothing from grid to grid, which gives e
+///     rank 0: the newest shares of all, V-cycle, its solution to those who have asked
 ///
 /// No rank waits for another, but a rank has nothing to do between its question and the answer.
 /// A correction answers one state x' of a rank's values and is added to that state, once
@@ -50,14 +54,15 @@ namespace weft::solver {
 /// values that are one correction behind. Without that two ranks took 20 to 360 corrections where
 /// 12 do.
 ///
-/// Rank 0 needs memory for the other grids, a seventh of all points, and messages to all ranks.
+/// Memory of a rank depends on its own box, but for rank 0, which has a share of the gathered grid
+/// of every rank and a channel to it.
 /// Source: Wolfson-Pou and Chow 2019, "Asynchronous multigrid methods"; gathering, questions and
 /// answers are ours.
 class AsyncMultigridSweeper final : public Sweeper, public KeptState {
  public:
   struct Options {
-    int steps = 3;  // of the smoother on the finest grid
-    int coarse_steps = 2;  // on the others, before and after
+    int steps = 4;  // of the smoother on the finest grid
+    int coarse_steps = 6;  // on the others, after; on those of rank 0, before and after
     comm_thread::TransportChoice transport{};  // of questions and answers
   };
 
@@ -68,6 +73,8 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   const GridValues& values() const { return values_; }
   /// Corrections that this rank has added.
   std::int64_t correction_count() const { return version_; }
+  /// Points of the finest grid that rank 0 solves on.
+  std::int64_t gathered_points() const { return levels_[gathered_].point_count(); }
 
   const comm_thread::ComputeTeam& team() const override { return values_.team(); }
   /// Messages are longer by a header.
@@ -100,10 +107,25 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
  private:
   enum class Phase { smoothing, asking, correcting };
 
-  /// The halo from a neighbour, as it was received.
+  /// What has come from a neighbour.
   struct Halo {
-    std::vector<double> values;
-    std::int64_t version = 0;  // of the neighbour, then
+    /// A message but its header: the halo, and shares of coarse grids.
+    struct Message {
+      std::vector<double> values;
+      std::int64_t version = -1;  // of the neighbour, then
+    };
+    const Message& newest() const { return messages[newest_index]; }
+    Message& next() { return messages[1 - newest_index]; }
+    /// The one that an answer is for, if it has been kept, else the newest.
+    const Message& answered() const {
+      const Message& before = messages[1 - newest_index];
+      return before.version == answered_version ? before : newest();
+    }
+
+    std::array<Message, 2> messages;  // the last two
+    std::size_t newest_index = 0;
+    std::size_t count = 0;  // of the halo's values
+    bool has_next = false;  // has come since the last sweep
     std::int64_t answered_version = -1;  // of the neighbour, in the answer added last
   };
 
@@ -116,6 +138,8 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   void ask(const comm_thread::TeamThread& thread);
   void smooth(const comm_thread::TeamThread& thread,
               comm_thread::ExactAccumulator* residual_square);
+  void take_messages(const comm_thread::TeamThread& thread);
+  bool waits_for_messages();
   void try_to_ask();
   bool look_for_answer();
   bool take_answer();
@@ -133,6 +157,8 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   comm_thread::CommThread& comm_thread_;
   std::vector<GridLevel> levels_;
   Options options_;
+  std::size_t gathered_;  // the first grid that rank 0 solves
+  CoarseParts parts_;
   std::vector<comm_thread::HaloNeighbour> neighbours_;
   CoarseMessages messages_;
   comm_thread::Communicator communicator_;  // of questions and answers
@@ -143,7 +169,6 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   GridArray smoothed_;  // x̂: what smoothing adds to x, together with the next correction
   GridArray nothing_;  // zeros in its place
   GridArray restricted_;
-  GridArray correction_;  // e
   OwnRestriction restriction_;
   std::vector<double> question_;
   std::vector<Halo> halos_;  // one for each neighbour
@@ -153,7 +178,10 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
 
   // Of the primary thread; the others read them after a barrier.
   Phase phase_ = Phase::smoothing;
+  bool has_smoothed_ = false;
   bool has_asked_ = true;
+  bool is_waiting_ = false;
+  int wait_count_ = 0;
   bool has_changed_ = true;
   std::int64_t version_ = 0;
 };

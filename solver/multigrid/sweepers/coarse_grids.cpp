@@ -7,10 +7,10 @@ namespace weft::solver {
 using comm_thread::TeamThread;
 using spmv::GridBox;
 
-CoarseGrids::CoarseGrids(const std::vector<GridLevel>& levels, const comm_thread::ComputeTeam& team,
-                         int steps)
+CoarseGrids::CoarseGrids(const std::vector<GridLevel>& levels, std::size_t first,
+                         const comm_thread::ComputeTeam& team, int steps)
     : coarsest_(levels.back()), memories_(static_cast<std::size_t>(team.thread_count())) {
-  for (std::size_t i = 1; i < levels.size(); ++i) {
+  for (std::size_t i = first; i < levels.size(); ++i) {
     const GridBox all = levels[i].points();
     levels_.push_back({.f = GridArray(all, DownPass::depth(steps)),
                        .x = {},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -13,12 +14,12 @@
 
 namespace weft::solver {
 
-/// The V-cycle on all grids but the finest, by the team of one rank, without messages.
+/// The V-cycle on the last grids, by the team of one rank, without messages.
 class CoarseGrids {
  public:
-  /// `levels`: all grids, the finest first, which is left out; they outlive this.
-  CoarseGrids(const std::vector<GridLevel>& levels, const comm_thread::ComputeTeam& team,
-              int steps);
+  /// `levels`: all grids, the finest first; those before `first` are left out. They outlive this.
+  CoarseGrids(const std::vector<GridLevel>& levels, std::size_t first,
+              const comm_thread::ComputeTeam& team, int steps);
   CoarseGrids(const CoarseGrids&) = delete;
   CoarseGrids& operator=(const CoarseGrids&) = delete;
 

@@ -6,16 +6,15 @@
 #include <span>
 #include <vector>
 
-#include "solver/multigrid/grids/grid_level.h"
-#include "solver/multigrid/sweepers/own_restriction.h"
+#include "solver/multigrid/sweepers/coarse_boxes.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/partition.h"
 
 namespace weft::solver {
 
-/// The messages between one rank and the rank that has the coarser grids, on channels:
+/// The messages between one rank and the rank that solves on the gathered grid, on channels:
 ///
-///     question   | version | share of the right-hand side                  | see OwnRestriction
+///     question   | version | share of the right-hand side                  | see CoarseParts
 ///     answer     | version | versions of the neighbours' shares | solution |
 ///
 /// A version counts the corrections that a rank has added. An answer names the share that it
@@ -23,16 +22,9 @@ namespace weft::solver {
 /// twice or not at all.
 struct CoarseMessages {
   /// Of `rank`, whose halo is `halo_depth` points deep.
-  CoarseMessages(const std::vector<GridLevel>& levels, const spmv::GridPartition& partition,
-                 int rank, int halo_depth)
-      : asked(OwnRestriction::points_of(levels[0], levels[1], partition.box(rank))),
-        answered(grown(partition.box(rank), halo_depth, levels[0].points())) {
-    for (std::size_t d = 0; d < 3; ++d)
-      if (levels[0].is_coarsened[d]) {
-        answered.begin[d] = answered.begin[d] / 2 - 1;
-        answered.end[d] = answered.end[d] / 2 + 1;
-      }
-    answered = intersection(answered, levels[1].points());
+  CoarseMessages(const CoarseBoxes& boxes, const spmv::GridPartition& partition, int rank,
+                 int halo_depth)
+      : asked(boxes.shares.back()), answered(boxes.corrected.back()) {
     for (const spmv::GridNeighbour& neighbour : partition.neighbours(rank, halo_depth, true))
       neighbours.push_back(neighbour.rank);
   }
@@ -57,7 +49,7 @@ struct CoarseMessages {
     message[i] = std::bit_cast<double>(version);
   }
 
-  spmv::GridBox asked;  // points of the first coarser grid
+  spmv::GridBox asked;  // points of the gathered grid
   spmv::GridBox answered;
   std::vector<int> neighbours;  // in ascending order
 };

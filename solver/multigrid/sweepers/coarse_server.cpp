@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "perfmodel/stopwatch.h"
 
@@ -14,10 +15,10 @@ using spmv::GridBox;
 
 namespace {
 
-/// Own times between two solutions that ranks of the same pace are given at most. On two hosts with
-/// 1 Gbit/s and 1 ms, 128³ points, half of such a time is too short: rank 0 then corrects its own
-/// values four times for each correction of rank 1, and its halos keep the answers waiting.
-constexpr double patience = 2;
+/// Own times between two solutions that slower ranks are given at most. A correction to a state
+/// that a slow rank is about to change gains little, and takes processors and memory traffic from
+/// it: with one rank 8 times as slow, 2 such times took 12 corrections of that rank and 20 take 8.
+constexpr double patience = 20;
 
 /// Seconds that they are given at least: some ways of a message through a slow network.
 constexpr double least_patience = 5e-3;
@@ -25,6 +26,7 @@ constexpr double least_patience = 5e-3;
 /// Seconds of it in which the server polls; then it naps between two looks.
 constexpr double longest_poll = 100e-6;
 constexpr std::chrono::microseconds nap{50};
+constexpr std::chrono::microseconds longest_nap{400};
 
 /// Calls row(y, z, place of its first value in a message with `box`) for the rows of `box` in a
 /// thread's share of the planes of `all`.
@@ -41,18 +43,17 @@ void for_each_row(const TeamThread& thread, const GridBox& all, const GridBox& b
 
 }  // namespace
 
-CoarseServer::CoarseServer(const std::vector<GridLevel>& levels,
-                           const spmv::GridPartition& partition,
+CoarseServer::CoarseServer(const std::vector<GridLevel>& levels, std::size_t gathered,
                            const comm_thread::ComputeTeam& team,
                            comm_thread::CommThread& comm_thread, comm_thread::ChannelSet& channels,
-                           int rank_count, int halo_depth, int steps)
+                           std::vector<CoarseMessages> messages, int steps)
     : comm_thread_(comm_thread),
       channels_(channels),
-      points_(levels[1].points()),
-      grids_(levels, team, steps),
+      points_(levels[gathered].points()),
+      grids_(levels, gathered, team, steps),
       sum_(static_cast<std::size_t>(points_.point_count())) {
-  for (int rank = 0; rank < rank_count; ++rank)
-    clients_.push_back({.messages = CoarseMessages(levels, partition, rank, halo_depth),
+  for (CoarseMessages& of_rank : messages)
+    clients_.push_back({.messages = std::move(of_rank),
                         .question = {},
                         .answered_version = -1,
                         .is_expected = true,
@@ -88,8 +89,10 @@ void CoarseServer::wait_for_clients() {
         return is_complete() || perfmodel::seconds_now() > std::min(end, begin + longest_poll);
       },
       [] { return std::string("questions to the coarser grids"); });
+  std::chrono::microseconds next_nap = nap;
   while (!is_complete() && perfmodel::seconds_now() < end) {
-    std::this_thread::sleep_for(nap);
+    std::this_thread::sleep_for(next_nap);
+    next_nap = std::min(2 * next_nap, longest_nap);
     comm_thread_.progress_services_here();
     take_questions();
   }

@@ -11,13 +11,13 @@
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/sweepers/coarse_grids.h"
 #include "solver/multigrid/sweepers/coarse_messages.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/box.h"
 
 namespace weft::solver {
 
-/// Rank 0's part of asynchronous multigrid: it has all grids but the finest. Whenever it looks, it
-/// adds the newest shares of all ranks, new or old, makes one V-cycle and answers those who have
-/// asked since.
+/// What rank 0 does for all in asynchronous multigrid: it has the gathered grid and all coarser
+/// ones. Whenever it looks, it adds the newest shares of all ranks, new or old, makes one V-cycle
+/// and answers those who have asked since.
 ///
 /// It gives ranks that keep its pace a moment, so that it does not answer just before they ask. A
 /// rank that lets the moment pass is not waited for until it asks again.
@@ -27,9 +27,10 @@ namespace weft::solver {
 class CoarseServer {
  public:
   /// `channels`: one to each other rank, in ascending order. All outlive it.
-  CoarseServer(const std::vector<GridLevel>& levels, const spmv::GridPartition& partition,
+  /// `messages`: of each rank; `gathered`: the grid.
+  CoarseServer(const std::vector<GridLevel>& levels, std::size_t gathered,
                const comm_thread::ComputeTeam& team, comm_thread::CommThread& comm_thread,
-               comm_thread::ChannelSet& channels, int rank_count, int halo_depth, int steps);
+               comm_thread::ChannelSet& channels, std::vector<CoarseMessages> messages, int steps);
 
   /// This rank's own question, written by `serve`'s caller, and the answer to it.
   std::span<double> question() { return own_question_; }
@@ -59,7 +60,7 @@ class CoarseServer {
 
   comm_thread::CommThread& comm_thread_;
   comm_thread::ChannelSet& channels_;
-  spmv::GridBox points_;  // of the first coarser grid
+  spmv::GridBox points_;  // of the gathered grid
   CoarseGrids grids_;
   std::vector<Client> clients_;  // [ranks]; this rank is the first
   std::vector<double> own_question_;

@@ -56,9 +56,16 @@ class OwnRestriction {
   };
   Weights weights(std::size_t direction, spmv::GlobalIndex coarse) const;
   spmv::GridBox fine_box(const spmv::GridBox& coarse) const;
-  double residual_at(const Values& values, spmv::GlobalIndex x, spmv::GlobalIndex y,
-                     spmv::GlobalIndex z) const;
-  void restrict_box(const spmv::GridBox& box, const Values& values, std::vector<double>& residual,
+  struct Memory {
+    std::vector<double> residual;
+    std::vector<double> values;
+  };
+  static spmv::GridBox around_of(spmv::GridBox box);
+  void copy_values(const spmv::GridBox& box, const Values& values, std::vector<double>& copy) const;
+  void find_residual(const spmv::GridBox& box, spmv::GlobalIndex y, spmv::GlobalIndex z,
+                     const Values& values, const double* x, std::ptrdiff_t row,
+                     std::ptrdiff_t plane, double* out) const;
+  void restrict_box(const spmv::GridBox& box, const Values& values, Memory& memory,
                     std::span<double> share) const;
   std::size_t place(spmv::GlobalIndex x, spmv::GlobalIndex y, spmv::GlobalIndex z) const;
 
@@ -69,7 +76,7 @@ class OwnRestriction {
   spmv::GridBox points_;
   spmv::GridBox inner_;
   std::vector<std::vector<spmv::GridBox>> shell_;  // [threads]
-  std::vector<std::vector<double>> residuals_;  // [threads]
+  std::vector<Memory> memories_;  // [threads]
 };
 
 }  // namespace weft::solver
