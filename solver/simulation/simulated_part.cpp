@@ -19,15 +19,6 @@ using comm_thread::LinkPlan;
 using comm_thread::MessageHeader;
 using comm_thread::SweepAction;
 
-constexpr std::size_t line_bytes = 64;
-
-/// Lines of memory from `begin` to `end`, in bytes from `base`, whatever is there.
-void fetch_lines(const void* base, std::size_t begin, std::size_t end) {
-  if (!base) return;
-  const auto* const first = static_cast<const std::byte*>(base);
-  for (std::size_t byte = begin; byte < end; byte += line_bytes) __builtin_prefetch(first + byte);
-}
-
 }  // namespace
 
 SimulatedPart::SimulatedPart(SimulatedWorld& world, int rank, std::span<double> values)
@@ -46,17 +37,19 @@ SimulatedPart::SimulatedPart(SimulatedWorld& world, int rank, std::span<double> 
   }
 }
 
-void SimulatedPart::fetch() const { fetch_lines(this, 0, sizeof(*this)); }
-
-/// The allocator puts what a rank allocates one after the other: channels behind the part, the
-/// detector behind the termination. Bytes that a poll looks at were found with valgrind.
-void SimulatedPart::fetch_protocols(bool before_step) const {
-  fetch_lines(termination_.get(), 192, 1664);
-  fetch_lines(termination_.get(), 2304, 4608);
-  if (!before_step) return;
-  constexpr std::size_t channel_bytes = 1024;
-  fetch_lines(this, sizeof(*this), sizeof(*this) + channel_bytes * faces_.size());
-  fetch_lines(values_.data(), 0, values_.size_bytes());
+SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
+  const auto* const part = reinterpret_cast<const std::byte*>(this);
+  const auto* const detector = reinterpret_cast<const std::byte*>(termination_.get());
+  Place place{.part = part,
+              .comm_thread = reinterpret_cast<const std::byte*>(&comm_thread_),
+              .values = reinterpret_cast<const std::byte*>(values_.data())};
+  place.transport = transport_;
+  // Elsewhere than supposed, only what is known to be there.
+  constexpr std::ptrdiff_t most_bytes = 1 << 15;
+  const bool is_as_supposed = part < detector && detector < end && end - part < most_bytes;
+  place.detector = is_as_supposed ? detector : part + sizeof(*this);
+  place.end = is_as_supposed ? end : part + sizeof(*this);
+  return place;
 }
 
 bool SimulatedPart::sweep() {
@@ -116,7 +109,7 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
   transport_ = transport.get();
   channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, specs, delivery,
                                                         std::move(transport));
-  constexpr std::size_t kept_samples = 64;
+  constexpr std::size_t kept_samples = 2;  // nobody asks for its report
   termination_ = std::make_unique<comm_thread::Termination>(
       static_cast<const comm_thread::MessageSpace&>(space_), comm_thread_,
       comm_thread::Termination::Options{.detector = world_.options.detector,

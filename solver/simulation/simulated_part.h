@@ -93,16 +93,18 @@ class SimulatedPart {
   /// Makes what has arrived the halo. Before: all of it has.
   void take_halo();
 
-  // Prefetches, which change nothing. With thousands of ranks, all memory of a rank has left the
-  // caches when its turn comes, and waiting for it line by line takes most of a simulation.
-  /// This object.
-  void fetch() const;
-  /// What a poll looks at and, before a step, what a sweep needs. After `fetch`.
-  void fetch_protocols(bool before_step) const;
-  /// Messages of channels. After `fetch_protocols`.
-  void fetch_messages() const {
-    if (transport_) transport_->prefetch();
-  }
+  /// Where what a step and a poll look at lies, as far as it lies together. The allocator puts what
+  /// a rank allocates one after the other: channels behind the part, then the detector.
+  struct Place {
+    const std::byte* part = nullptr;
+    const std::byte* comm_thread = nullptr;
+    const std::byte* detector = nullptr;
+    const std::byte* end = nullptr;
+    const std::byte* values = nullptr;
+    comm_thread::SimulatedTransport* transport = nullptr;
+  };
+  /// `end`: the next part.
+  Place place(const std::byte* end) const;
 
   // The end: nothing is left in flight.
   void begin_close();
