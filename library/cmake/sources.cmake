@@ -284,8 +284,8 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp
     solver/report/threaded_report.cpp
+    solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp
-    solver/simulation/jacobi_options.cpp
     solver/simulation/jacobi_problem.cpp
     solver/simulation/jacobi_simulation.cpp
     solver/simulation/krylov_part.cpp
@@ -293,7 +293,11 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/machine.cpp
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
+    solver/simulation/schwarz_simulation.cpp
     solver/simulation/simulated_part.cpp
+    solver/simulation/sweep_run_options.cpp
+    solver/simulation/sweep_simulation.cpp
+    solver/simulation/tile_values.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp
     solver/sweepers/jacobi_spectrum.cpp
@@ -339,6 +343,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/schwarz_command.cpp
     tools/commands/simulate_command.cpp
     tools/commands/simulate_krylov.cpp
+    tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
@@ -390,6 +395,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/multigrid_study.cpp
     tools/studies/problem_study.cpp
     tools/studies/scale_study.cpp
+    tools/studies/schwarz_scale_study.cpp
     tools/studies/study_command.cpp
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp

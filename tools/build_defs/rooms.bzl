@@ -57,7 +57,7 @@ ROOMS = {
         "solver/sweepers": ["report", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "direct", "sweep"],
         "solver/threads": ["report", "sweep"],
-        "solver/simulation": [],
+        "solver/simulation": ["sweep", "tiles"],
     },
     "library": {
         "library/include/weft": [],

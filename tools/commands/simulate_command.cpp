@@ -12,6 +12,7 @@
 #include "solver/simulation/jacobi_advice.h"
 #include "solver/simulation/jacobi_simulation.h"
 #include "tools/commands/simulate_krylov.h"
+#include "tools/commands/simulate_schwarz.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -231,6 +232,7 @@ void add_simulate_command(CLI::App& program, const comm_thread::MpiSession& sess
       "simulate", "what a method would do on a machine of many ranks, in one process");
   command.require_subcommand(1);
   add_jacobi(command, session, exit_code);
+  add_simulate_schwarz(command, session, exit_code);
   add_simulate_krylov(command, session, exit_code);
 }
 
