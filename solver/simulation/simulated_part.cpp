@@ -87,7 +87,9 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
                      .slot_count = static_cast<std::size_t>(most)});
   }
   auto transport = std::make_unique<comm_thread::SimulatedTransport>(
-      world_.network, rank_, plans, comm_thread::Acknowledgement::on_arrival);
+      world_.network, rank_, plans,
+      world_.options.is_one_sided ? comm_thread::Acknowledgement::on_release
+                                  : comm_thread::Acknowledgement::on_arrival);
   transport_ = transport.get();
   channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, specs, delivery,
                                                         std::move(transport));

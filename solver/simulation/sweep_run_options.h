@@ -28,6 +28,9 @@ struct SweepRunOptions {
   double tolerance = 1e-4;
   std::int64_t max_sweeps = 1'000'000;  // of any rank
   int max_in_flight = 100;
+  /// A message is acknowledged when the neighbour's communication thread has taken it (transport
+  /// `one-sided`), or when it has arrived (`two-sided`).
+  bool is_one_sided = false;
   int halo_period = 1;
   int contribution_period = 10;  // also of the residuals of `sync`
   std::uint64_t seed = 1;
