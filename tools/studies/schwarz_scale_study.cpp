@@ -94,10 +94,7 @@ void print_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
              study["machine"]["source"].get<std::string>());
-  fmt::print(
-      "values       {}^2 real points a tile, so fewer iterations than published: compare "
-      "ratios and ms\n",
-      study["real_points"].get<int>());
+  fmt::print("values       {}^2 real points a tile\n", study["real_points"].get<int>());
   fmt::print(
       "published    Yamazaki et al. 2019, table 3; sync: mean of MPI_Wait and "
       "MPI_Waitall\n\n");
