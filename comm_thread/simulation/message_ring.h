@@ -49,7 +49,18 @@ class MessageRing {
   void push(const Times& times_of_it) { times(end_++) = times_of_it; }
   void pop() { ++first_; }
 
+  /// Fetches the times and the slot of message `number` into the caches.
+  void prefetch(std::uint64_t number) const {
+    __builtin_prefetch(memory_);
+    const std::byte* const begin = memory_ + times_bytes(capacity_) + slot(number) * stride_;
+    for (std::size_t byte = 0; byte < stride_; byte += LinePool::line_bytes)
+      __builtin_prefetch(begin + byte);
+  }
+
  private:
+  /// A message that is on its way and the next one: most routes never need more.
+  static constexpr std::size_t first_capacity = 2;
+
   static std::size_t lines(std::size_t bytes) {
     return (bytes + LinePool::line_bytes - 1) / LinePool::line_bytes * LinePool::line_bytes;
   }
@@ -61,7 +72,7 @@ class MessageRing {
 
   void grow() {
     const std::size_t old = capacity_;
-    const std::size_t capacity = old == 0 ? 1 : 2 * old;
+    const std::size_t capacity = old == 0 ? first_capacity : 2 * old;
     std::byte* const memory = pool_->take(times_bytes(capacity) + capacity * stride_);
     for (std::uint64_t number = first_; number < first_ + old; ++number) {
       const auto to = static_cast<std::size_t>(number) & (capacity - 1);

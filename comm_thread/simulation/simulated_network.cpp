@@ -32,6 +32,11 @@ SimulatedNetwork::Port& SimulatedNetwork::port(std::uint64_t space, const Simula
   return *known;
 }
 
+void SimulatedNetwork::add_receive(int rank, Port& port) {
+  Receives& receives = receives_[static_cast<std::size_t>(rank)];
+  if (receives.count < Receives::most) receives.ports[receives.count++] = &port;
+}
+
 SimulatedNetwork::Wire& SimulatedNetwork::wire(const SimulatedRoute& route, std::size_t bytes) {
   Wire*& known = wire_of_[key(0, route)];
   if (!known) {

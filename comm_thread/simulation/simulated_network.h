@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -29,7 +30,8 @@ namespace weft::comm_thread {
 /// uses it.
 class SimulatedNetwork {
  public:
-  SimulatedNetwork(int rank_count, NetworkModel& model) : rank_count_(rank_count), model_(model) {}
+  SimulatedNetwork(int rank_count, NetworkModel& model)
+      : rank_count_(rank_count), model_(model), receives_(static_cast<std::size_t>(rank_count)) {}
   SimulatedNetwork(const SimulatedNetwork&) = delete;
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
@@ -44,6 +46,16 @@ class SimulatedNetwork {
   void on_due(std::function<void(int rank, double seconds)> call) { on_due_ = std::move(call); }
   void announce(int rank, double seconds) const {
     if (on_due_) on_due_(rank, seconds);
+  }
+
+  /// Fetches what a poll of the schedules of `rank` will look at into the caches.
+  void prefetch_receives(int rank) const {
+    const Receives& receives = receives_[static_cast<std::size_t>(rank)];
+    constexpr std::size_t lines = 5;  // a port, and behind it the times and two short messages
+    for (std::size_t i = 0; i < receives.count; ++i)
+      for (std::size_t line = 0; line < lines; ++line)
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(receives.ports[i]) +
+                           line * LinePool::line_bytes);
   }
 
   /// Messages that are started and not received.
@@ -68,6 +80,13 @@ class SimulatedNetwork {
     double last_arrival = 0;
     Arrivals* waiting = nullptr;  // for the next message
     SimulatedRoute route;
+  };
+
+  /// The first ports that a rank receives on, beside halos: of its tree.
+  struct Receives {
+    static constexpr std::size_t most = 3;
+    std::array<Port*, most> ports{};
+    std::size_t count = 0;
   };
 
   /// When the channels of one transport have to be looked at. Others' messages bring it forward.
@@ -113,6 +132,7 @@ class SimulatedNetwork {
     std::size_t operator()(const Key& key) const;
   };
 
+  void add_receive(int rank, Port& port);
   Port& port(std::uint64_t space, const SimulatedRoute& route, std::size_t bytes);
   Wire& wire(const SimulatedRoute& route, std::size_t bytes);
   Reduction& reduction(std::uint64_t space, std::uint64_t round, std::size_t count);
@@ -126,6 +146,7 @@ class SimulatedNetwork {
   std::vector<Port*> ports_;  // in the pool, as the wires
   std::vector<Wire*> wires_;
   std::deque<Look> looks_;
+  std::vector<Receives> receives_;  // of each rank
   std::unordered_map<Key, Port*, Hash> port_of_;
   std::unordered_map<Key, Wire*, Hash> wire_of_;
   std::unordered_map<Key, Reduction, Hash> reductions_;  // two rounds of each space at most

@@ -20,6 +20,7 @@ class SimulatedMessages final : public PreparedMessages {
       messages_.push_back({&network.port(space, route, draft.bytes),
                            static_cast<std::byte*>(draft.data), draft.bytes, draft.is_receive,
                            false});
+      if (draft.is_receive) network.add_receive(rank, *messages_.back().port);
     }
   }
 

@@ -30,13 +30,19 @@ bool SimulatedTransport::progress() {
   return true;
 }
 
-void SimulatedTransport::prefetch() const {
-  constexpr std::size_t lines = 6;  // the wire, the times and one message of a face of 4 x 4
+void SimulatedTransport::prefetch_wires() const {
   for (const Link& link : links_)
-    for (const SimulatedNetwork::Wire* const wire : {link.out, link.in})
-      for (std::size_t line = 0; line < lines; ++line)
-        __builtin_prefetch(reinterpret_cast<const std::byte*>(wire) + line * LinePool::line_bytes,
-                           0, 3);
+    for (const SimulatedNetwork::Wire* const wire : {link.out, link.in}) {
+      __builtin_prefetch(wire);
+      __builtin_prefetch(&wire->route);
+    }
+}
+
+void SimulatedTransport::prefetch_messages() const {
+  for (const Link& link : links_) {
+    link.out->messages.prefetch(link.out->started);
+    link.in->messages.prefetch(link.in->released);
+  }
 }
 
 std::span<std::byte> SimulatedTransport::send_slot(std::size_t link, std::uint64_t number) {

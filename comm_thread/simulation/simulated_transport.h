@@ -36,8 +36,10 @@ class SimulatedTransport final : public Transport {
   /// While it rests, channels are not looked at: what arrives waits for the next poll.
   void rest(bool rests) { rests_ = rests; }
 
-  /// Fetches what the next poll of the links will look at into the caches.
-  void prefetch() const;
+  /// Fetch what the next step will look at into the caches: first the wires of all links, then the
+  /// messages on them.
+  void prefetch_wires() const;
+  void prefetch_messages() const;
 
  private:
   struct Link {

@@ -145,8 +145,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
     solver/multigrid/additive_cycle.cpp
-    solver/multigrid/additive_cycle.cpp
-    solver/multigrid/additive_cycle.cpp
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
@@ -160,8 +158,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
     solver/multigrid/gathering.cpp
-    solver/multigrid/grid_cycle.cpp
-    solver/multigrid/grid_cycle.cpp
     solver/multigrid/grid_cycle.cpp
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
@@ -292,8 +288,8 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp
     solver/report/threaded_report.cpp
+    solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp
-    solver/simulation/jacobi_options.cpp
     solver/simulation/jacobi_problem.cpp
     solver/simulation/jacobi_simulation.cpp
     solver/simulation/krylov_part.cpp
@@ -301,7 +297,11 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/machine.cpp
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
+    solver/simulation/schwarz_simulation.cpp
     solver/simulation/simulated_part.cpp
+    solver/simulation/sweep_run_options.cpp
+    solver/simulation/sweep_simulation.cpp
+    solver/simulation/tile_values.cpp
     solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp
@@ -348,6 +348,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/schwarz_command.cpp
     tools/commands/simulate_command.cpp
     tools/commands/simulate_krylov.cpp
+    tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
@@ -399,6 +400,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/multigrid_study.cpp
     tools/studies/problem_study.cpp
     tools/studies/scale_study.cpp
+    tools/studies/schwarz_scale_study.cpp
     tools/studies/study_command.cpp
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp

@@ -22,8 +22,9 @@ void run(JacobiTrial& trial, int seed_count) {
   }
 }
 
-/// What may be changed on a machine. Not all combinations: of the number in flight and the halo
-/// period one at a time differs from those of `base`.
+/// What may be changed on a machine. Not all combinations: of transport, number in flight and halo
+/// period one at a time differs from those of `base`, but for one message in flight, the only one
+/// for which transports may differ, with either.
 std::vector<JacobiTrial> candidates(const JacobiSimulationOptions& base) {
   std::vector<JacobiTrial> trials;
   const auto add = [&trials](const JacobiSimulationOptions& options) {
@@ -39,7 +40,11 @@ std::vector<JacobiTrial> candidates(const JacobiSimulationOptions& base) {
     JacobiSimulationOptions options = base;
     options.variant = variant;
     add(options);
+    options.is_one_sided = true;
+    add(options);
     options.max_in_flight = 1;
+    add(options);
+    options.is_one_sided = false;
     add(options);
     options.max_in_flight = base.max_in_flight;
     options.halo_period = 4;

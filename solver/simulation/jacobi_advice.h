@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "solver/simulation/jacobi_options.h"
+#include "solver/simulation/sweep_run_options.h"
 
 namespace weft::solver {
 

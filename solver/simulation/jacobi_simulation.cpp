@@ -1,374 +1,50 @@
 #include "solver/simulation/jacobi_simulation.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "comm_thread/channels/landing.h"
-#include "comm_thread/channels/transport.h"
-#include "comm_thread/simulation/simulated_network.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/simulation/event_queue.h"
+#include "solver/simulation/cube_values.h"
 #include "solver/simulation/jacobi_problem.h"
-#include "solver/simulation/machine_model.h"
 #include "solver/simulation/part_shape.h"
-#include "solver/simulation/simulated_part.h"
 
 namespace weft::solver {
 namespace {
 
-using comm_thread::SweepAction;
-
-constexpr std::size_t face_count = 6;
 /// Doubles from one part to the next: whole cache lines.
 constexpr std::size_t line = 8;
 
 double square(double x) { return x * x; }
 
-/// One run. What is called "rank" here is simulated.
-class Simulation {
- public:
-  explicit Simulation(const JacobiSimulationOptions& options);
-
-  JacobiSimulationResult run();
-
- private:
-  bool is_sync() const { return options_.variant == SimulatedVariant::sync; }
-  void make_parts();
-
-  void due(int rank, double seconds);
-  void push_step(int rank, double seconds) {
-    events_.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::step});
-  }
-  double compute_seconds(int rank, const SimulatedPart& part) const;
-
-  void step_async(int rank);
-  void go_on_async(int rank);
-  void begin_sync(int rank);
-  void finish_halo(int rank, double arrived);
-  void step_sync(int rank);
-  /// The rank waits for all others; the last one takes them on.
-  void meet(int rank);
-  void verify_together();
-  void leave_verification(int rank);
-  double true_square();
-
-  void fetch_ahead() const;
-  void close();
-  JacobiSimulationResult collect();
-
-  JacobiSimulationOptions options_;
-  PartShape shape_;
-  MachineModel model_;
-  comm_thread::SimulatedNetwork network_;
-  double source_norm_;
-  SimulatedWorld world_;
-  perfmodel::HugePageBuffer<double> values_;  // of all parts
-  std::vector<std::unique_ptr<SimulatedPart>> parts_;
-  std::vector<double> sweep_begin_;  // of synchronous ranks
-  EventQueue events_;
-  double charged_points_;  // of a sweep
-  double face_seconds_;  // to pack or unpack one face
-
-  std::vector<bool> has_begun_;
-  std::vector<bool> is_meeting_;
-  int meeting_count_ = 0;
-  bool is_verified_ = false;  // all ranks have met, and leave one after the other
-  double true_square_ = 0;
-  int ended_count_ = 0;
-  bool has_converged_ = false;
-  double end_seconds_ = 0;
-  double waited_ = 0;  // by all ranks
-  std::uint64_t verification_count_ = 0;
-  std::uint64_t event_count_ = 0;
-};
-
-Simulation::Simulation(const JacobiSimulationOptions& options)
-    : options_(options),
-      shape_(ranks_per_direction(options.rank_count), options.real_points),
-      model_(options.machine, options.rank_count, options.seed),
-      network_(options.rank_count, model_),
-      source_norm_(source_norm(shape_)),
-      world_{options_,
-             shape_,
-             network_,
-             square(source_norm_),
-             square(options.tolerance * source_norm_),
-             std::vector<double>(shape_.layout().element_count())},
-      charged_points_(std::pow(options.points, 3)),
-      face_seconds_(square(options.points) * sizeof(double) * options.machine.overhead_per_byte),
-      has_begun_(static_cast<std::size_t>(options.rank_count)),
-      is_meeting_(static_cast<std::size_t>(options.rank_count)) {
-  model_.charge_payload(square(options.points) / square(options.real_points),
-                        sizeof(comm_thread::MessageHeader), 0);
-  make_parts();
-  network_.on_due([this](int rank, double seconds) { due(rank, seconds); });
-}
-
-void Simulation::make_parts() {
-  const std::size_t stride = (shape_.layout().element_count() + line - 1) / line * line;
-  values_ =
-      perfmodel::HugePageBuffer<double>(stride * static_cast<std::size_t>(shape_.rank_count()));
-  for (int rank = 0; rank < shape_.rank_count(); ++rank) {
-    const std::span<double> own = values_.span().subspan(stride * static_cast<std::size_t>(rank),
-                                                         shape_.layout().element_count());
-    set_boundary_values(shape_, rank, own);
-    parts_.push_back(std::make_unique<SimulatedPart>(world_, rank, own));
-    if (is_sync())
-      parts_.back()->open_exchange();
-    else
-      parts_.back()->open_channels(options_.variant == SimulatedVariant::racy
-                                       ? comm_thread::Delivery::racy
-                                       : comm_thread::Delivery::async);
-  }
-  if (is_sync()) sweep_begin_.resize(parts_.size());
-  perfmodel::prefer_huge_pages(parts_.front().get(), parts_.back().get());
-}
-
-void Simulation::due(int rank, double seconds) {
-  if (is_sync())
-    finish_halo(rank, seconds);
-  else
-    events_.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::poll});
-}
-
-/// Of the sweep that comes next, with what a shared core does for the messages.
-double Simulation::compute_seconds(int rank, const SimulatedPart& part) const {
-  const auto neighbours = static_cast<double>(part.neighbour_count());
-  const bool shares_core = options_.machine.poll_interval > 0;
-  const double messages = shares_core ? 2 * neighbours * options_.machine.overhead : 0;
-  return messages + 2 * neighbours * face_seconds_ +
-         model_.sweep_seconds(rank, static_cast<std::uint64_t>(part.sweep_count()),
-                              charged_points_);
-}
-
-void Simulation::step_async(int rank) {
-  const auto r = static_cast<std::size_t>(rank);
-  SimulatedPart& part = *parts_[r];
-  part.poll_once();
-  if (is_verified_ && is_meeting_[r]) return leave_verification(rank);
-  if (has_begun_[r]) {
-    const SweepAction action = part.after_sweep();
-    if (action == SweepAction::record_snapshot) part.record_snapshot();
-    if (action == SweepAction::evaluate_snapshot) part.evaluate_snapshot();
-    if (action == SweepAction::verify) return meet(rank);
-  }
-  go_on_async(rank);
-}
-
-void Simulation::go_on_async(int rank) {
-  const auto r = static_cast<std::size_t>(rank);
-  SimulatedPart& part = *parts_[r];
-  part.exchange();
-  part.poll();
-  const double seconds = compute_seconds(rank, part);
-  part.sweep();
-  has_begun_[r] = true;
-  push_step(rank, network_.now() + seconds);
-}
-
-void Simulation::begin_sync(int rank) {
-  SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-  sweep_begin_[static_cast<std::size_t>(rank)] = network_.now();
-  part.post_halo();
-  if (part.neighbour_count() == 0) finish_halo(rank, network_.now());
-}
-
-/// Once this rank has begun its sweep and all halos of it are under way, the sweep's end is known.
-void Simulation::finish_halo(int rank, double arrived) {
-  const double begin = sweep_begin_[static_cast<std::size_t>(rank)];
-  const SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-  const double computing = compute_seconds(rank, part);
-  const double inner = std::max(0, options_.points - 2);
-  const double interior = options_.overlaps ? computing * std::pow(inner, 3) / charged_points_ : 0;
-  const double boundary_begin = std::max(begin + interior, arrived);
-  waited_ += boundary_begin - begin - interior;
-  push_step(rank, boundary_begin + computing - interior);
-}
-
-void Simulation::step_sync(int rank) {
-  const auto r = static_cast<std::size_t>(rank);
-  SimulatedPart& part = *parts_[r];
-  if (!has_begun_[r]) {
-    has_begun_[r] = true;
-    return begin_sync(rank);
-  }
-  if (is_verified_ && is_meeting_[r]) return leave_verification(rank);
-  part.take_halo();
-  const bool contributes = part.sweep();
-  if (contributes || part.sweep_count() >= options_.max_sweeps) return meet(rank);
-  begin_sync(rank);
-}
-
-void Simulation::meet(int rank) {
-  is_meeting_[static_cast<std::size_t>(rank)] = true;
-  if (!is_sync()) waited_ -= network_.now();
-  if (++meeting_count_ == shape_.rank_count()) verify_together();
-}
-
-/// Fresh halos, the true residual and its sum over the ranks: then all leave.
-void Simulation::verify_together() {
-  true_square_ = true_square();
-  ++verification_count_;
-  is_verified_ = true;
-  double until = network_.now();
-  if (!is_sync()) {
-    const comm_thread::SimulatedRoute far{0, shape_.rank_count() - 1, 0};
-    const std::size_t bytes = shape_.face_size() * sizeof(double);
-    until =
-        model_.arrival(far, bytes, until) + charged_points_ * options_.machine.seconds_per_point;
-  }
-  until = model_.reduction(shape_.rank_count(), until);
-  for (int rank = 0; rank < shape_.rank_count(); ++rank) push_step(rank, until);
-}
-
-double Simulation::true_square() {
-  double sum = 0;
-  if (is_sync()) {  // of the values before the last sweep, which had fresh halos
-    for (const auto& part : parts_) sum += part->contribution();
-    return sum;
-  }
-  for (int rank = 0; rank < shape_.rank_count(); ++rank)
-    for (std::size_t face = 0; face < face_count; ++face)
-      if (const int other = shape_.neighbour(rank, face); other >= 0)
-        parts_[static_cast<std::size_t>(rank)]->copy_face(
-            face, parts_[static_cast<std::size_t>(other)]->values());
-  for (const auto& part : parts_) sum += part->residual_square();
-  return sum;
-}
-
-void Simulation::leave_verification(int rank) {
-  const auto r = static_cast<std::size_t>(rank);
-  SimulatedPart& part = *parts_[r];
-  is_meeting_[r] = false;
-  if (--meeting_count_ == 0) is_verified_ = false;
-  bool has_ended = false;
-  if (is_sync()) {
-    has_converged_ = true_square_ <= world_.threshold;
-    has_ended = has_converged_ || part.sweep_count() >= options_.max_sweeps;
-  } else {
-    waited_ += network_.now();
-    has_ended = part.termination().verified(true_square_);
-    has_converged_ = part.termination().has_converged();
-    part.want_contribution();
-  }
-  if (has_ended) {
-    ++ended_count_;
-    end_seconds_ = std::max(end_seconds_, network_.now());
-    part.poll();
-  } else if (is_sync()) {
-    begin_sync(rank);
-  } else {
-    go_on_async(rank);
-  }
-}
-
-/// Fetches the memory of the ranks whose turn comes soon, each stage by what the one before
-/// fetched.
-void Simulation::fetch_ahead() const {
-  constexpr std::array<std::size_t, 3> stages{7, 4, 2};  // events ahead
-  if (const EventQueue::Event* const event = events_.upcoming(stages[0]))
-    parts_[event->rank]->fetch();
-  if (const EventQueue::Event* const event = events_.upcoming(stages[1]))
-    parts_[event->rank]->fetch_protocols(event->kind == EventQueue::Kind::step);
-  if (const EventQueue::Event* const event = events_.upcoming(stages[2]);
-      event && event->kind == EventQueue::Kind::step)
-    parts_[event->rank]->fetch_messages();
-}
-
-JacobiSimulationResult Simulation::run() {
-  for (int rank = 0; rank < shape_.rank_count(); ++rank) push_step(rank, 0);
-  while (!events_.is_empty()) {
-    const EventQueue::Event event = events_.next();
-    events_.pop();
-    fetch_ahead();
-    ++event_count_;
-    network_.set_now(event.seconds);
-    const auto rank = static_cast<int>(event.rank);
-    if (event.kind == EventQueue::Kind::poll)
-      parts_[event.rank]->poll_schedules();
-    else if (is_sync())
-      step_sync(rank);
-    else
-      step_async(rank);
-  }
-  close();
-  return collect();
-}
-
-/// What is in flight arrives; then nothing may be left.
-void Simulation::close() {
-  for (const auto& part : parts_) part->begin_close();
-  const auto is_drained = [](const auto& part) { return part->is_drained(); };
-  constexpr double long_after = 1e3;
-  constexpr int most_rounds = 100;
-  for (int round = 0; round < most_rounds && !std::ranges::all_of(parts_, is_drained); ++round) {
-    network_.set_now(network_.now() + long_after);
-    for (const auto& part : parts_) part->poll();
-  }
-  for (const auto& part : parts_) part->end_close();
-  if (const std::size_t count = network_.in_flight(); count > 0)
-    throw std::logic_error(fmt::format("simulation: {} messages are left in flight", count));
-}
-
-JacobiSimulationResult Simulation::collect() {
-  JacobiSimulationResult result;
-  result.has_converged = has_converged_;
-  result.seconds = end_seconds_;
-  result.relative_residual = std::sqrt(true_square_) / source_norm_;
-  result.verification_count = is_sync() ? 1 : verification_count_;
-  result.event_count = event_count_;
-  SimulatedPart::Traffic total;
-  std::int64_t sweep_sum = 0;
-  result.least_sweeps = parts_.front()->sweep_count();
-  for (int rank = 0; rank < shape_.rank_count(); ++rank) {
-    SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-    const std::int64_t sweeps = part.sweep_count();
-    sweep_sum += sweeps;
-    result.least_sweeps = std::min(result.least_sweeps, sweeps);
-    result.most_sweeps = std::max(result.most_sweeps, sweeps);
-    result.slowest.push_back({rank, sweeps});
-    total.sent_count += part.traffic().sent_count;
-    total.skipped_count += part.traffic().skipped_count;
-    total.used_count += part.traffic().used_count;
-    total.staleness_sum += part.traffic().staleness_sum;
-    const std::uint64_t seen = static_cast<std::uint64_t>(sweeps) ^
-                               std::bit_cast<std::uint64_t>(part.values()[shape_.own(0).front()]);
-    result.hash = (std::rotl(result.hash, 5) ^ seen) * 0x9e3779b97f4a7c15U;
-  }
-  result.hash ^= std::bit_cast<std::uint64_t>(result.seconds);
-  const auto by_sweeps = [](const SimulatedRankSpeed& a, const SimulatedRankSpeed& b) {
-    return a.sweeps != b.sweeps ? a.sweeps < b.sweeps : a.rank < b.rank;
-  };
-  constexpr std::size_t shown = 10;
-  const std::size_t kept = std::min(shown, result.slowest.size());
-  std::ranges::partial_sort(result.slowest,
-                            result.slowest.begin() + static_cast<std::ptrdiff_t>(kept), by_sweeps);
-  result.slowest.resize(kept);
-  const auto rank_count = static_cast<double>(shape_.rank_count());
-  result.mean_sweeps = static_cast<double>(sweep_sum) / rank_count;
-  result.message_count = total.sent_count;
-  result.skipped_count = total.skipped_count;
-  if (total.used_count > 0)
-    result.mean_staleness =
-        static_cast<double>(total.staleness_sum) / static_cast<double>(total.used_count);
-  if (end_seconds_ > 0) result.waiting_fraction = waited_ / (end_seconds_ * rank_count);
-  return result;
-}
-
 }  // namespace
 
 JacobiSimulationResult simulate_jacobi(const JacobiSimulationOptions& options) {
   check(options);
-  return Simulation(options).run();
+  const PartShape shape(ranks_per_direction(options.rank_count), options.real_points);
+  const std::size_t count = shape.layout().element_count();
+  const std::size_t stride = (count + line - 1) / line * line;
+  perfmodel::HugePageBuffer<double> values(stride * static_cast<std::size_t>(shape.rank_count()));
+  const double norm = source_norm(shape);
+  CubeWorld world{shape, square(norm), std::vector<double>(count)};
+  const double points = std::pow(options.points, 3);
+  const SweepCase cubes{.make_values =
+                            [&](int rank) {
+                              const std::span<double> own = values.span().subspan(
+                                  stride * static_cast<std::size_t>(rank), count);
+                              set_boundary_values(shape, rank, own);
+                              return std::make_unique<CubeValues>(world, rank, own);
+                            },
+                        .threshold = square(options.tolerance * norm),
+                        .source_norm = norm,
+                        .charged_points = points,
+                        .interior_fraction = std::pow(std::max(0, options.points - 2), 3) / points,
+                        .charged_values = square(options.points) / square(options.real_points),
+                        .largest_message = shape.face_size()};
+  return simulate_sweeps(options, cubes);
 }
 
 }  // namespace weft::solver

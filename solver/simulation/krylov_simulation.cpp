@@ -166,9 +166,10 @@ Simulation::Simulation(const KrylovSimulationOptions& options)
 double Simulation::seconds_of(int rank, Place& place, Action action) {
   const bool overlaps = options_.mode != SimulatedMode::vector;
   const double interior = overlaps ? interior_fraction_ : 0;
+  const double product = options_.product_passes;
   const double points =
-      charged_points_ * (action == Action::interior   ? interior
-                         : action == Action::boundary ? 1 - interior
+      charged_points_ * (action == Action::interior   ? interior * product
+                         : action == Action::boundary ? (1 - interior) * product
                                                       : passes(options_.method, action));
   return model_.sweep_seconds(rank, place.pass_count++, points);
 }

@@ -41,6 +41,9 @@ struct KrylovSimulationOptions {
   int real_points = 4;  // per direction of a part: what is computed
   SimulatedKrylov method = SimulatedKrylov::cg;
   SimulatedMode mode = SimulatedMode::task;
+  /// Duration of a product beside that of a sweep: 1 where memory bounds it, more where it
+  /// computes.
+  double product_passes = 1;
   double tolerance = 1e-6;  // of `spmv`: without meaning
   int max_iterations = 100;
   std::uint64_t seed = 1;

@@ -37,6 +37,7 @@ struct Machine {
   // Computation.
   double seconds_per_point = 2.5e-8;  // of a sweep, with all cores busy
   double seconds_per_sweep = 0;  // whatever the number of points
+  double seconds_per_solve = 3e-3;  // of a tile of 64² points, by its factors
 
   // Disturbances.
   double core_spread = 0;  // standard deviation of the speeds of cores, as a fraction

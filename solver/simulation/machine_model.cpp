@@ -43,6 +43,9 @@ MachineModel::MachineModel(const Machine& machine, int rank_count, std::uint64_t
     : machine_(machine), seed_(mix(seed + 0x9e3779b97f4a7c15U)) {
   const int node_count = node(rank_count - 1) + 1;
   torus_ = torus_sides(node_count);
+  for (int at = 0; at < node_count; ++at)
+    places_.push_back(
+        {at % torus_[0], at / torus_[0] % torus_[1], at / (torus_[0] * torus_[1]) % torus_[2]});
   out_free_.resize(static_cast<std::size_t>(node_count));
   in_free_.resize(static_cast<std::size_t>(node_count));
   for (int rank = 0; rank < rank_count; ++rank) {
@@ -72,12 +75,12 @@ int MachineModel::hop_count(int from_node, int to_node) const {
       hops += 2;
     return hops;
   }
+  const std::array<int, 3>& from = places_[static_cast<std::size_t>(from_node)];
+  const std::array<int, 3>& to = places_[static_cast<std::size_t>(to_node)];
   int hops = 0;
-  for (const int side : torus_) {
-    const int distance = std::abs(from_node % side - to_node % side);
-    hops += std::min(distance, side - distance);
-    from_node /= side;
-    to_node /= side;
+  for (std::size_t i = 0; i < torus_.size(); ++i) {
+    const int distance = std::abs(from[i] - to[i]);
+    hops += std::min(distance, torus_[i] - distance);
   }
   return hops;
 }

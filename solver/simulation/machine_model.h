@@ -51,6 +51,7 @@ class MachineModel final : public comm_thread::NetworkModel {
   std::size_t free_bytes_ = 0;
   int payload_tag_ = 0;
   std::array<int, 3> torus_{1, 1, 1};
+  std::vector<std::array<int, 3>> places_;  // of the nodes in the torus
   std::vector<double> out_free_;  // of each node: when its link is free
   std::vector<double> in_free_;
   std::vector<double> core_factor_;  // of each rank

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "comm_thread/channels/transport.h"
-#include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/simulation/simulated_transport.h"
-#include "spmv/grid/average_sweep.h"
 
 namespace weft::solver {
 namespace {
@@ -19,104 +18,82 @@ using comm_thread::LinkPlan;
 using comm_thread::MessageHeader;
 using comm_thread::SweepAction;
 
-constexpr std::size_t line_bytes = 64;
-
-/// Lines of memory from `begin` to `end`, in bytes from `base`, whatever is there.
-void fetch_lines(const void* base, std::size_t begin, std::size_t end) {
-  if (!base) return;
-  const auto* const first = static_cast<const std::byte*>(base);
-  for (std::size_t byte = begin; byte < end; byte += line_bytes) __builtin_prefetch(first + byte);
-}
-
 }  // namespace
 
-SimulatedPart::SimulatedPart(SimulatedWorld& world, int rank, std::span<double> values)
+SimulatedPart::SimulatedPart(const SimulatedWorld& world, int rank,
+                             std::unique_ptr<SimulatedValues> values)
     : world_(world),
       rank_(rank),
-      values_(values),
+      values_(std::move(values)),
+      neighbours_(values_->neighbours()),
       clock_(world.network, rank),
       space_(world.network, rank),
       comm_thread_({.is_polled = true, .clock = &clock_}),
-      contribution_(std::numeric_limits<double>::infinity()) {
-  const auto count = static_cast<std::int64_t>(world.shape.face_size());
-  faces_ = world.shape.faces_with_neighbour(rank);
-  for (const std::size_t face : faces_) {
-    const std::int64_t begin = count * static_cast<std::int64_t>(neighbours_.size());
-    neighbours_.push_back({world.shape.neighbour(rank, face), begin, count, begin, count});
-  }
+      contribution_(std::numeric_limits<double>::infinity()),
+      neighbours_iteration_(neighbours_.size()) {
+  for (const HaloNeighbour& neighbour : neighbours_)
+    moved_values_ += neighbour.send_count + neighbour.receive_count;
 }
 
-void SimulatedPart::fetch() const { fetch_lines(this, 0, sizeof(*this)); }
-
-/// The allocator puts what a rank allocates one after the other: channels behind the part, the
-/// detector behind the termination. Bytes that a poll looks at were found with valgrind.
-void SimulatedPart::fetch_protocols(bool before_step) const {
-  fetch_lines(termination_.get(), 192, 1664);
-  fetch_lines(termination_.get(), 2304, 4608);
-  if (!before_step) return;
-  constexpr std::size_t channel_bytes = 1024;
-  fetch_lines(this, sizeof(*this), sizeof(*this) + channel_bytes * faces_.size());
-  fetch_lines(values_.data(), 0, values_.size_bytes());
+SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
+  const auto* const part = reinterpret_cast<const std::byte*>(this);
+  const auto* const detector = reinterpret_cast<const std::byte*>(termination_.get());
+  Place place{.part = part,
+              .comm_thread = reinterpret_cast<const std::byte*>(&comm_thread_),
+              .values_object = reinterpret_cast<const std::byte*>(values_.get()),
+              .values = values_->memory()};
+  place.transport = transport_;
+  // Elsewhere than supposed, only what is known to be there.
+  constexpr std::ptrdiff_t most_bytes = 1 << 15;
+  const bool is_as_supposed = part < detector && detector < end && end - part < most_bytes;
+  place.detector = is_as_supposed ? detector : part + sizeof(*this);
+  place.end = is_as_supposed ? end : part + sizeof(*this);
+  return place;
 }
 
 bool SimulatedPart::sweep() {
-  const spmv::GridLayout& layout = world_.shape.layout();
   const bool contributes = sweep_count_ >= next_contribution_;
-  double* const fresh = world_.scratch.data();
+  const double contribution = values_->sweep(contributes);
   if (contributes) {
-    comm_thread::ExactAccumulator square;
-    spmv::sweep_average_with_residual(layout, values_.data(), fresh, layout.own(),
-                                      world_.residual_bound, square);
-    contribution_ = square.rounded();
+    contribution_ = contribution;
     next_contribution_ = sweep_count_ + world_.options.contribution_period;
-  } else {
-    spmv::sweep_average(layout, values_.data(), fresh, layout.own());
   }
-  const int points = world_.shape.points();
-  for (int z = 0; z < points; ++z)
-    for (int y = 0; y < points; ++y) {
-      const std::size_t row = layout.index(0, y, z);
-      std::copy_n(fresh + row, points, values_.data() + row);
-    }
   ++sweep_count_;
   return contributes;
 }
 
-double SimulatedPart::residual_square(std::span<const double> values) const {
-  comm_thread::ExactAccumulator square;
-  const spmv::GridLayout& layout = world_.shape.layout();
-  spmv::add_average_residual(layout, values.data(), layout.own(), world_.residual_bound, square);
-  return square.rounded();
-}
-
-void SimulatedPart::copy_face(std::size_t face, std::span<double> neighbours_values) const {
-  const std::vector<std::uint32_t>& own = world_.shape.own(face);
-  const std::vector<std::uint32_t>& ghosts = world_.shape.ghosts(face ^ 1U);
-  for (std::size_t i = 0; i < own.size(); ++i) neighbours_values[ghosts[i]] = values_[own[i]];
+void SimulatedPart::copy_to(std::size_t i, SimulatedPart& neighbour) const {
+  std::vector<double> message(static_cast<std::size_t>(neighbours_[i].send_count));
+  values_->pack(SweepState::current, i, message);
+  for (std::size_t back = 0; back < neighbour.neighbours_.size(); ++back)
+    if (neighbour.neighbours_[back].rank == rank_)
+      neighbour.values_->unpack(SweepState::current, back, message);
 }
 
 void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
   std::vector<ChannelSpec> specs;
   std::vector<LinkPlan> plans;
-  const std::size_t count = world_.shape.face_size();
-  const std::size_t bytes = sizeof(MessageHeader) + count * sizeof(double);
   const int most = world_.options.max_in_flight;
   for (const HaloNeighbour& neighbour : neighbours_) {
+    const auto send_count = static_cast<std::size_t>(neighbour.send_count);
+    const auto receive_count = static_cast<std::size_t>(neighbour.receive_count);
     specs.push_back({.neighbour = neighbour.rank,
-                     .send_count = count,
-                     .receive_count = count,
+                     .send_count = send_count,
+                     .receive_count = receive_count,
                      .max_in_flight = most});
     plans.push_back({.neighbour = neighbour.rank,
-                     .send_bytes = bytes,
-                     .receive_bytes = bytes,
+                     .send_bytes = sizeof(MessageHeader) + send_count * sizeof(double),
+                     .receive_bytes = sizeof(MessageHeader) + receive_count * sizeof(double),
                      .slot_count = static_cast<std::size_t>(most)});
   }
   auto transport = std::make_unique<comm_thread::SimulatedTransport>(
-      world_.network, rank_, plans, comm_thread::Acknowledgement::on_arrival);
+      world_.network, rank_, plans,
+      world_.options.is_one_sided ? comm_thread::Acknowledgement::on_release
+                                  : comm_thread::Acknowledgement::on_arrival);
   transport_ = transport.get();
   channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, specs, delivery,
                                                         std::move(transport));
-  constexpr std::size_t kept_samples = 64;
+  constexpr std::size_t kept_samples = 2;  // nobody asks for its report
   termination_ = std::make_unique<comm_thread::Termination>(
       static_cast<const comm_thread::MessageSpace&>(space_), comm_thread_,
       comm_thread::Termination::Options{.detector = world_.options.detector,
@@ -127,37 +104,44 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
 
 SweepAction SimulatedPart::after_sweep() {
   const bool is_converged =
-      contribution_ <= world_.threshold / static_cast<double>(world_.shape.rank_count());
+      contribution_ <= world_.threshold / static_cast<double>(world_.network.rank_count());
   gives_up_ = sweep_count_ >= world_.options.max_sweeps;
   return termination_->after_sweep(
       {contribution_, is_converged, gives_up_, static_cast<std::uint64_t>(sweep_count_)});
 }
 
 void SimulatedPart::record_snapshot() {
-  recorded_.assign(values_.begin(), values_.end());
-  const std::size_t count = world_.shape.face_size();
-  for (std::size_t i = 0; i < faces_.size(); ++i)
-    world_.shape.pack(recorded_, faces_[i],
-                      termination_->snapshot_send_buffer().subspan(i * count, count));
+  values_->record();
+  for (std::size_t i = 0; i < neighbours_.size(); ++i)
+    values_->pack(SweepState::recorded, i, sent_to(i, termination_->snapshot_send_buffer()));
   termination_->snapshot_recorded();
 }
 
 void SimulatedPart::evaluate_snapshot() {
-  const std::size_t count = world_.shape.face_size();
-  for (std::size_t i = 0; i < faces_.size(); ++i)
-    world_.shape.unpack(recorded_, faces_[i],
-                        termination_->snapshot_halo().subspan(i * count, count));
-  termination_->snapshot_evaluated(residual_square(recorded_));
+  for (std::size_t i = 0; i < neighbours_.size(); ++i)
+    values_->unpack(SweepState::recorded, i, received_from(i, termination_->snapshot_halo()));
+  termination_->snapshot_evaluated(values_->contribution(SweepState::recorded));
+}
+
+std::span<double> SimulatedPart::sent_to(std::size_t i, std::span<double> buffer) const {
+  return buffer.subspan(static_cast<std::size_t>(neighbours_[i].send_begin),
+                        static_cast<std::size_t>(neighbours_[i].send_count));
+}
+
+std::span<const double> SimulatedPart::received_from(std::size_t i,
+                                                     std::span<const double> buffer) const {
+  return buffer.subspan(static_cast<std::size_t>(neighbours_[i].receive_begin),
+                        static_cast<std::size_t>(neighbours_[i].receive_count));
 }
 
 void SimulatedPart::exchange() {
   comm_thread::ChannelSet& channels = *channels_;
   const bool is_sending = sweep_count_ - last_sent_ >= world_.options.halo_period;
   if (is_sending) last_sent_ = sweep_count_;
-  for (std::size_t i = 0; i < faces_.size(); ++i) {
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     comm_thread::Channel& channel = channels[i];
     if (is_sending && channel.can_send()) {
-      world_.shape.pack(values_, faces_[i], channel.outgoing());
+      values_->pack(SweepState::current, i, channel.outgoing());
       channel.send(static_cast<std::uint64_t>(sweep_count_));
       ++traffic_.sent_count;
     } else {
@@ -165,7 +149,7 @@ void SimulatedPart::exchange() {
     }
     if (channel.can_receive()) {
       const comm_thread::Received received = channel.receive();
-      world_.shape.unpack(values_, faces_[i], received.values);
+      values_->unpack(SweepState::current, i, received.values);
       neighbours_iteration_[i] = received.iteration;
     }
     const auto own = static_cast<std::uint64_t>(sweep_count_);
@@ -175,26 +159,26 @@ void SimulatedPart::exchange() {
 }
 
 void SimulatedPart::open_exchange() {
-  halo_.resize(world_.shape.face_size() * faces_.size());
+  std::int64_t size = 0;
+  for (const HaloNeighbour& neighbour : neighbours_)
+    size = std::max(size, neighbour.receive_begin + neighbour.receive_count);
+  halo_.resize(static_cast<std::size_t>(size));
   halo_exchange_ = std::make_unique<comm_thread::HaloExchange>(space_, neighbours_, halo_, 0);
 }
 
 void SimulatedPart::post_halo() {
-  const std::size_t count = world_.shape.face_size();
-  for (std::size_t i = 0; i < faces_.size(); ++i)
-    world_.shape.pack(values_, faces_[i], halo_exchange_->send_buffer().subspan(i * count, count));
+  for (std::size_t i = 0; i < neighbours_.size(); ++i)
+    values_->pack(SweepState::current, i, sent_to(i, halo_exchange_->send_buffer()));
   pending_ = halo_exchange_->post(comm_thread_);
-  traffic_.sent_count += faces_.size();
+  traffic_.sent_count += neighbours_.size();
   poll();
 }
 
 void SimulatedPart::take_halo() {
   poll();
   if (!pending_->test()) throw std::logic_error("a simulated halo is late");
-  const std::size_t count = world_.shape.face_size();
-  for (std::size_t i = 0; i < faces_.size(); ++i)
-    world_.shape.unpack(values_, faces_[i],
-                        std::span<const double>(halo_).subspan(i * count, count));
+  for (std::size_t i = 0; i < neighbours_.size(); ++i)
+    values_->unpack(SweepState::current, i, received_from(i, halo_));
 }
 
 void SimulatedPart::begin_close() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,29 +14,25 @@
 #include "comm_thread/simulation/simulated_space.h"
 #include "comm_thread/simulation/simulated_transport.h"
 #include "comm_thread/termination/termination.h"
-#include "solver/simulation/jacobi_simulation.h"
-#include "solver/simulation/part_shape.h"
+#include "solver/simulation/simulated_values.h"
+#include "solver/simulation/sweep_run_options.h"
 
 namespace weft::solver {
 
 /// What all simulated ranks share.
 struct SimulatedWorld {
-  const JacobiSimulationOptions& options;
-  const PartShape& shape;
+  const SweepRunOptions& options;
   comm_thread::SimulatedNetwork& network;
-  double residual_bound;  // at least about the largest square of a residual
-  double threshold;  // of the sum of the squares
-  std::vector<double> scratch;  // new values of the sweep in progress
+  double threshold;  // of the sum of the contributions
 };
 
-/// One simulated rank: its part of the grid, and the real program's communication thread, channels
+/// One simulated rank: its values, and the real program's communication thread, channels
 /// and termination detection.
 ///
 /// Thread: that of the simulation. Lifetime: inside that of the world.
 class SimulatedPart {
  public:
-  /// `values`: with the boundary values in the ghosts. Shape: [layout.element_count()].
-  SimulatedPart(SimulatedWorld& world, int rank, std::span<double> values);
+  SimulatedPart(const SimulatedWorld& world, int rank, std::unique_ptr<SimulatedValues> values);
 
   /// Rounds of the communication thread until nothing moves.
   void poll() {
@@ -55,24 +50,23 @@ class SimulatedPart {
   /// One round only: what has arrived lands.
   void poll_once() { comm_thread_.poll(); }
 
-  std::size_t neighbour_count() const { return faces_.size(); }
-  std::size_t face(std::size_t neighbour) const { return faces_[neighbour]; }
-  const comm_thread::HaloNeighbour& neighbour(std::size_t i) const { return neighbours_[i]; }
+  std::span<const comm_thread::HaloNeighbour> neighbours() const { return neighbours_; }
+  std::size_t neighbour_count() const { return neighbours_.size(); }
+  /// Values packed and unpacked in a sweep.
+  std::int64_t moved_values() const { return moved_values_; }
   std::int64_t sweep_count() const { return sweep_count_; }
-  std::span<double> values() { return values_; }
+  SimulatedValues& values() { return *values_; }
+  const SimulatedValues& values() const { return *values_; }
 
-  /// One sweep; its values are current at once. Every `contribution_period` sweeps the squares of
-  /// the residuals of the values before are added up. Returns true if they were.
+  /// One sweep. Every `contribution_period` sweeps it contributes, and returns true.
   bool sweep();
-  /// Squares of the residuals, by the last sweep that added them up.
+  /// That of the last sweep that contributed.
   double contribution() const { return contribution_; }
-  /// The next sweep adds them up again.
+  /// The next sweep contributes again.
   void want_contribution() { next_contribution_ = sweep_count_; }
 
-  /// Copies the values at a face to its neighbour's ghosts, beside all messages.
-  void copy_face(std::size_t face, std::span<double> neighbours_values) const;
-  /// Squares of the residuals of the current values and halos.
-  double residual_square() const { return residual_square(values_); }
+  /// Copies the values that neighbour number `i` needs to its part, beside all messages.
+  void copy_to(std::size_t i, SimulatedPart& neighbour) const;
 
   // Asynchronous:
   void open_channels(comm_thread::Delivery delivery);
@@ -93,16 +87,19 @@ class SimulatedPart {
   /// Makes what has arrived the halo. Before: all of it has.
   void take_halo();
 
-  // Prefetches, which change nothing. With thousands of ranks, all memory of a rank has left the
-  // caches when its turn comes, and waiting for it line by line takes most of a simulation.
-  /// This object.
-  void fetch() const;
-  /// What a poll looks at and, before a step, what a sweep needs. After `fetch`.
-  void fetch_protocols(bool before_step) const;
-  /// Messages of channels. After `fetch_protocols`.
-  void fetch_messages() const {
-    if (transport_) transport_->prefetch();
-  }
+  /// Where what a step and a poll look at lies, as far as it lies together. The allocator puts what
+  /// a rank allocates one after the other: channels behind the part, then the detector.
+  struct Place {
+    const std::byte* part = nullptr;
+    const std::byte* comm_thread = nullptr;
+    const std::byte* values_object = nullptr;
+    const std::byte* detector = nullptr;
+    const std::byte* end = nullptr;
+    std::span<const std::byte> values{};
+    comm_thread::SimulatedTransport* transport = nullptr;
+  };
+  /// `end`: the next part.
+  Place place(const std::byte* end) const;
 
   // The end: nothing is left in flight.
   void begin_close();
@@ -118,13 +115,13 @@ class SimulatedPart {
   const Traffic& traffic() const { return traffic_; }
 
  private:
-  double residual_square(std::span<const double> values) const;
+  std::span<double> sent_to(std::size_t i, std::span<double> buffer) const;
+  std::span<const double> received_from(std::size_t i, std::span<const double> buffer) const;
 
-  SimulatedWorld& world_;
+  const SimulatedWorld& world_;
   int rank_;
-  std::span<double> values_;
-  std::vector<std::size_t> faces_;  // those with a neighbour, in the order of the neighbours
-  std::vector<comm_thread::HaloNeighbour> neighbours_;
+  std::unique_ptr<SimulatedValues> values_;
+  std::span<const comm_thread::HaloNeighbour> neighbours_;
   comm_thread::SimulatedClock clock_;
   comm_thread::SimulatedSpace space_;
   comm_thread::CommThread comm_thread_;
@@ -134,14 +131,13 @@ class SimulatedPart {
   std::vector<double> halo_;
   std::unique_ptr<comm_thread::HaloExchange> halo_exchange_;
   std::optional<comm_thread::Pending> pending_;
-  std::vector<double> recorded_;
-
+  std::int64_t moved_values_ = 0;
   std::int64_t sweep_count_ = 0;
   std::int64_t next_contribution_ = 0;
   std::int64_t last_sent_ = 0;
   double contribution_;
   bool gives_up_ = false;
-  std::array<std::uint64_t, 6> neighbours_iteration_{};
+  std::vector<std::uint64_t> neighbours_iteration_;
   Traffic traffic_;
 };
 

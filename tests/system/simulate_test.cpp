@@ -56,7 +56,8 @@ TEST_CASE("weft simulate jacobi --advise names settings, their rivals and from w
                    "3:5", "--advise", "--seeds", "2", "--threads", "1", "--json", "-"});
   CHECK(result.exit_code == 0);
   const json advice = report_of(result)["advice"];
-  CHECK(advice["trials"].size() == 8);
+  CHECK(advice["trials"].size() == 12);
+  CHECK(advice["best"]["transport"] == "two-sided");
   CHECK(advice["best"]["variant"] != "sync");
   CHECK(advice["seeds_won"] == 2);
   CHECK(advice["async_pays_from"] == 8);
@@ -102,4 +103,20 @@ TEST_CASE("simulations refuse several ranks and wrong numbers in one line, with 
     CHECK(result.errors.find("weft: ") == 0);
     CHECK(result.errors.find('\n') == result.errors.size() - 1);
   }
+}
+
+TEST_CASE("weft simulate schwarz converges on every tile, and its study has published values") {
+  const auto result = run_weft(1, {"simulate", "schwarz", "--subdomains", "3", "--real-points", "6",
+                                   "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 0);
+  const json runs = report_of(result)["simulation"]["runs"];
+  CHECK(runs.size() == 2);
+  for (const json& run : runs) CHECK(run["status"] == "converged");
+  const auto study = run_weft(1, {"study", "scale-schwarz", "--subdomains", "12", "--real-points",
+                                  "4", "--tolerance", "1e-3", "--threads", "1", "--json", "-"});
+  CHECK(study.exit_code == 0);
+  const json columns = report_of(study)["study"]["runs"];
+  CHECK(columns.size() == 2);
+  CHECK(columns[0]["published"]["sync_iterations"] == 105);
+  CHECK(columns[1]["points"] == 120);
 }

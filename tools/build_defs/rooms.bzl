@@ -57,7 +57,7 @@ ROOMS = {
         "solver/sweepers": ["report", "checkpoint", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "checkpoint", "direct", "sweep"],
         "solver/threads": ["report", "checkpoint", "sweep"],
-        "solver/simulation": [],
+        "solver/simulation": ["sweep", "tiles"],
     },
     "library": {
         "library/include/weft": [],

@@ -12,6 +12,7 @@
 #include "solver/simulation/jacobi_advice.h"
 #include "solver/simulation/jacobi_simulation.h"
 #include "tools/commands/simulate_krylov.h"
+#include "tools/commands/simulate_schwarz.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -57,9 +58,9 @@ void print_summary(const Json& report) {
 std::string words(const Json& trial) {
   if (trial["variant"] == "sync")
     return fmt::format("--variant sync --mode {}", trial["mode"].get<std::string>());
-  return fmt::format("--variant {} --in-flight {} --halo-period {}",
-                     trial["variant"].get<std::string>(), trial["in_flight"].get<int>(),
-                     trial["halo_period"].get<int>());
+  return fmt::format("--variant {} --transport {} --in-flight {} --halo-period {}",
+                     trial["variant"].get<std::string>(), trial["transport"].get<std::string>(),
+                     trial["in_flight"].get<int>(), trial["halo_period"].get<int>());
 }
 
 void print_advice(const Json& report) {
@@ -69,12 +70,12 @@ void print_advice(const Json& report) {
   fmt::print("ranks        {}, {}^3 points each, of which {}^3 are real; {} seeds\n\n",
              advice["simulated_ranks"].get<int>(), advice["points"].get<int>(),
              advice["real_points"].get<int>(), advice["seeds"].get<int>());
-  fmt::print("{:<52}{:>12}{:>9}\n", "settings", "seconds", "spread");
+  fmt::print("{:<72}{:>12}{:>9}\n", "settings", "seconds", "spread");
   for (const Json& trial : advice["trials"])
     if (trial["seconds"].is_null())
-      fmt::print("{:<52}{:>21}\n", words(trial), "not converged");
+      fmt::print("{:<72}{:>21}\n", words(trial), "not converged");
     else
-      fmt::print("{:<52}{:>12.4g}{:>8.1f}%\n", words(trial), trial["seconds"].get<double>(),
+      fmt::print("{:<72}{:>12.4g}{:>8.1f}%\n", words(trial), trial["seconds"].get<double>(),
                  100 * trial["spread"].get<double>());
   fmt::print("\n{:>8}{:>12}{:>12}{:>14}\n", "ranks", "sync", "async", "async / sync");
   for (const Json& point : advice["scaling"])
@@ -84,9 +85,13 @@ void print_advice(const Json& report) {
                  point["async_seconds"].get<double>() / point["sync_seconds"].get<double>());
   const int pays_from = advice["async_pays_from"].get<int>();
   fmt::print("\nadvice       {}\n", words(advice["best"]));
-  fmt::print("confidence   better than the best {} one with {} of {} seeds\n",
-             advice["best"]["variant"] == "sync" ? "asynchronous" : "synchronous",
-             advice["seeds_won"].get<int>(), advice["seeds"].get<int>());
+  fmt::print(
+      "confidence   better than the best {} one with {} of {} seeds; its times spread by {}\n",
+      advice["best"]["variant"] == "sync" ? "asynchronous" : "synchronous",
+      advice["seeds_won"].get<int>(), advice["seeds"].get<int>(),
+      advice["best"]["spread"].is_null()
+          ? "nothing: it did not converge"
+          : fmt::format("{:.1f}%", 100 * advice["best"]["spread"].get<double>()));
   fmt::print("asynchronous {}\n",
              pays_from == 0 ? "does not pay up to this number of ranks"
                             : fmt::format("pays from {} ranks on, of those tried", pays_from));
@@ -96,6 +101,7 @@ Json trial_report(const solver::JacobiTrial& trial) {
   const solver::JacobiSimulationOptions& options = trial.options;
   return {{"variant", name(options.variant)},
           {"mode", options.overlaps ? "task" : "vector"},
+          {"transport", options.is_one_sided ? "one-sided" : "two-sided"},
           {"in_flight", options.max_in_flight},
           {"halo_period", options.halo_period},
           {"seconds", trial.mean()},
@@ -231,6 +237,7 @@ void add_simulate_command(CLI::App& program, const comm_thread::MpiSession& sess
       "simulate", "what a method would do on a machine of many ranks, in one process");
   command.require_subcommand(1);
   add_jacobi(command, session, exit_code);
+  add_simulate_schwarz(command, session, exit_code);
   add_simulate_krylov(command, session, exit_code);
 }
 

@@ -172,6 +172,7 @@ Json machine_report(const solver::Machine& machine) {
           {"local_latency_seconds", machine.local_latency},
           {"local_gap_per_byte_seconds", machine.local_gap_per_byte},
           {"seconds_per_point", machine.seconds_per_point},
+          {"seconds_per_solve", machine.seconds_per_solve},
           {"core_spread", machine.core_spread},
           {"jitter", machine.jitter},
           {"detour_rate", machine.detour_rate},
@@ -181,8 +182,8 @@ Json machine_report(const solver::Machine& machine) {
           {"poll_interval_seconds", machine.poll_interval}};
 }
 
-Json simulation_report(const solver::JacobiSimulationOptions& options,
-                       const solver::JacobiSimulationResult& result, double wall_seconds) {
+Json simulation_report(const solver::SweepRunOptions& options,
+                       const solver::SweepSimulationResult& result, double wall_seconds) {
   Json slowest = Json::array();
   for (const solver::SimulatedRankSpeed& rank : result.slowest)
     slowest.push_back({{"rank", rank.rank}, {"sweeps", rank.sweeps}});

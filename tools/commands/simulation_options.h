@@ -5,9 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "solver/simulation/jacobi_simulation.h"
 #include "solver/simulation/krylov_simulation.h"
 #include "solver/simulation/machine.h"
+#include "solver/simulation/sweep_run_options.h"
+#include "solver/simulation/sweep_simulation.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 
@@ -17,9 +18,9 @@ namespace weft::tools {
 /// and single numbers on top of both.
 struct MachineOptions {
   std::string machine = "hector";
-  std::string progress_path;  // JSON of weft progress
-  std::string roofline_path;  // JSON of weft roofline
-  std::string topology;
+  std::string progress_path{};  // JSON of weft progress
+  std::string roofline_path{};  // JSON of weft roofline
+  std::string topology{};
   int ranks_per_node = 0;
   double latency = -1;  // each below 0: as the machine has it
   double overhead = -1;
@@ -28,8 +29,8 @@ struct MachineOptions {
   double point_rate = -1;  // points a second of a core
   double jitter = -1;
   double core_spread = -1;
-  std::string slow;  // RANK:FACTOR
-  std::string detours;  // RATE:SECONDS
+  std::string slow{};  // RANK:FACTOR
+  std::string detours{};  // RATE:SECONDS
   double poll_interval = -1;
 
   /// Throws comm_thread::InputError.
@@ -43,8 +44,8 @@ void collective_expect_one_rank(const Job& job, const std::string& command);
 
 /// For JSON.
 Json machine_report(const solver::Machine& machine);
-Json simulation_report(const solver::JacobiSimulationOptions& options,
-                       const solver::JacobiSimulationResult& result, double wall_seconds);
+Json simulation_report(const solver::SweepRunOptions& options,
+                       const solver::SweepSimulationResult& result, double wall_seconds);
 Json krylov_simulation_report(const solver::KrylovSimulationOptions& options,
                               const solver::KrylovSimulationResult& result, double wall_seconds);
 

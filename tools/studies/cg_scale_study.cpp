@@ -23,6 +23,10 @@ namespace {
 /// exchanges is quicker; section 3.5: the grid. Figure 3 is drawn, without numbers.
 constexpr double published_largest_gain = 0.34;
 constexpr int published_grid = 800;
+/// Fitted to that one number, with odin-gigabit: it gives 30.5 %, more than 1, 1.4 … 1.6 and 2.
+/// With products that memory bounds (1), what can hide behind them is a quarter of an iteration at
+/// most.
+constexpr double fitted_product_passes = 1.7;
 
 struct StudyOptions : SystemOptions {
   std::vector<std::string> machines{"odin", "odin-gigabit"};
@@ -49,8 +53,13 @@ Json run_at(solver::KrylovSimulationOptions krylov, int nodes) {
 
 void print_study(const Json& report) {
   const Json& study = report["study"];
-  fmt::print("problem      7-point Laplacian, {}^3 points in all, conjugate gradients\n\n",
+  fmt::print("problem      7-point Laplacian, {}^3 points in all, conjugate gradients\n",
              published_grid);
+  fmt::print("product      lasts {:.3g} passes over two vectors{}\n\n",
+             study["product_passes"].get<double>(),
+             study["product_passes"].get<double>() == fitted_product_passes
+                 ? ", fitted to the one published number"
+                 : "");
   fmt::print("{:>14}{:>8}{:>8}{:>10}{:>16}{:>14}{:>9}\n", "machine", "nodes", "ranks", "points",
              "vector ms/it.", "task ms/it.", "gain");
   for (const Json& run : study["runs"])
@@ -87,6 +96,7 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
   report["seconds"] = {{"total", watch.seconds()}};
   report["study"] = {{"parameter", "scale-cg"},
                      {"runs", std::move(runs)},
+                     {"product_passes", options.krylov.product_passes},
                      {"largest_gain", largest_gain},
                      {"published",
                       {{"largest_gain", published_largest_gain},
@@ -112,6 +122,14 @@ void add_cg_scale_study(CLI::App& study, const comm_thread::MpiSession& session,
       ->type_name("COUNT,...")
       ->capture_default_str();
   options->krylov.max_iterations = 20;
+  options->krylov.product_passes = fitted_product_passes;
+  command
+      .add_option("--product-passes", options->krylov.product_passes,
+                  "duration of a product, in passes over two vectors; the default is fitted to the "
+                  "published gain, 1 where memory bounds it")
+      ->check(CLI::Range(0.1, 100.0))
+      ->type_name("COUNT")
+      ->capture_default_str();
   command
       .add_option("--max-iterations", options->krylov.max_iterations,
                   "of each run; the paper makes 218")

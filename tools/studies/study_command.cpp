@@ -21,6 +21,7 @@
 #include "tools/studies/cg_study.h"
 #include "tools/studies/multigrid_study.h"
 #include "tools/studies/scale_study.h"
+#include "tools/studies/schwarz_scale_study.h"
 #include "tools/system/jacobi_options.h"
 #include "tools/system/jacobi_system.h"
 
@@ -150,6 +151,7 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
   add_multigrid_study(command, session, exit_code);
   add_scale_study(command, session, exit_code);
   add_cg_scale_study(command, session, exit_code);
+  add_schwarz_scale_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
     const auto options = std::make_shared<StudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);

@@ -16,12 +16,10 @@ SimulatedVariant simulated_variant(std::string_view text);
 /// Inverse of `simulated_variant`.
 std::string name(SimulatedVariant variant);
 
-/// Jacobi sweeps on a simulated machine: what is simulated, and for what it stands.
-struct JacobiSimulationOptions {
+/// Sweeps on a simulated machine, whatever is swept.
+struct SweepRunOptions {
   Machine machine{};
   int rank_count = 32;
-  int points = 50;  // per direction of a part: what the clock and the messages are charged for
-  int real_points = 4;  // per direction of a part: what is swept
   SimulatedVariant variant = SimulatedVariant::async;
   /// Of `sync`: interior points are swept while the halo travels (task mode), or nothing is (vector
   /// mode).
@@ -30,12 +28,22 @@ struct JacobiSimulationOptions {
   double tolerance = 1e-4;
   std::int64_t max_sweeps = 1'000'000;  // of any rank
   int max_in_flight = 100;
+  /// A message is acknowledged when the neighbour's communication thread has taken it (transport
+  /// `one-sided`), or when it has arrived (`two-sided`).
+  bool is_one_sided = false;
   int halo_period = 1;
   int contribution_period = 10;  // also of the residuals of `sync`
   std::uint64_t seed = 1;
 };
 
-/// Throws comm_thread::InputError for options that are out of range.
+/// Jacobi sweeps on a simulated machine: what is simulated, and for what it stands.
+struct JacobiSimulationOptions : SweepRunOptions {
+  int points = 50;  // per direction of a part: what the clock and the messages are charged for
+  int real_points = 4;  // per direction of a part: what is swept
+};
+
+/// Throw comm_thread::InputError for options that are out of range.
+void check(const SweepRunOptions& options);
 void check(const JacobiSimulationOptions& options);
 
 }  // namespace weft::solver

@@ -1,4 +1,4 @@
-#include "solver/simulation/jacobi_options.h"
+#include "solver/simulation/sweep_run_options.h"
 
 #include <array>
 #include <cstddef>
@@ -10,10 +10,14 @@
 namespace weft::solver {
 
 void check(const JacobiSimulationOptions& options) {
-  check(options.machine);
-  expect_between("simulated ranks", options.rank_count, 1, 1 << 20);
   expect_between("points of a part", options.points, 1, 10'000);
   expect_between("real points of a part", options.real_points, 1, 64);
+  check(static_cast<const SweepRunOptions&>(options));
+}
+
+void check(const SweepRunOptions& options) {
+  check(options.machine);
+  expect_between("simulated ranks", options.rank_count, 1, 1 << 20);
   expect_between("most messages in flight", options.max_in_flight, 1, 512);
   expect_between("halo period", options.halo_period, 1, 1'000'000);
   expect_between("contribution period", options.contribution_period, 1, 1'000'000);

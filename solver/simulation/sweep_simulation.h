@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "solver/simulation/simulated_values.h"
+#include "solver/simulation/sweep_run_options.h"
+
+namespace weft::solver {
+
+/// A rank that is slower than most.
+struct SimulatedRankSpeed {
+  int rank = 0;
+  std::int64_t sweeps = 0;
+};
+
+/// Result of a simulation. Times are simulated seconds.
+struct SweepSimulationResult {
+  bool has_converged = false;
+  double seconds = 0;
+  std::int64_t least_sweeps = 0;
+  double mean_sweeps = 0;
+  std::int64_t most_sweeps = 0;
+  double relative_residual = 0;
+  std::uint64_t verification_count = 0;
+  double mean_staleness = 0;  // of the halos used, in the sender's sweeps
+  std::uint64_t message_count = 0;
+  std::uint64_t skipped_count = 0;  // not sent because the channel was full
+  double waiting_fraction = 0;  // of the ranks' time, in `sync`
+  std::vector<SimulatedRankSpeed> slowest;  // ten at most
+  std::uint64_t event_count = 0;
+  std::uint64_t hash = 0;  // of all sweep counts and values: the same for the same seed
+};
+
+/// What the ranks of a simulation sweep, and what the clock and the messages are charged for it.
+struct SweepCase {
+  std::function<std::unique_ptr<SimulatedValues>(int rank)> make_values{};
+  double threshold = 0;  // of the sum of all contributions: the run ends there
+  double source_norm = 1;  // of all ranks: to what residuals are relative
+  double charged_points = 0;  // of a sweep, beside Machine::seconds_per_sweep
+  double interior_fraction = 0;  // of a sweep: what needs no halo
+  double charged_values = 1;  // for each value in a message
+  std::size_t largest_message = 0;  // values
+};
+
+/// Simulates sweeps with the channels, the continuous reduction, the detectors, the halo exchange
+/// and the verification of the real program; times are those of MachineModel.
+///
+/// A rank's communication thread has a core of its own, or looks every
+/// `Machine::poll_interval` seconds.
+/// Thread: one. Not collective. Throws comm_thread::InputError for options that are out of range.
+SweepSimulationResult simulate_sweeps(const SweepRunOptions& options, const SweepCase& what);
+
+}  // namespace weft::solver

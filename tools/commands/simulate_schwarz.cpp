@@ -1,0 +1,136 @@
+#include "tools/commands/simulate_schwarz.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "perfmodel/stopwatch.h"
+#include "solver/simulation/schwarz_simulation.h"
+#include "tools/commands/simulation_options.h"
+#include "tools/job/job.h"
+#include "tools/job/report.h"
+#include "tools/job/system_options.h"
+
+namespace weft::tools {
+namespace {
+
+struct Options : SystemOptions {
+  MachineOptions machine{.machine = "cori-haswell"};
+  solver::SchwarzSimulationOptions schwarz;
+  std::vector<std::string> variants{"sync", "async"};
+  std::string detector = "flags";
+  int seed_count = 1;
+};
+
+void print_summary(const Json& report) {
+  const Json& simulation = report["simulation"];
+  const Json& machine = simulation["machine"];
+  fmt::print("problem      2-D Poisson, {0}x{0} tiles of {1}^2 points, of which {2}^2 are real\n",
+             simulation["subdomains"].get<int>(), simulation["points"].get<int>(),
+             simulation["real_points"].get<int>());
+  fmt::print("alpha        {:.4g} of the real tiles\n", simulation["alpha"].get<double>());
+  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
+             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
+             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  fmt::print("{:>8}{:>8}{:>6}{:>12}{:>12}{:>14}{:>11}{:>11}{:>9}\n", "ranks", "variant", "seed",
+             "seconds", "iterations", "ms/iteration", "staleness", "residual", "wall s");
+  for (const Json& run : simulation["runs"]) {
+    const Json& sweeps = run["iterations"];
+    const double seconds = run["seconds"].get<double>();
+    fmt::print(
+        "{:>8}{:>8}{:>6}{:>12.4g}{:>12}{:>14.4g}{:>11.2f}{:>11.1e}{:>9.2f}{}\n",
+        run["simulated_ranks"].get<int>(), run["variant"].get<std::string>(),
+        run["seed"].get<std::uint64_t>(), seconds,
+        fmt::format("{}-{}", sweeps["min"].get<std::int64_t>(), sweeps["max"].get<std::int64_t>()),
+        1e3 * seconds / sweeps["mean"].get<double>(), run["mean_staleness"].get<double>(),
+        run["relative_residual"].get<double>(), run["wall_seconds"].get<double>(),
+        run["status"] == "converged" ? "" : "  not converged");
+  }
+}
+
+int simulate(const comm_thread::MpiSession& session, const Options& options) {
+  const perfmodel::Stopwatch watch;
+  solver::SchwarzSimulationOptions schwarz = options.schwarz;
+  schwarz.machine = options.machine.parsed();
+  schwarz.detector = comm_thread::detector_kind(options.detector);
+  schwarz.rank_count = schwarz.tiles_per_side * schwarz.tiles_per_side;
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  collective_expect_one_rank(job, "simulate");
+  const ReportFile report_file(job, options.json_path);
+  schwarz.alpha = solver::alpha_of(schwarz);
+  Json runs = Json::array();
+  for (const std::string& variant : options.variants)
+    for (int seed = 0; seed < options.seed_count; ++seed) {
+      schwarz.variant = solver::simulated_variant(variant);
+      schwarz.seed = options.schwarz.seed + static_cast<std::uint64_t>(seed);
+      const perfmodel::Stopwatch run_watch;
+      const solver::SweepSimulationResult result = solver::simulate_schwarz(schwarz);
+      runs.push_back(simulation_report(schwarz, result, run_watch.seconds()));
+    }
+  Json report = collective_start_report(job, "simulate");
+  report["method"] = "schwarz";
+  report["seconds"] = {{"total", watch.seconds()}};
+  report["simulation"] = {{"machine", machine_report(schwarz.machine)},
+                          {"subdomains", schwarz.tiles_per_side},
+                          {"points", schwarz.points},
+                          {"real_points", schwarz.real_points},
+                          {"alpha", schwarz.alpha},
+                          {"detector", options.detector},
+                          {"tolerance", schwarz.tolerance},
+                          {"runs", std::move(runs)}};
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  return 0;
+}
+
+}  // namespace
+
+void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession& session,
+                          int& exit_code) {
+  const auto options = std::make_shared<Options>();
+  solver::SchwarzSimulationOptions& schwarz = options->schwarz;
+  CLI::App& command =
+      *simulate_app.add_subcommand("schwarz", "optimized Schwarz on a square, one tile a rank");
+  const auto count = [&command](const char* name, int& value, int least, int most,
+                                const char* help) {
+    command.add_option(name, value, help)
+        ->check(CLI::Range(least, most))
+        ->type_name("COUNT")
+        ->capture_default_str();
+  };
+  count("--subdomains", schwarz.tiles_per_side, 1, 1024,
+        "tiles along each side: the simulated run has as many ranks as tiles");
+  count("--points", schwarz.points, 2, 10'000,
+        "points along each side of a tile: what time is charged for");
+  count("--real-points", schwarz.real_points, 2, 256,
+        "points along each side that are really solved for it");
+  command
+      .add_option("--alpha", schwarz.alpha,
+                  "of the transmission condition between the real tiles; 0: the best by theory")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
+              "as --variant of weft schwarz");
+  add_choice(command, "--detector", options->detector,
+             {"flags", "residual", "all-reduce", "snapshot"}, "as in weft schwarz");
+  command.add_option("--tolerance", schwarz.tolerance, "relative residual of each tile to reach")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--max-iterations", schwarz.max_sweeps, "end after so many of a rank")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  count("--in-flight", schwarz.max_in_flight, 1, 512,
+        "largest number of messages in flight to a neighbour");
+  command.add_option("--seed", schwarz.seed, "of everything that is random")->capture_default_str();
+  count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  add_machine_options(command, options->machine);
+  add_job_options(command, *options);
+  command.footer("Example:\n  weft simulate schwarz --subdomains 12 --points 64 --slow 7:2");
+  command.callback([options, &session, &exit_code] { exit_code = simulate(session, *options); });
+}
+
+}  // namespace weft::tools
