@@ -109,8 +109,8 @@ void CoarseParts::restrict_share(const TeamThread& thread, std::size_t grid) {
   // Zeros beside the row, which the first and the last coarse point may take.
   std::fill(row + from.begin[0] - margin, row + from.begin[0], 0.0);
   std::fill(row + from.end[0], row + from.end[0] + margin, 0.0);
-  const auto [begin, end] = comm_thread::share_of(to.size(2), thread.index, thread.count);
-  for (GlobalIndex z = to.begin[2] + begin; z < to.begin[2] + end; ++z) {
+  const comm_thread::Share planes = comm_thread::share_of(to.size(2), thread.index, thread.count);
+  for (GlobalIndex z = to.begin[2] + planes.begin; z < to.begin[2] + planes.end; ++z) {
     const Sources in_z(fine, 2, z, from.begin[2], from.end[2]);
     for (GlobalIndex y = to.begin[1]; y < to.end[1]; ++y) {
       const Sources in_y(fine, 1, y, from.begin[1], from.end[1]);
@@ -169,8 +169,9 @@ void CoarseParts::add_shares(const TeamThread& thread, std::size_t grid) {
     for (GlobalIndex x = std::max(points.begin[0], needed.begin[0]); x < end; ++x) sum[x] += row[x];
   };
   GridArray& f = parts_[grid - 1].f;
-  const auto [begin, end] = comm_thread::share_of(needed.size(2), thread.index, thread.count);
-  for (GlobalIndex z = needed.begin[2] + begin; z < needed.begin[2] + end; ++z)
+  const comm_thread::Share planes =
+      comm_thread::share_of(needed.size(2), thread.index, thread.count);
+  for (GlobalIndex z = needed.begin[2] + planes.begin; z < needed.begin[2] + planes.end; ++z)
     for (GlobalIndex y = needed.begin[1]; y < needed.end[1]; ++y) {
       std::fill(sum + needed.begin[0], sum + needed.end[0], 0.0);
       add(own, shares_[grid].data(), y, z);
