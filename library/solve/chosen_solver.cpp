@@ -69,8 +69,8 @@ ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, Sys
 void ChosenSolver::collective_look() {
   auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
   // A stored stencil takes no time to read: one vector after another stays in cache better.
-  const bool is_in_crs = matrix && matrix->matrix().format_name() == "CRS";
-  may_block_ = op_.communicator().max(std::int64_t{is_in_crs}) > 0;
+  const bool is_stored = matrix && !matrix->matrix().format_name().starts_with("stencil");
+  may_block_ = op_.communicator().max(std::int64_t{is_stored}) > 0;
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
     throw InputError("--null-space: found an operator without a matrix; expected a matrix");
