@@ -72,9 +72,10 @@ constexpr std::array table{
         "not symmetric, with at most 5000 rows and little fill: one LU factorization is the "
         "quickest",
         {{{"gmres", "block-lu:subdomains=1"}, {"gmres", "none"}}}},
-    Row{[](const MatrixTraits& t) { return may_be_definite(t) && is_easy(t) && has_few_layers(t); },
-        "symmetric with a positive diagonal that dominates, or an M-matrix, of few layers: the "
-        "diagonal is quicker than the set-up of multigrid",
+    Row{[](const MatrixTraits& t) { return may_be_definite(t) && has_few_layers(t); },
+        "symmetric with a positive diagonal, and a graph of few layers: the diagonal is quicker "
+        "than "
+        "the set-up of multigrid",
         {{{"cg", "jacobi"}, {"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
     // Levels of algebraic multigrid fill up where couplings are irregular, and gain little here.
     Row{[](const MatrixTraits& t) {
