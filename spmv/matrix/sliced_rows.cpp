@@ -16,7 +16,6 @@ using Bytes8 = std::uint8_t __attribute__((vector_size(8)));
 
 /// Entries that are fetched ahead, as in multiply_crs; the arrays end that much later.
 constexpr std::int64_t prefetch_distance = 512;
-constexpr LocalIndex chunk_rows = SlicedRows::chunk_rows;
 constexpr LocalIndex window_rows = SlicedRows::window_rows;
 constexpr std::int64_t longest_row = 255;
 /// Of rows, in sequence, whose length differs from that of the one before. A mesh of tetrahedra:

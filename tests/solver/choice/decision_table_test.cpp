@@ -72,9 +72,9 @@ TEST_CASE("small matrices whose factors fill are iterated for, sooner where that
   MatrixTraits traits = well_behaved(4096);  // a grid of 16^3 points, with its rim
   traits.zero_sum_row_count = 2744;
   traits.bandwidth = 256;
-  traits.envelope_work = 16 * 16 * 65536;
+  traits.envelope_work = std::int64_t{256} * 65536;
   CHECK(order_of(traits, true).starts_with("cg schwarz:subdomains=1"));
-  traits.envelope_work = 4096 * 65536;
+  traits.envelope_work = std::int64_t{4096} * 65536;
   CHECK(order_of(traits, true) == "cg jacobi, cg amg, cg isai, minres jacobi");
   traits.dominant_row_count = 4095;
   traits.positive_off_diagonal_count = 1;
