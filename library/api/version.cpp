@@ -2,8 +2,6 @@
 #include <xxhash.h>
 #include <zlib.h>
 
-#include <boost/version.hpp>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -47,9 +45,6 @@ std::vector<Dependency> dependencies() {
               NLOHMANN_JSON_VERSION_PATCH),
        "MIT", "options and reports"},
       {"zlib", zlibVersion(), "Zlib", "compressed files"},
-      {"Boost.Graph",
-       triple(BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100), "BSL-1.0",
-       "order rcm"},
       {"xxHash",
        triple(XXH_VERSION_NUMBER / 10000, XXH_VERSION_NUMBER / 100 % 100, XXH_VERSION_NUMBER % 100),
        "BSD-2-Clause", "checksums of messages"},

@@ -24,7 +24,6 @@ function(weft_header_library name header package)
     target_include_directories(weft_${name} SYSTEM INTERFACE "${WEFT_${name}_INCLUDE_DIR}")
 endfunction()
 
-weft_header_library(boost_graph boost/graph/cuthill_mckee_ordering.hpp libboost-graph-dev)
 weft_header_library(xxhash xxhash.h libxxhash-dev)
 
 # weft_library(NAME HEADER LIBRARIES... SUFFIXES...): an imported target weft_NAME, if all of it is
@@ -55,7 +54,7 @@ endfunction()
 
 set(WEFT_DEPENDENCIES
     MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt PkgConfig::hwloc
-    nlohmann_json::nlohmann_json weft_boost_graph weft_xxhash ${CMAKE_DL_LIBS})
+    nlohmann_json::nlohmann_json weft_xxhash ${CMAKE_DL_LIBS})
 
 set(WEFT_HAS_CHOLMOD FALSE)
 if(WEFT_WITH_CHOLMOD)

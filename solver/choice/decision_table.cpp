@@ -19,7 +19,30 @@ struct Row {
   std::array<Way, 4> ways;
 };
 
-bool is_small(const MatrixTraits& traits) { return traits.row_count <= direct_row_count; }
+/// Multiplications within the envelope, of about 1 ns each: 30 ms where an iteration may be
+/// quicker, and what is worth it for a matrix without the signs or the diagonal that iterations
+/// like.
+constexpr std::int64_t work_for_any = 30000000;
+constexpr std::int64_t work_for_hard = 400000000;
+
+bool is_easy(const MatrixTraits& traits) {
+  return traits.has_positive_diagonal() && (traits.is_dominant() || traits.has_signs_of_m_matrix());
+}
+
+/// True if one factorization of the whole matrix is the quickest.
+bool is_small(const MatrixTraits& traits) {
+  return traits.row_count <= direct_row_count &&
+         traits.envelope_work <= (is_easy(traits) ? work_for_any : work_for_hard);
+}
+
+/// True for about as few iterations of conjugate gradients with the diagonal as amg needs products:
+/// both grow with the number of layers of the graph, of which the band tells as the rows are, and
+/// which is at least that of a cube.
+bool has_few_layers(const MatrixTraits& traits) {
+  constexpr std::int64_t most_layers = 30;
+  return traits.row_count <= most_layers * most_layers * most_layers &&
+         traits.row_count <= most_layers * traits.bandwidth;
+}
 
 bool may_be_definite(const MatrixTraits& traits) {
   return traits.is_symmetric() && traits.has_positive_diagonal();
@@ -35,18 +58,25 @@ constexpr std::array table{
         "its null space, which is projected out",
         {{{"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t) && may_be_definite(t); },
-        "symmetric with a positive diagonal and at most 5000 rows: one Cholesky factorization is "
-        "the quickest, and LU where the matrix is not definite",
+        "symmetric with a positive diagonal, at most 5000 rows and little fill: one Cholesky "
+        "factorization is the quickest, and LU where the matrix is not definite",
         {{{"cg", "schwarz:subdomains=1,partition=rows"},
           {"gmres", "block-lu:subdomains=1"},
           {"minres", "none"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t) && t.is_symmetric(); },
-        "symmetric and not definite, as its diagonal shows, with at most 5000 rows: one LU "
+        "symmetric and not definite, as its diagonal shows, with at most 5000 rows and little "
+        "fill: one LU "
         "factorization is the quickest",
         {{{"gmres", "block-lu:subdomains=1"}, {"minres", "none"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t); },
-        "not symmetric, with at most 5000 rows: one LU factorization is the quickest",
+        "not symmetric, with at most 5000 rows and little fill: one LU factorization is the "
+        "quickest",
         {{{"gmres", "block-lu:subdomains=1"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) { return may_be_definite(t) && has_few_layers(t); },
+        "symmetric with a positive diagonal, and a graph of few layers: the diagonal is quicker "
+        "than "
+        "the set-up of multigrid",
+        {{{"cg", "jacobi"}, {"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
     // Levels of algebraic multigrid fill up where couplings are irregular, and gain little here.
     Row{[](const MatrixTraits& t) {
           return may_be_definite(t) && t.is_dominant() && t.zero_sum_row_count == 0;

@@ -44,6 +44,7 @@ struct Part {
   std::int64_t dominant_rows = 0;
   std::int64_t zero_sum_rows = 0;
   std::int64_t bandwidth = 0;
+  std::int64_t envelope_work = 0;
   std::int64_t longest_row = 0;
   double least_diagonal = std::numeric_limits<double>::infinity();
   double largest_diagonal = 0;
@@ -183,10 +184,14 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
       compare_own(row, j, a, find(j, matrix_.first_row() + row), part);
     }
   }
-  if (first < last)
-    part.bandwidth = std::max({part.bandwidth,
-                               matrix_.global_column(column(last - 1)) - matrix_.first_row() - row,
-                               matrix_.first_row() + row - matrix_.global_column(column(first))});
+  if (first < last) {
+    const std::int64_t before = matrix_.first_row() + row - matrix_.global_column(column(first));
+    part.bandwidth =
+        std::max({part.bandwidth, before,
+                  matrix_.global_column(column(last - 1)) - matrix_.first_row() - row});
+    if (before > 0 && matrix_.partition.row_count() <= most_rows_with_work)
+      part.envelope_work += before * before;
+  }
   part.longest_row = std::max(part.longest_row, last - first);
   part.zero_diagonals += diagonal == 0;
   part.negative_diagonals += diagonal < 0;
@@ -264,15 +269,16 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
     all.positive_off_diagonals += part.positive_off_diagonals;
     all.dominant_rows += part.dominant_rows;
     all.zero_sum_rows += part.zero_sum_rows;
+    all.envelope_work += part.envelope_work;
     all.bandwidth = std::max(all.bandwidth, part.bandwidth);
     all.longest_row = std::max(all.longest_row, part.longest_row);
     all.least_diagonal = std::min(all.least_diagonal, part.least_diagonal);
     all.largest_diagonal = std::max(all.largest_diagonal, part.largest_diagonal);
     if (part.asymmetry) all.note(*part.asymmetry);
   }
-  std::array<std::int64_t, 5> sums{all.zero_diagonals, all.negative_diagonals,
+  std::array<std::int64_t, 6> sums{all.zero_diagonals,         all.negative_diagonals,
                                    all.positive_off_diagonals, all.dominant_rows,
-                                   all.zero_sum_rows};
+                                   all.zero_sum_rows,          all.envelope_work};
   communicator.sum(sums);
   return {.row_count = op.global_row_count(),
           .nonzero_count = matrix.global_nonzero_count,
@@ -284,6 +290,7 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
           .dominant_row_count = sums[3],
           .zero_sum_row_count = sums[4],
           .bandwidth = communicator.max(all.bandwidth),
+          .envelope_work = sums[5],
           .longest_row = communicator.max(all.longest_row),
           .least_diagonal = communicator.min(all.least_diagonal),
           .largest_diagonal = communicator.max(all.largest_diagonal)};

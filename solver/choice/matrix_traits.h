@@ -20,6 +20,8 @@ struct Asymmetry {
   std::string text() const;
 };
 
+inline constexpr std::int64_t most_rows_with_work = 100000;
+
 /// Properties of a square matrix that decide which method and which preconditioner suit it; the
 /// same on every rank, and on any number of ranks but for `largest_row_count`.
 struct MatrixTraits {
@@ -34,6 +36,9 @@ struct MatrixTraits {
   std::int64_t dominant_row_count = 0;  // |a_ii| ≥ Σ|a_ij|, but for rounding
   std::int64_t zero_sum_row_count = 0;  // Σ a_ij = 0, but for rounding, beside other entries
   std::int64_t bandwidth = 0;  // the largest |i − j|
+  /// Σ over the rows of the squared distance from the first entry to the diagonal: multiplications
+  /// that factors within the envelope take. 0 where there are more than most_rows_with_work rows.
+  std::int64_t envelope_work = 0;
   std::int64_t longest_row = 0;  // entries
   double least_diagonal = 0;  // magnitudes
   double largest_diagonal = 0;

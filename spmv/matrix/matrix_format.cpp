@@ -12,8 +12,10 @@ struct FormatEntry {
 };
 
 constexpr std::array entries{
-    FormatEntry{MatrixFormat::automatic, "auto", "repeating rows as a stencil, others as CRS"},
-    FormatEntry{MatrixFormat::crs, "crs", "all rows as CRS"}};
+    FormatEntry{MatrixFormat::automatic, "auto",
+                "repeating rows as a stencil, rows of varying length as SELL, others as CRS"},
+    FormatEntry{MatrixFormat::crs, "crs", "all rows as CRS"},
+    FormatEntry{MatrixFormat::sell, "sell", "rows eight at a time, SELL-8-64"}};
 
 }  // namespace
 

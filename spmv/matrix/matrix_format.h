@@ -7,8 +7,9 @@
 
 namespace weft::spmv {
 
-/// How rows are stored; automatic: repeating rows as a stencil, others as CRS.
-enum class MatrixFormat { automatic, crs };
+/// How rows are stored; automatic: repeating rows as a stencil, rows of varying length as SELL,
+/// others as CRS.
+enum class MatrixFormat { automatic, crs, sell };
 
 std::optional<MatrixFormat> parse_matrix_format(std::string_view text);
 std::vector<std::string> matrix_format_names();

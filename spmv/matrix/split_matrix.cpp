@@ -22,25 +22,29 @@ constexpr LocalIndex joined_row_count = 1024;
 SplitMatrix::SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTeam& team,
                          MatrixFormat format)
     : matrix_(std::move(matrix)),
+      format_(format),
       block_size_(static_cast<LocalIndex>(RowPartition::block_size(matrix_.partition.row_count()))),
       thread_rows_(
           cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_, team.thread_count())),
       parts_(static_cast<std::size_t>(team.thread_count())) {
   team.run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
-    parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1], format);
+    parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1]);
   });
 }
 
-SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end,
-                                                MatrixFormat format) const {
+SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end) const {
   ThreadPart part;
-  if (format == MatrixFormat::automatic && block_size_ % StencilEncoding::chunk_rows == 0)
+  if (format_ == MatrixFormat::automatic && block_size_ % StencilEncoding::chunk_rows == 0)
     part.stencil = StencilEncoding::encode(matrix_, begin, end);
   for (LocalIndex block = begin; block < end; block += block_size_)
     divide_block(part, block, std::min(end, block + block_size_));
   if (!part.stencil) {  // beside a matrix in CRS what x costs hardly counts
     for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary}) join_blocks(*runs);
+    if (format_ == MatrixFormat::sell ||
+        (format_ == MatrixFormat::automatic && SlicedRows::pays(matrix_.rows, begin, end)))
+      part.sliced.emplace(matrix_.rows, begin, end);
+    if (part.sliced && part.sliced->row_count() == 0) part.sliced.reset();
     return part;
   }
   const RowStrips strips(matrix_.rows, begin, end);
@@ -99,6 +103,7 @@ void SplitMatrix::divide_block(ThreadPart& part, LocalIndex begin, LocalIndex en
 
 void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const double* x,
                                double* y) const {
+  if (part.sliced) return multiply_sliced(*part.sliced, run, x, y);
   LocalIndex row = run.begin;
   if (part.stencil) {
     const LocalIndex end = std::min(run.end, part.stencil->encoded_end());
@@ -106,6 +111,16 @@ void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const dou
     row = std::max(row, end);
   }
   if (row < run.end) multiply_crs(matrix_.rows, row, run.end, x, y);
+}
+
+void SplitMatrix::multiply_sliced(const SlicedRows& sliced, const Run& run, const double* x,
+                                  double* y) const {
+  for (LocalIndex row = run.begin; row < run.end;) {
+    const LocalIndex stored = sliced.next_stored(row, run.end);
+    if (row < stored) multiply_crs(matrix_.rows, row, stored, x, y);
+    row = sliced.stored_end(stored, run.end);
+    if (stored < row) sliced.multiply(stored, row, x, y);
+  }
 }
 
 void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, int width,
@@ -162,7 +177,7 @@ void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
     const LocalIndex begin = thread_rows_[index];
     const LocalIndex end = thread_rows_[index + 1];
     write(thread, begin, end, matrix_.rows.values.span());
-    if (parts_[index].stencil) parts_[index] = build_part(begin, end, MatrixFormat::automatic);
+    if (parts_[index].stencil || parts_[index].sliced) parts_[index] = build_part(begin, end);
   });
 }
 
@@ -184,7 +199,8 @@ std::vector<double> SplitMatrix::diagonal() const {
 
 std::string SplitMatrix::format_name() const {
   const auto& stencil = parts_.front().stencil;
-  return stencil ? "stencil, " + std::to_string(stencil->pattern_count()) + " patterns" : "CRS";
+  if (stencil) return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns";
+  return parts_.front().sliced ? "SELL-8" : "CRS";
 }
 
 std::int64_t SplitMatrix::matrix_bytes() const {
@@ -199,6 +215,8 @@ std::int64_t SplitMatrix::matrix_bytes() const {
     const auto end = static_cast<std::size_t>(thread_rows_[thread + 1]);
     bytes += 12 * (offsets[end] - offsets[static_cast<std::size_t>(row)]) +
              8 * (static_cast<LocalIndex>(end) - row);
+    if (const auto& sliced = parts_[thread].sliced)
+      bytes += sliced->bytes() - 12 * sliced->nonzero_count() - 8 * sliced->row_count();
   }
   return bytes;
 }

@@ -10,6 +10,7 @@
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "spmv/matrix/matrix_format.h"
+#include "spmv/matrix/sliced_rows.h"
 #include "spmv/matrix/stencil_encoding.h"
 #include "spmv/modes/local_rows.h"
 #include "spmv/rows/distributed_matrix.h"
@@ -93,7 +94,7 @@ class SplitMatrix final : public LocalRows {
   LocalIndex multiply_first_run(RowSet set, int thread, const double* x, double* y) const;
 
   /// Calls `write` in every thread, for the entries of the rows that it owns, and stores them again
-  /// where rows are stored as a stencil: the same rows and columns with other values.
+  /// where rows are stored as a stencil or SELL: the same rows and columns with other values.
   /// `write`: (thread, first row, last row, values of the whole matrix).
   /// Thread: the main thread, outside the team. Cost: of CRS that of `write` alone.
   void update_values(
@@ -104,7 +105,7 @@ class SplitMatrix final : public LocalRows {
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 
-  /// "stencil, 27 patterns" or "CRS": for the report. The format of thread 0.
+  /// "stencil, 27 patterns", "SELL-8" or "CRS": for the report. The format of thread 0.
   std::string format_name() const;
 
   /// Bytes that a sweep reads for the matrix alone, as stored.
@@ -115,6 +116,7 @@ class SplitMatrix final : public LocalRows {
   struct ThreadPart {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
+    std::optional<SlicedRows> sliced;  // only without a stencil
 
     const std::vector<Run>& runs(RowSet set) const {
       return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
@@ -136,13 +138,15 @@ class SplitMatrix final : public LocalRows {
   /// The first row of the block that `run` is in.
   LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
 
-  ThreadPart build_part(LocalIndex begin, LocalIndex end, MatrixFormat format) const;
+  ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
+  void multiply_sliced(const SlicedRows& sliced, const Run& run, const double* x, double* y) const;
 
   DistributedMatrix matrix_;
+  MatrixFormat format_;
   LocalIndex block_size_;
   std::vector<LocalIndex> thread_rows_;
   std::vector<ThreadPart> parts_;  // [thread_count]

@@ -39,7 +39,7 @@ Decision decide(RowGraph graph, const OrderingChoice& choice, int rank_count) {
   if (choice.has_graph_partition) parts = partition_graph(graph, rank_count);
   for (const std::int32_t part : parts) ++decision.part_sizes[static_cast<std::size_t>(part)];
   if (choice.has_cuthill_mckee) {
-    decision.new_rows = reverse_cuthill_mckee(std::move(graph));
+    decision.new_rows = reverse_cuthill_mckee(graph);
   } else {
     decision.new_rows.resize(row_count);
     std::iota(decision.new_rows.begin(), decision.new_rows.end(), 0);

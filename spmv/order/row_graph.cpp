@@ -1,6 +1,7 @@
 #include "spmv/order/row_graph.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <new>
 #include <numeric>
@@ -20,6 +21,8 @@ using comm_thread::InputError;
 
 /// Both directions of every entry must have a 32-bit number.
 constexpr std::int64_t most_nonzeros = std::int64_t{1} << 30;
+
+constexpr const char* too_little_memory = "ordering the rows needs more memory than rank 0 has";
 
 void check_count(std::int64_t count) {
   if (count >= most_nonzeros)
@@ -56,37 +59,48 @@ void visit_entries(const std::vector<std::vector<std::int32_t>>& parts, const Ta
     }
 }
 
-/// Brings the neighbours of each row into order, each once.
-void remove_repetitions(RowGraph& graph) {
-  auto end = graph.neighbours.begin();
+/// Merges the columns of each row, up to `middles` of it, with the rows of its column, both
+/// ascending; what is in both once.
+void merge_directions(RowGraph& graph, const std::vector<std::int32_t>& middles) {
+  std::vector<std::int32_t> merged;
+  std::int32_t end = 0;
   for (std::size_t row = 0; row + 1 < graph.offsets.size(); ++row) {
     const auto first = graph.neighbours.begin() + graph.offsets[row];
+    const auto middle = graph.neighbours.begin() + middles[row];
     const auto last = graph.neighbours.begin() + graph.offsets[row + 1];
-    graph.offsets[row] = static_cast<std::int32_t>(end - graph.neighbours.begin());
-    std::sort(first, last);
-    end = std::copy(first, std::unique(first, last), end);
+    graph.offsets[row] = end;
+    merged.clear();
+    std::set_union(first, middle, middle, last, std::back_inserter(merged));
+    std::ranges::copy(merged, graph.neighbours.begin() + end);
+    end += static_cast<std::int32_t>(merged.size());
   }
-  graph.offsets.back() = static_cast<std::int32_t>(end - graph.neighbours.begin());
-  graph.neighbours.erase(end, graph.neighbours.end());
+  graph.offsets.back() = end;
+  graph.neighbours.resize(static_cast<std::size_t>(end));
 }
 
-/// `visit(take)` calls take(row, column) for every entry off the diagonal.
+/// `visit(take)` calls take(row, column) for every entry off the diagonal, in ascending order of
+/// row and, within it, of column.
 template <class Visit>
 RowGraph build_graph(GlobalIndex row_count, const Visit& visit) {
   RowGraph graph;
   graph.offsets.assign(static_cast<std::size_t>(row_count) + 1, 0);
+  std::vector<std::int32_t> middles(static_cast<std::size_t>(row_count), 0);
   visit([&](std::size_t row, std::size_t column) {
+    ++middles[row];
     ++graph.offsets[row + 1];
     ++graph.offsets[column + 1];
   });
   std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
+  for (std::size_t row = 0; row < middles.size(); ++row) middles[row] += graph.offsets[row];
   graph.neighbours.resize(static_cast<std::size_t>(graph.offsets.back()));
-  std::vector<std::int32_t> place(graph.offsets.begin(), graph.offsets.end() - 1);
+  std::vector<std::int32_t> of_row(graph.offsets.begin(), graph.offsets.end() - 1);
+  std::vector<std::int32_t> of_column = middles;
   visit([&](std::size_t row, std::size_t column) {
-    graph.neighbours[static_cast<std::size_t>(place[row]++)] = static_cast<std::int32_t>(column);
-    graph.neighbours[static_cast<std::size_t>(place[column]++)] = static_cast<std::int32_t>(row);
+    graph.neighbours[static_cast<std::size_t>(of_row[row]++)] = static_cast<std::int32_t>(column);
+    graph.neighbours[static_cast<std::size_t>(of_column[column]++)] =
+        static_cast<std::int32_t>(row);
   });
-  remove_repetitions(graph);
+  merge_directions(graph, middles);
   return graph;
 }
 
@@ -108,6 +122,13 @@ RowGraph own_row_graph(const CrsMatrix& rows) {
 RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
                                      const DistributedMatrix& matrix) {
   check_count(std::max(matrix.global_nonzero_count, matrix.partition.row_count()));
+  if (communicator.size() == 1) {
+    try {
+      return own_row_graph(matrix.rows);
+    } catch (const std::bad_alloc&) {
+      throw InputError(too_little_memory);
+    }
+  }
   std::map<int, Bytes> messages;
   messages[0] = comm_thread::to_bytes(own_rows(matrix));
   auto received = comm_thread::collective_sparse_exchange(communicator, std::move(messages));
@@ -123,7 +144,7 @@ RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicat
       graph = build_graph(matrix.partition.row_count(),
                           [&](const auto& take) { visit_entries(parts, take); });
     } catch (const std::bad_alloc&) {
-      throw InputError("ordering the rows needs more memory than rank 0 has");
+      throw InputError(too_little_memory);
     }
   });
   return graph;

@@ -159,19 +159,20 @@ double MatrixKernels::simulated_reload_bytes() {
 
 std::vector<RooflineKernel> MatrixKernels::collective_kernels() {
   const bool has_boundary = job_.world().sum(boundary_.rows) > 0;
-  const bool is_stencil =
-      job_.world().max(std::int64_t{op_.matrix().format_name().starts_with("stencil")}) > 0;
+  const std::string format = op_.matrix().format_name();
+  const bool is_in_other_form = job_.world().max(std::int64_t{format != "CRS"}) > 0;
   std::vector<RooflineKernel> all;
   all.push_back(crs_kernel(interior_, "crs-local", "y = A x, CRS, interior rows"));
   all.back().reload_bytes = simulated_reload_bytes();
   if (has_boundary)
     all.push_back(crs_kernel(boundary_, "crs-boundary", "y = A x, CRS, boundary rows"));
-  if (is_stencil) {
+  if (is_in_other_form) {
+    const std::string form = format.starts_with("SELL") ? "SELL" : "patterns";
     all.push_back(stored_kernel(interior_, RowSet::interior, "stored-local",
-                                "y = A x, patterns, interior rows"));
+                                "y = A x, " + form + ", interior rows"));
     if (has_boundary)
       all.push_back(stored_kernel(boundary_, RowSet::boundary, "stored-boundary",
-                                  "y = A x, patterns, boundary rows"));
+                                  "y = A x, " + form + ", boundary rows"));
   }
   if (has_boundary) all.push_back(pack_kernel());
   return all;

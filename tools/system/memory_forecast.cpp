@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,7 @@ constexpr double least_exchange_bytes = 8e6;
 constexpr double most_exchange_bytes = 29e6;
 constexpr double exchange_bytes_per_nonzero = 16;
 constexpr double bytes_per_nonzero = 12.4;  // 12, and pages of 2 MiB
+constexpr double sliced_bytes_per_nonzero = 12.7;  // beside those: SELL, with padding
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
 constexpr double order_bytes_per_nonzero = 14;
@@ -32,14 +34,20 @@ constexpr double partition_bytes_per_nonzero = 20;
 // Columns, the sets that find them, send lists and messages; the vectors' own entries come on top.
 constexpr double bytes_per_halo_entry = 80;
 
-/// Mean number of nonzeros in rows all over the matrix. Collective: a generator that reads a file
-/// may fail on one rank.
-double collective_sample_nonzeros(const Job& job, const spmv::Problem& problem) {
+struct RowSample {
+  double mean_nonzeros = 0;
+  bool has_varying_lengths = false;  // as SlicedRows::pays has it
+};
+
+/// Rows all over the matrix. Collective: a generator that reads a file may fail on one rank.
+RowSample collective_sample_rows(const Job& job, const spmv::Problem& problem) {
   constexpr GlobalIndex windows = 37;  // no divisor of what grids are usually made of
   constexpr GlobalIndex rows_of_window = 64;
   const GlobalIndex rows = problem.row_count();
   std::int64_t seen = 0;
   std::int64_t nonzeros = 0;
+  std::int64_t changes = 0;
+  std::int64_t last_length = 0;
   comm_thread::collective_attempt(job.world(), [&] {
     for (GlobalIndex window = 0; window < windows; ++window) {
       const auto share = static_cast<double>(window) / static_cast<double>(windows);
@@ -49,10 +57,12 @@ double collective_sample_nonzeros(const Job& job, const spmv::Problem& problem) 
           [&](GlobalIndex, std::span<const GlobalIndex> columns, std::span<const double>) {
             ++seen;
             nonzeros += std::ssize(columns);
+            changes += std::ssize(columns) != std::exchange(last_length, std::ssize(columns));
           });
     }
   });
-  return seen == 0 ? 0 : static_cast<double>(nonzeros) / static_cast<double>(seen);
+  if (seen == 0) return {};
+  return {static_cast<double>(nonzeros) / static_cast<double>(seen), 4 * changes >= seen};
 }
 
 /// Entries of x that a rank with consecutive rows needs from others, at most.
@@ -81,13 +91,16 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem) 
     const auto found = spmv::collective_matrix_file_size(job.world(), problem.path);
     size.rows = static_cast<double>(found.row_count);
     size.nonzeros = static_cast<double>(found.nonzero_count);
+    size.may_be_sliced = true;
     size.is_text = spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
     // Of a mesh in a good order; another order makes it larger, but not than the other ranks' rows.
     size.halo_per_rank = ranks == 1 ? 0 : std::min(size.rows, 6 * std::pow(size.rows, 2.0 / 3));
     return size;
   }
   size.rows = static_cast<double>(problem.row_count());
-  size.nonzeros = size.rows * collective_sample_nonzeros(job, problem);
+  const RowSample sample = collective_sample_rows(job, problem);
+  size.nonzeros = size.rows * sample.mean_nonzeros;
+  size.may_be_sliced = sample.has_varying_lengths;
   size.halo_per_rank = halo_of(problem, size.rows / ranks, ranks);
   return size;
 }
@@ -111,7 +124,13 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   const double ordering = options.order == "rcm" || options.partition == "metis"
                               ? std::max(matrix, graph * size.nonzeros)
                               : 0;
-  if (reading > 0 || ordering > 0)
+  const bool is_sliced =
+      options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
+  const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
+  // One after the other.
+  if (sliced > std::max(reading, ordering))
+    forecast.parts.push_back({"SELL", sliced});
+  else if (reading > 0 || ordering > 0)
     forecast.parts.push_back(
         {reading > ordering ? "reading" : "ordering", std::max(reading, ordering)});
   forecast.parts.push_back({"halo", bytes_per_halo_entry * size.halo_per_rank});

@@ -40,6 +40,7 @@ struct SystemSize {
   double nonzeros = 0;
   double halo_per_rank = 0;
   bool is_text = false;
+  bool may_be_sliced = false;  // rows of varying length, as far as is known
 };
 
 /// Reads the header of a file. Collective. Throws comm_thread::InputError.

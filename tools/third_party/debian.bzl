@@ -35,7 +35,6 @@ _PLAIN = {
     "fmt": ["-lfmt"],
     "zlib": ["-lz"],
     "likwid": ["-llikwid"],
-    "boost_graph": [],
     "metis": ["-lmetis"],
     "xxhash": [],
 }

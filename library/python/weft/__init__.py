@@ -139,7 +139,7 @@ class Matrix:
 
     A: a SciPy sparse array or matrix, a dense 2-D array, or a LinearOperator (of a single rank).
         Under mpiexec this rank's rows, or the whole matrix on every rank, which is then cut.
-    options: format ("auto" or "crs").
+    options: format ("auto", "crs" or "sell").
     """
 
     def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:

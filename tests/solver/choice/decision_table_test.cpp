@@ -68,6 +68,36 @@ TEST_CASE("small matrices are factored: Cholesky where they may be definite, els
   CHECK(order_of(traits) == "gmres block-lu:subdomains=1, gmres none");
 }
 
+TEST_CASE("small matrices whose factors fill are iterated for, sooner where that is easy") {
+  MatrixTraits traits = well_behaved(4096);  // a grid of 16^3 points, with its rim
+  traits.zero_sum_row_count = 2744;
+  traits.bandwidth = 256;
+  traits.envelope_work = std::int64_t{256} * 65536;
+  CHECK(order_of(traits, true).starts_with("cg schwarz:subdomains=1"));
+  traits.envelope_work = std::int64_t{4096} * 65536;
+  CHECK(order_of(traits, true) == "cg jacobi, cg amg, cg isai, minres jacobi");
+  traits.dominant_row_count = 4095;
+  traits.positive_off_diagonal_count = 1;
+  CHECK(order_of(traits, true).starts_with("cg schwarz:subdomains=1"));
+  traits.envelope_work *= 2;
+  CHECK(order_of(traits, true).starts_with("cg jacobi, cg amg"));
+  traits.asymmetry = Asymmetry{0, 1, 2, 3};
+  CHECK(order_of(traits).starts_with("bicgstab ilu0"));
+}
+
+TEST_CASE("multigrid is for graphs of many layers") {
+  MatrixTraits traits = well_behaved(20000);
+  traits.zero_sum_row_count = 15000;
+  traits.bandwidth = 700;
+  CHECK(order_of(traits, true).starts_with("cg jacobi, cg amg"));
+  traits.bandwidth = 140;
+  CHECK(order_of(traits, true).starts_with("cg amg, cg jacobi"));
+  traits = well_behaved(40000);
+  traits.zero_sum_row_count = 15000;
+  traits.bandwidth = 39999;
+  CHECK(order_of(traits, true).starts_with("cg amg, cg jacobi"));
+}
+
 TEST_CASE("large symmetric matrices with a positive diagonal get conjugate gradients") {
   MatrixTraits traits = well_behaved(large);
   CHECK(order_of(traits, true) == "cg jacobi, cg amg, cg isai, minres jacobi");

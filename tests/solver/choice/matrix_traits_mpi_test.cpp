@@ -100,6 +100,7 @@ TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
   CHECK(laplacian.row_count == 35);
   CHECK(laplacian.nonzero_count == 35 + 2 * (6 * 5 + 7 * 4));
   CHECK(laplacian.bandwidth == 7);
+  CHECK(laplacian.envelope_work == 28 * 49 + 6);  // the first line reaches the point before
   CHECK(laplacian.longest_row == 5);
   CHECK(laplacian.has_signs_of_m_matrix());
   CHECK(laplacian.is_dominant());

@@ -147,7 +147,8 @@ class ModeCheck {
 
 void check_matrix(const tests::ReferenceMatrix& reference) {
   const auto world = Communicator::collective_world();
-  for (const MatrixFormat format : {MatrixFormat::automatic, MatrixFormat::crs}) {
+  for (const MatrixFormat format :
+       {MatrixFormat::automatic, MatrixFormat::crs, MatrixFormat::sell}) {
     ModeCheck check(world, tests::session().thread_level(), reference, format);
     check.check_all_modes(random_vector(reference.size(), 1));
   }
@@ -183,7 +184,7 @@ TEST_CASE("long lines are multiplied as stencils, unless CRS is asked for") {
 TEST_CASE("a product in pieces has the bits of the whole, and pauses after each") {
   const auto world = Communicator::collective_world();
   const auto reference = tests::reference_matrix(Problem::parse("poisson3d:64x32x32"));
-  for (const MatrixFormat format : {MatrixFormat::automatic, MatrixFormat::crs})
+  for (const MatrixFormat format : {MatrixFormat::automatic, MatrixFormat::crs, MatrixFormat::sell})
     ModeCheck(world, tests::session().thread_level(), reference, format)
         .check_pieces(random_vector(reference.size(), 2));
 }
@@ -232,7 +233,8 @@ TEST_CASE("unsymmetric patterns are multiplied") {
 TEST_CASE("what is not finite in x reaches only the rows that use it") {
   const auto world = Communicator::collective_world();
   for (const std::string word : {"poisson3d:64x16x16", "poisson2d:50x61", "irregular:2000"})
-    for (const MatrixFormat format : {MatrixFormat::automatic, MatrixFormat::crs}) {
+    for (const MatrixFormat format :
+         {MatrixFormat::automatic, MatrixFormat::crs, MatrixFormat::sell}) {
       CAPTURE(word);
       const auto reference = tests::reference_matrix(Problem::parse(word));
       ModeCheck check(world, tests::session().thread_level(), reference, format);

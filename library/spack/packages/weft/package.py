@@ -28,7 +28,6 @@ class Weft(CMakePackage):
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.11:")
     depends_on("xxhash")
-    depends_on("boost+graph")
     depends_on("cli11@2:", when="+program")
     depends_on("eigen@3.4:", when="~cholmod")
     depends_on("suite-sparse", when="+cholmod")
