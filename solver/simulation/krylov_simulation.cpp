@@ -94,9 +94,9 @@ double passes(SimulatedKrylov method, Action action) {
 }
 
 /// One run. What is called "rank" here is simulated.
-class Simulation {
+class KrylovRun {
  public:
-  explicit Simulation(const KrylovSimulationOptions& options);
+  explicit KrylovRun(const KrylovSimulationOptions& options);
 
   KrylovSimulationResult run();
 
@@ -144,7 +144,7 @@ class Simulation {
   std::uint64_t event_count_ = 0;
 };
 
-Simulation::Simulation(const KrylovSimulationOptions& options)
+KrylovRun::KrylovRun(const KrylovSimulationOptions& options)
     : options_(checked(options)),
       shape_(ranks_per_direction(options.rank_count), options.real_points),
       model_(options.machine, options.rank_count, options.seed),
@@ -163,7 +163,7 @@ Simulation::Simulation(const KrylovSimulationOptions& options)
   });
 }
 
-double Simulation::seconds_of(int rank, Place& place, Action action) {
+double KrylovRun::seconds_of(int rank, Place& place, Action action) {
   const bool overlaps = options_.mode != SimulatedMode::vector;
   const double interior = overlaps ? interior_fraction_ : 0;
   const double product = options_.product_passes;
@@ -174,7 +174,7 @@ double Simulation::seconds_of(int rank, Place& place, Action action) {
   return model_.sweep_seconds(rank, place.pass_count++, points);
 }
 
-bool Simulation::wait(KrylovPart& part, Place& place, Action action) {
+bool KrylovRun::wait(KrylovPart& part, Place& place, Action action) {
   if (!place.is_waiting) place.wait_begin = network_.now();
   const bool is_there = action == Action::wait_halo ? part.has_halo() : part.has_sums();
   place.is_waiting = !is_there;
@@ -183,13 +183,13 @@ bool Simulation::wait(KrylovPart& part, Place& place, Action action) {
   return is_there;
 }
 
-bool Simulation::has_ended(const KrylovPart& part, Place& place) const {
+bool KrylovRun::has_ended(const KrylovPart& part, Place& place) const {
   ++place.iteration_count;
   const double threshold = options_.tolerance * options_.tolerance * right_hand_side_square_;
   return place.iteration_count >= options_.max_iterations || part.residual_square() <= threshold;
 }
 
-void Simulation::advance(int rank) {
+void KrylovRun::advance(int rank) {
   KrylovPart& part = *parts_[static_cast<std::size_t>(rank)];
   Place& place = places_[static_cast<std::size_t>(rank)];
   while (!place.has_ended) {
@@ -230,7 +230,7 @@ void Simulation::advance(int rank) {
   }
 }
 
-KrylovSimulationResult Simulation::run() {
+KrylovSimulationResult KrylovRun::run() {
   for (int rank = 0; rank < options_.rank_count; ++rank)
     events_.push({0, static_cast<std::uint32_t>(rank), EventQueue::Kind::step});
   while (!events_.is_empty()) {
@@ -247,7 +247,7 @@ KrylovSimulationResult Simulation::run() {
   return collect();
 }
 
-KrylovSimulationResult Simulation::collect() const {
+KrylovSimulationResult KrylovRun::collect() const {
   KrylovSimulationResult result;
   const KrylovPart& first = *parts_.front();
   result.iteration_count = places_.front().iteration_count;
@@ -295,7 +295,7 @@ SimulatedMode simulated_mode(std::string_view text) {
 std::string name(SimulatedMode mode) { return mode_names.at(static_cast<std::size_t>(mode)); }
 
 KrylovSimulationResult simulate_krylov(const KrylovSimulationOptions& options) {
-  return Simulation(options).run();
+  return KrylovRun(options).run();
 }
 
 }  // namespace weft::solver

@@ -32,9 +32,9 @@ void fetch_lines(const std::byte* begin, const std::byte* end) {
 }
 
 /// One run. What is called "rank" here is simulated.
-class Simulation {
+class SweepRun {
  public:
-  Simulation(const SweepRunOptions& options, const SweepCase& what);
+  SweepRun(const SweepRunOptions& options, const SweepCase& what);
 
   SweepSimulationResult run();
 
@@ -88,7 +88,7 @@ class Simulation {
   std::uint64_t event_count_ = 0;
 };
 
-Simulation::Simulation(const SweepRunOptions& options, const SweepCase& what)
+SweepRun::SweepRun(const SweepRunOptions& options, const SweepCase& what)
     : options_(options),
       what_(what),
       model_(options.machine, options.rank_count, options.seed),
@@ -102,7 +102,7 @@ Simulation::Simulation(const SweepRunOptions& options, const SweepCase& what)
   network_.on_due([this](int rank, double seconds) { due(rank, seconds); });
 }
 
-void Simulation::make_parts() {
+void SweepRun::make_parts() {
   for (int rank = 0; rank < options_.rank_count; ++rank) {
     parts_.push_back(std::make_unique<SimulatedPart>(world_, rank, what_.make_values(rank)));
     if (is_sync())
@@ -120,7 +120,7 @@ void Simulation::make_parts() {
   }
 }
 
-void Simulation::due(int rank, double seconds) {
+void SweepRun::due(int rank, double seconds) {
   if (is_sync())
     finish_halo(rank, seconds);
   else
@@ -128,7 +128,7 @@ void Simulation::due(int rank, double seconds) {
 }
 
 /// Of the sweep that comes next, with what a shared core does for the messages.
-double Simulation::compute_seconds(int rank, const SimulatedPart& part) const {
+double SweepRun::compute_seconds(int rank, const SimulatedPart& part) const {
   const bool shares_core = options_.machine.poll_interval > 0;
   const double messages =
       shares_core ? 2 * static_cast<double>(part.neighbour_count()) * options_.machine.overhead : 0;
@@ -137,7 +137,7 @@ double Simulation::compute_seconds(int rank, const SimulatedPart& part) const {
                               what_.charged_points);
 }
 
-void Simulation::step_async(int rank) {
+void SweepRun::step_async(int rank) {
   const auto r = static_cast<std::size_t>(rank);
   SimulatedPart& part = *parts_[r];
   part.poll_once();
@@ -151,7 +151,7 @@ void Simulation::step_async(int rank) {
   go_on_async(rank);
 }
 
-void Simulation::go_on_async(int rank) {
+void SweepRun::go_on_async(int rank) {
   const auto r = static_cast<std::size_t>(rank);
   SimulatedPart& part = *parts_[r];
   part.exchange();
@@ -162,7 +162,7 @@ void Simulation::go_on_async(int rank) {
   push_step(rank, network_.now() + seconds);
 }
 
-void Simulation::begin_sync(int rank) {
+void SweepRun::begin_sync(int rank) {
   SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
   sweep_begin_[static_cast<std::size_t>(rank)] = network_.now();
   part.post_halo();
@@ -170,7 +170,7 @@ void Simulation::begin_sync(int rank) {
 }
 
 /// Once this rank has begun its sweep and all halos of it are under way, the sweep's end is known.
-void Simulation::finish_halo(int rank, double arrived) {
+void SweepRun::finish_halo(int rank, double arrived) {
   const double begin = sweep_begin_[static_cast<std::size_t>(rank)];
   const SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
   const double computing = compute_seconds(rank, part);
@@ -180,7 +180,7 @@ void Simulation::finish_halo(int rank, double arrived) {
   push_step(rank, boundary_begin + computing - interior);
 }
 
-void Simulation::step_sync(int rank) {
+void SweepRun::step_sync(int rank) {
   const auto r = static_cast<std::size_t>(rank);
   SimulatedPart& part = *parts_[r];
   if (!has_begun_[r]) {
@@ -194,14 +194,14 @@ void Simulation::step_sync(int rank) {
   begin_sync(rank);
 }
 
-void Simulation::meet(int rank) {
+void SweepRun::meet(int rank) {
   is_meeting_[static_cast<std::size_t>(rank)] = true;
   if (!is_sync()) waited_ -= network_.now();
   if (++meeting_count_ == options_.rank_count) verify_together();
 }
 
 /// Fresh halos, the true residual and its sum over the ranks: then all leave.
-void Simulation::verify_together() {
+void SweepRun::verify_together() {
   true_value_ = true_value();
   ++verification_count_;
   is_verified_ = true;
@@ -216,13 +216,13 @@ void Simulation::verify_together() {
   for (int rank = 0; rank < options_.rank_count; ++rank) push_step(rank, until);
 }
 
-void Simulation::refresh_halos() {
+void SweepRun::refresh_halos() {
   for (const auto& part : parts_)
     for (std::size_t i = 0; i < part->neighbour_count(); ++i)
       part->copy_to(i, *parts_[static_cast<std::size_t>(part->neighbours()[i].rank)]);
 }
 
-double Simulation::true_value() {
+double SweepRun::true_value() {
   double sum = 0;
   if (is_sync()) {  // of the values before the last sweep, which had fresh halos
     for (const auto& part : parts_) sum += part->contribution();
@@ -233,7 +233,7 @@ double Simulation::true_value() {
   return sum;
 }
 
-void Simulation::leave_verification(int rank) {
+void SweepRun::leave_verification(int rank) {
   const auto r = static_cast<std::size_t>(rank);
   SimulatedPart& part = *parts_[r];
   is_meeting_[r] = false;
@@ -262,7 +262,7 @@ void Simulation::leave_verification(int rank) {
 /// Fetches the memory of the ranks whose turn comes soon. With thousands of ranks, all memory of a
 /// rank has left the caches when its turn comes, and waiting for it line by line takes most of a
 /// simulation.
-void Simulation::fetch_ahead() const {
+void SweepRun::fetch_ahead() const {
   constexpr std::array<std::size_t, 3> stages{7, 4, 2};  // events ahead
   const auto step = [this](std::size_t ahead) -> const SimulatedPart::Place* {
     const EventQueue::Event* const event = events_.upcoming(ahead);
@@ -291,7 +291,7 @@ void Simulation::fetch_ahead() const {
     place->transport->prefetch_messages();
 }
 
-SweepSimulationResult Simulation::run() {
+SweepSimulationResult SweepRun::run() {
   for (int rank = 0; rank < options_.rank_count; ++rank) push_step(rank, 0);
   while (!events_.is_empty()) {
     const EventQueue::Event event = events_.next();
@@ -312,7 +312,7 @@ SweepSimulationResult Simulation::run() {
 }
 
 /// What is in flight arrives; then nothing may be left.
-void Simulation::close() {
+void SweepRun::close() {
   for (const auto& part : parts_) part->begin_close();
   const auto is_drained = [](const auto& part) { return part->is_drained(); };
   constexpr double long_after = 1e3;
@@ -326,7 +326,7 @@ void Simulation::close() {
     throw std::logic_error(fmt::format("simulation: {} messages are left in flight", count));
 }
 
-SweepSimulationResult Simulation::collect() {
+SweepSimulationResult SweepRun::collect() {
   SweepSimulationResult result;
   result.has_converged = has_converged_;
   result.seconds = end_seconds_;
@@ -378,7 +378,7 @@ SweepSimulationResult Simulation::collect() {
 
 SweepSimulationResult simulate_sweeps(const SweepRunOptions& options, const SweepCase& what) {
   check(options);
-  return Simulation(options, what).run();
+  return SweepRun(options, what).run();
 }
 
 }  // namespace weft::solver

@@ -5,19 +5,10 @@
 
 #include "perfmodel/simd.h"
 #include "spmv/matrix/block_group.h"
+#include "spmv/matrix/prefetch.h"
 
 namespace weft::spmv {
 namespace {
-
-/// As in multiply_crs.
-constexpr std::int64_t prefetch_distance = 512;
-
-template <class Element>
-[[gnu::always_inline]] inline void prefetch(const Element* from) {
-  const auto address = reinterpret_cast<std::uintptr_t>(from) + prefetch_distance * sizeof(Element);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the address may be beyond the array
-  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
-}
 
 template <int width>
 [[gnu::always_inline]] inline void multiply(const CrsMatrix& matrix, LocalIndex begin,

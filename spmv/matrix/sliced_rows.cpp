@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "perfmodel/simd.h"
+#include "spmv/matrix/prefetch.h"
 
 namespace weft::spmv {
 namespace {
@@ -14,8 +15,6 @@ using perfmodel::lanes;
 using perfmodel::Words8;
 using Bytes8 = std::uint8_t __attribute__((vector_size(8)));
 
-/// Entries that are fetched ahead, as in multiply_crs; the arrays end that much later.
-constexpr std::int64_t prefetch_distance = 512;
 constexpr LocalIndex window_rows = SlicedRows::window_rows;
 constexpr std::int64_t longest_row = 255;
 /// Of rows, in sequence, whose length differs from that of the one before. A mesh of tetrahedra:
@@ -53,6 +52,7 @@ bool SlicedRows::pays(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) {
 
 SlicedRows::SlicedRows(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) : begin_(begin) {
   choose_windows(rows, end);
+  // What is fetched ahead is inside.
   const auto room = static_cast<std::size_t>(offsets_.back() + prefetch_distance);
   if (offsets_.back() == 0) return;
   columns_ = perfmodel::HugePageBuffer<LocalIndex>(room);
@@ -144,8 +144,8 @@ void SlicedRows::multiply(LocalIndex first, LocalIndex last, const double* x, do
       const std::uint8_t* const lengths = lengths_.data() + (row - begin_);
       Lane8 sum = {};
       const auto add_to = [&](Lane8& total) __attribute__((always_inline)) {
-        __builtin_prefetch(values + prefetch_distance, 0, 3);
-        __builtin_prefetch(columns + prefetch_distance, 0, 3);
+        prefetch(values);
+        prefetch(columns);
         const Lane8 there = {x[columns[0]], x[columns[1]], x[columns[2]], x[columns[3]],
                              x[columns[4]], x[columns[5]], x[columns[6]], x[columns[7]]};
         total = total + lanes(values).value * there;

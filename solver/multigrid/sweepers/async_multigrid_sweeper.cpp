@@ -1,7 +1,6 @@
 #include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/passes/interpolation.h"
 #include "solver/multigrid/passes/restriction.h"
+#include "solver/multigrid/sweepers/growing_nap.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::solver {
@@ -29,12 +29,8 @@ namespace {
 /// Of a rank for an answer, before it looks after everything else again.
 constexpr double longest_wait_seconds = 0.01;
 
-/// Part of that time in which it polls; then it naps between two looks, because others need the
-/// core. Naps grow, because each costs some microseconds of a processor that the rank may be short
-/// of.
+/// Part of that time in which it polls; then it naps between two looks.
 constexpr double longest_poll_seconds = 20e-6;
-constexpr std::chrono::microseconds nap{50};
-constexpr std::chrono::microseconds longest_nap{400};
 
 /// Sweeps in which a rank waits for a message beside its answer.
 constexpr int most_waits = 4;
@@ -73,10 +69,10 @@ GridBox inner_points(GridBox own, const GridBox& domain) {
 }
 
 /// The first gathered grid, and the messages of the ranks about it.
-class Gathering {
+class GatheredMessages {
  public:
-  Gathering(const std::vector<GridLevel>& levels, const spmv::GridPartition& partition,
-            const AsyncMultigridSweeper::Options& options, std::size_t gathered)
+  GatheredMessages(const std::vector<GridLevel>& levels, const spmv::GridPartition& partition,
+                   const AsyncMultigridSweeper::Options& options, std::size_t gathered)
       : levels_(levels), partition_(partition), options_(options), gathered_(gathered) {}
 
   CoarseMessages messages_of(int rank) const {
@@ -135,12 +131,13 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       parts_(levels_, op.partition(), op.communicator().rank(), ranks_of(values_.neighbours()),
              halo_depth_of(options), options.coarse_steps, gathered_, op.team()),
       neighbours_(with_shares(values_.neighbours(), parts_)),
-      messages_(Gathering(levels_, op.partition(), options, gathered_)
+      messages_(GatheredMessages(levels_, op.partition(), options, gathered_)
                     .messages_of(op.communicator().rank())),
       communicator_(op.communicator().collective_duplicate()),
-      channels_(communicator_, comm_thread_,
-                Gathering(levels_, op.partition(), options, gathered_).specs_of(communicator_),
-                comm_thread::Delivery::async, options.transport),
+      channels_(
+          communicator_, comm_thread_,
+          GatheredMessages(levels_, op.partition(), options, gathered_).specs_of(communicator_),
+          comm_thread::Delivery::async, options.transport),
       down_(levels_[0], levels_[1],
             Smoother::one_side(options.steps, levels_[0].largest_eigenvalue())),
       smoothed_(op.layout().own(), halo_depth_of(options)),
@@ -164,10 +161,11 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
     halos_[i].answered_version = no_version;
   }
   if (op.communicator().is_root())
-    server_ = std::make_unique<CoarseServer>(levels_, gathered_, op.team(), comm_thread_, channels_,
-                                             Gathering(levels_, op.partition(), options, gathered_)
-                                                 .messages_of_all(op.communicator().size()),
-                                             options.coarse_steps);
+    server_ =
+        std::make_unique<CoarseServer>(levels_, gathered_, op.team(), comm_thread_, channels_,
+                                       GatheredMessages(levels_, op.partition(), options, gathered_)
+                                           .messages_of_all(op.communicator().size()),
+                                       options.coarse_steps);
 }
 
 void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
@@ -240,7 +238,7 @@ bool AsyncMultigridSweeper::waits_for_messages() {
     return false;
   }
   ++wait_count_;
-  std::this_thread::sleep_for(nap);
+  std::this_thread::sleep_for(GrowingNap::shortest);
   comm_thread_.progress_services_here();
   return true;
 }
@@ -324,10 +322,9 @@ bool AsyncMultigridSweeper::look_for_answer() {
         return has_come || perfmodel::seconds_now() > begin + longest_poll_seconds;
       },
       [] { return std::string("an answer of the coarser grids from rank 0"); });
-  std::chrono::microseconds next_nap = nap;
+  GrowingNap nap;
   while (!has_come && perfmodel::seconds_now() < begin + longest_wait_seconds) {
-    std::this_thread::sleep_for(next_nap);
-    next_nap = std::min(2 * next_nap, longest_nap);
+    nap.take();
     comm_thread_.progress_services_here();
     has_come = take_answer();
   }

@@ -1,11 +1,10 @@
 #include "solver/multigrid/sweepers/coarse_server.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "perfmodel/stopwatch.h"
+#include "solver/multigrid/sweepers/growing_nap.h"
 
 namespace weft::solver {
 
@@ -25,8 +24,6 @@ constexpr double least_patience = 5e-3;
 
 /// Seconds of it in which the server polls; then it naps between two looks.
 constexpr double longest_poll = 100e-6;
-constexpr std::chrono::microseconds nap{50};
-constexpr std::chrono::microseconds longest_nap{400};
 
 /// Calls row(y, z, place of its first value in a message with `box`) for the rows of `box` in a
 /// thread's share of the planes of `all`.
@@ -89,10 +86,9 @@ void CoarseServer::wait_for_clients() {
         return is_complete() || perfmodel::seconds_now() > std::min(end, begin + longest_poll);
       },
       [] { return std::string("questions to the coarser grids"); });
-  std::chrono::microseconds next_nap = nap;
+  GrowingNap nap;
   while (!is_complete() && perfmodel::seconds_now() < end) {
-    std::this_thread::sleep_for(next_nap);
-    next_nap = std::min(2 * next_nap, longest_nap);
+    nap.take();
     comm_thread_.progress_services_here();
     take_questions();
   }
