@@ -57,7 +57,7 @@ MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op,
                                    std::move(plan.levels), options, timer_)),
       exchange_(op.communicator(), op.matrix().matrix().partition, partition,
                 cycle_->right_hand_side().layout(), first_rows_tag),
-      z_(partition.box(op.communicator().rank()), cycle_->depth()) {  // as the right-hand side
+      z_(cycle_->right_hand_side().layout()) {
   op.communicator().barrier();  // both ends of every pair exist
 }
 

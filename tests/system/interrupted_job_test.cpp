@@ -250,7 +250,8 @@ TEST_CASE("a solve goes on where its checkpoints find a full or a read-only disk
   const std::string script = folder.write(
       "script",
       "disk=$1\nmkdir $disk\nmount -t tmpfs -o size=8m tmpfs $disk\n"
-      "solve=(mpiexec.mpich -n 2 tools/weft solve poisson3d:40 --threads 1 --tolerance 1e-300)\n"
+      "solve=(mpiexec.mpich -n 2 tools/weft solve poisson3d:40 --threads 1 --tolerance 1e-300 "
+      "--max-iterations 1000000000)\n"
       "\"${solve[@]}\" --max-seconds 4 --checkpoint $disk/state --checkpoint-every 5it &\n"
       "until [[ -e $disk/state.previous ]]; do sleep 0.01; done\n"
       "head -c 9m /dev/zero >$disk/fill 2>/dev/null\nsleep 0.7\nrm $disk/fill\n"

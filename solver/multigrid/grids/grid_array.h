@@ -12,8 +12,10 @@ namespace weft::solver {
 class GridArray {
  public:
   GridArray() = default;
-  GridArray(const spmv::GridBox& own, int depth)
-      : layout_(own, depth, 16),
+  GridArray(const spmv::GridBox& own, int depth) : GridArray(spmv::GridLayout(own, depth, 16)) {}
+  /// With the layout of another one.
+  explicit GridArray(const spmv::GridLayout& layout)
+      : layout_(layout),
         values_(layout_.element_count()),
         row_stride_(layout_.row_stride()),
         plane_stride_(layout_.plane_stride()),
