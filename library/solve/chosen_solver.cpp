@@ -184,8 +184,9 @@ void ChosenSolver::collective_make_method() {
         std::make_unique<solver::DeflatedPreconditioner>(*null_space_, preconditioner_.get());
   choose_options();
   if (!choice_.method && settings_.method == "auto") {
-    choice_ = collective_choose_method(op_, method_options_, make_ones(op_).span(),
-                                       settings_.may_choose_multigrid());
+    // How many iterations varying coefficients cost without multigrid, nobody knows beforehand.
+    const bool may_drop = settings_.may_choose_multigrid() && context_.problem.has_stencil();
+    choice_ = collective_choose_method(op_, method_options_, make_ones(op_).span(), may_drop);
     if (choice_.drops_preconditioner) {
       preconditioner_.reset();
       method_options_.preconditioner = nullptr;

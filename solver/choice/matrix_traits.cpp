@@ -46,6 +46,7 @@ struct Part {
   std::int64_t bandwidth = 0;
   std::int64_t envelope_work = 0;
   std::int64_t longest_row = 0;
+  double least_excess = std::numeric_limits<double>::infinity();
   double least_diagonal = std::numeric_limits<double>::infinity();
   double largest_diagonal = 0;
   std::optional<Asymmetry> asymmetry;
@@ -197,6 +198,8 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
   part.negative_diagonals += diagonal < 0;
   part.least_diagonal = std::min(part.least_diagonal, std::abs(diagonal));
   part.largest_diagonal = std::max(part.largest_diagonal, std::abs(diagonal));
+  part.least_excess =
+      std::min(part.least_excess, diagonal == 0 ? -1 : 1 - others / std::abs(diagonal));
   part.dominant_rows += std::abs(diagonal) >= (1 - rounding_of_sums) * others;
   part.zero_sum_rows +=
       others > 0 && std::abs(sum) <= rounding_of_sums * (others + std::abs(diagonal));
@@ -272,6 +275,7 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
     all.envelope_work += part.envelope_work;
     all.bandwidth = std::max(all.bandwidth, part.bandwidth);
     all.longest_row = std::max(all.longest_row, part.longest_row);
+    all.least_excess = std::min(all.least_excess, part.least_excess);
     all.least_diagonal = std::min(all.least_diagonal, part.least_diagonal);
     all.largest_diagonal = std::max(all.largest_diagonal, part.largest_diagonal);
     if (part.asymmetry) all.note(*part.asymmetry);
@@ -292,6 +296,7 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
           .bandwidth = communicator.max(all.bandwidth),
           .envelope_work = sums[5],
           .longest_row = communicator.max(all.longest_row),
+          .least_excess = communicator.min(all.least_excess),
           .least_diagonal = communicator.min(all.least_diagonal),
           .largest_diagonal = communicator.max(all.largest_diagonal)};
 }

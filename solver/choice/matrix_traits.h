@@ -40,6 +40,10 @@ struct MatrixTraits {
   /// that factors within the envelope take. 0 where there are more than most_rows_with_work rows.
   std::int64_t envelope_work = 0;
   std::int64_t longest_row = 0;  // entries
+  /// (|a_ii| − Σ|a_ij|) / |a_ii|: at least in every row; below 0 where a row is not dominant. By
+  /// Gershgorin's theorem the eigenvalues of D⁻¹·A are in a circle about 1 of radius 1 −
+  /// least_excess.
+  double least_excess = -1;
   double least_diagonal = 0;  // magnitudes
   double largest_diagonal = 0;
 

@@ -104,6 +104,7 @@ TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
   CHECK(laplacian.longest_row == 5);
   CHECK(laplacian.has_signs_of_m_matrix());
   CHECK(laplacian.is_dominant());
+  CHECK(laplacian.least_excess == 0);
   CHECK(laplacian.zero_sum_row_count == 15);
   CHECK(!laplacian.has_constant_null_space());
   CHECK(laplacian.least_diagonal == 4);
@@ -116,6 +117,11 @@ TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
     ring[static_cast<std::size_t>(i)][(i + 11) % 12] = -1;
   }
   CHECK(collective_traits(world, ring).has_constant_null_space());
+  ring[5][5] = -4;
+  CHECK(collective_traits(world, ring).least_excess == 0);
+  for (std::size_t i = 0; i < 12; ++i) ring[i][static_cast<std::int64_t>(i)] = 4;
+  CHECK(collective_traits(world, ring).least_excess == 0.5);
+  for (std::size_t i = 0; i < 12; ++i) ring[i][static_cast<std::int64_t>(i)] = 2;
   ring[5][5] = 0;
   ring[6][6] = -3;
   ring[7][8] = 0.5;
@@ -124,6 +130,7 @@ TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
   CHECK(spoilt.negative_diagonal_count == 1);
   CHECK(spoilt.positive_off_diagonal_count == 1);
   CHECK(spoilt.dominant_row_count == 11);
+  CHECK(spoilt.least_excess == -1);
   CHECK(spoilt.zero_sum_row_count == 9);
   CHECK(spoilt.bandwidth == 11);
   CHECK(spoilt.least_diagonal == 0);
