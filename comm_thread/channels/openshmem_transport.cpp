@@ -21,7 +21,7 @@
 namespace weft::comm_thread {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
+constexpr std::size_t heap_line_bytes = 64;
 
 std::uint64_t* word(std::byte* place) { return reinterpret_cast<std::uint64_t*>(place); }
 
@@ -93,8 +93,8 @@ class OpenShmemLink {
 /// Symmetric memory of the same size on all ranks, zeroed. Aligned to cache lines.
 std::byte* collective_allocate(const Communicator& communicator, std::size_t own_bytes) {
   const auto bytes = static_cast<std::size_t>(
-      communicator.max(static_cast<std::int64_t>(std::max(own_bytes, line_bytes))));
-  void* memory = shmem_align(line_bytes, bytes);
+      communicator.max(static_cast<std::int64_t>(std::max(own_bytes, heap_line_bytes))));
+  void* memory = shmem_align(heap_line_bytes, bytes);
   collective_attempt(communicator, [&] {
     if (memory == nullptr)
       throw InputError("transport shmem: found no room for " + std::to_string(bytes) +
