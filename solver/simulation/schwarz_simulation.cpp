@@ -53,7 +53,7 @@ double alpha_of(const SchwarzSimulationOptions& options) { return problem_of(opt
 
 SweepSimulationResult simulate_schwarz(const SchwarzSimulationOptions& options) {
   const SchwarzProblem problem = problem_of(options);
-  SweepRunOptions run = options;
+  auto run = static_cast<const SweepRunOptions&>(options);
   run.rank_count = problem.tiles_per_side * problem.tiles_per_side;
   run.machine.seconds_per_sweep +=
       options.machine.seconds_per_solve * relative_cost(options.points);

@@ -53,8 +53,8 @@ std::size_t first_gathered(const std::vector<GridLevel>& levels,
                            const spmv::GridPartition& partition, int halo_depth, int steps) {
   const std::array<int, 3>& dims = partition.dims();
   if (std::ranges::all_of(dims, [](int boxes) { return boxes == 1; })) return 1;
-  std::array<GlobalIndex, 3> size;  // at least, of a rank's box
-  std::array<GlobalIndex, 3> reach;  // of what a rank needs, beside its box
+  std::array<GlobalIndex, 3> size{};  // at least, of a rank's box
+  std::array<GlobalIndex, 3> reach{};  // of what a rank needs, beside its box
   for (std::size_t d = 0; d < 3; ++d) {
     size[d] = levels[0].directions[d].size / dims[d];
     reach[d] = halo_depth;
