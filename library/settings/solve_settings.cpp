@@ -20,6 +20,7 @@
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
+#include "spmv/order/graph_partition.h"
 
 namespace weft::library {
 namespace {
@@ -264,7 +265,8 @@ std::optional<SchwarzPreconditioner::Options> SolveSettings::parsed_schwarz(bool
     parsed = parse_block_factor(preconditioner);
   } else if (is_schwarz(preconditioner)) {
     parsed = parse_schwarz(preconditioner, SchwarzPreconditioner::Kind::symmetric);
-    if (is_file && preconditioner.find("partition=") == std::string::npos)
+    if (is_file && preconditioner.find("partition=") == std::string::npos &&
+        spmv::can_partition_graphs())
       parsed->partition = SchwarzPreconditioner::Partition::graph;
   }
   if (parsed) parsed->must_be_definite = needs_symmetric_preconditioner();

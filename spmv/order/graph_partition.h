@@ -22,4 +22,7 @@ std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count,
 /// where partition_graph throws comm_thread::InputError.
 std::string graph_partitioner_version();
 
+/// False in builds without the library. Thread: any.
+inline bool can_partition_graphs() { return graph_partitioner_version() != "missing"; }
+
 }  // namespace weft::spmv

@@ -124,7 +124,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
           "P: rows, consecutive ones, or metis, parts of each rank's graph, which is the default\n"
-          "for files; K: symmetric;\n"
+          "for files in builds with METIS; K: symmetric;\n"
           "for gmres and fcg restricted, or optimized, whose condition between subdomains\n"
           "shift=P sets, from 1 (as restricted) towards 0 (Neumann); default: overlap 1,\n"
           "about 4096 rows each, shift 0.1; where they are not symmetric positive definite, and\n"
