@@ -185,6 +185,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweep/channel_refresh.cpp
     solver/sweep/disturbance.cpp
     solver/sweep/halo_period_choice.cpp
+    solver/sweep/kept_state.cpp
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
@@ -444,7 +445,10 @@ set(WEFT_METIS_MISSING_SOURCES
     spmv/order/graph_partition_missing.cpp
 )
 set(WEFT_HDF5_SOURCES
+    spmv/formats/hdf5_array.cpp
     spmv/formats/hdf5_file.cpp
+    spmv/formats/hdf5_handle.cpp
+    spmv/formats/hdf5_output.cpp
 )
 set(WEFT_HDF5_MISSING_SOURCES
     spmv/formats/hdf5_missing.cpp

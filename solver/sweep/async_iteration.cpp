@@ -150,25 +150,14 @@ void AsyncIteration::Run::iterate(const TeamThread& thread) {
 
 void AsyncIteration::Run::begin(const TeamThread& thread) {
   if (!options_.checkpoints || !options_.checkpoints->has_state()) return;
-  KeptState& state = *sweeper_.kept_state();
-  const std::int64_t iteration = options_.checkpoints->state_iteration();
-  options_.checkpoints->collective_restore_by(
-      thread, state.scalars(),
-      [&](const PackedRows& rows, std::size_t vector, const double* packed) {
-        state.load(thread, rows, vector, packed, iteration);
-      });
+  const std::int64_t iteration =
+      collective_restore(*options_.checkpoints, thread, *sweeper_.kept_state());
   if (!thread.is_primary()) return;
   iteration_ = next_contribution_ = last_sent_ = iteration;
 }
 
 void AsyncIteration::Run::keep(const TeamThread& thread) {
-  KeptState& state = *sweeper_.kept_state();
-  options_.checkpoints->collective_keep_by(
-      thread, iteration_, state.scalars(),
-      [&](const PackedRows& rows, std::size_t vector, double* packed) {
-        state.save(thread, rows, vector, packed);
-      });
-  thread.barrier();
+  collective_keep(*options_.checkpoints, thread, iteration_, *sweeper_.kept_state());
 }
 
 /// Where the run has not converged, the values at its end, too.

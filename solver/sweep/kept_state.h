@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/checkpoint/packed_rows.h"
 
 namespace weft::solver {
@@ -37,5 +38,15 @@ class KeptState {
   virtual void load(const comm_thread::TeamThread& thread, const PackedRows& rows,
                     std::size_t vector, const double* packed, std::int64_t sweep) = 0;
 };
+
+/// Begins to write the current values as a checkpoint. Every thread of the team, between two
+/// sweeps; ends with a barrier.
+void collective_keep(Checkpoints& checkpoints, const comm_thread::TeamThread& thread,
+                     std::int64_t iteration, KeptState& state);
+
+/// Makes the state that was read, if there is one, the current values; returns the iteration that
+/// led to it, else 0. Every thread of the team; the caller refreshes the halo.
+std::int64_t collective_restore(Checkpoints& checkpoints, const comm_thread::TeamThread& thread,
+                                KeptState& state);
 
 }  // namespace weft::solver

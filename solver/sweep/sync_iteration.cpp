@@ -131,14 +131,7 @@ int SyncIteration::collective_advance(const TeamThread& thread, std::int64_t ite
 
 std::int64_t SyncIteration::collective_begin(const TeamThread& thread) {
   if (!options_.checkpoints || !options_.checkpoints->has_state()) return 0;
-  KeptState& state = *sweeper_.kept_state();
-  const std::int64_t iteration = options_.checkpoints->state_iteration();
-  options_.checkpoints->collective_restore_by(
-      thread, state.scalars(),
-      [&](const PackedRows& rows, std::size_t vector, const double* packed) {
-        state.load(thread, rows, vector, packed, iteration);
-      });
-  return iteration;
+  return solver::collective_restore(*options_.checkpoints, thread, *sweeper_.kept_state());
 }
 
 void SyncIteration::ask(std::int64_t iteration) {
@@ -157,13 +150,7 @@ bool SyncIteration::is_keeping(std::int64_t iteration) const {
 bool SyncIteration::collective_keep(const TeamThread& thread, std::int64_t iteration) {
   if (!is_keeping(iteration)) return false;
   const bool stops = wish_ == Checkpoints::Wish::keep_and_stop;
-  KeptState& state = *sweeper_.kept_state();
-  options_.checkpoints->collective_keep_by(
-      thread, iteration, state.scalars(),
-      [&](const PackedRows& rows, std::size_t vector, double* packed) {
-        state.save(thread, rows, vector, packed);
-      });
-  thread.barrier();
+  solver::collective_keep(*options_.checkpoints, thread, iteration, *sweeper_.kept_state());
   if (thread.is_primary()) {
     wish_ = Checkpoints::Wish::none;
     kept_iteration_ = iteration;

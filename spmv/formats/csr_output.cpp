@@ -19,4 +19,12 @@ void in_pieces(std::int64_t count,
   }
 }
 
+void write_items(SharedOutput& output, std::int64_t offset, std::int64_t count,
+                 const std::function<void(std::int64_t, std::vector<std::byte>&)>& append) {
+  in_pieces(count, append, [&](std::span<const std::byte> bytes) {
+    output.write(offset, bytes);
+    offset += std::ssize(bytes);
+  });
+}
+
 }  // namespace weft::spmv

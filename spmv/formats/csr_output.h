@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
+#include "spmv/formats/shared_output.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
@@ -52,5 +53,10 @@ void append_bytes(std::vector<std::byte>& bytes, Value value, bool is_big_endian
 void in_pieces(std::int64_t count,
                const std::function<void(std::int64_t, std::vector<std::byte>&)>& append,
                const std::function<void(std::span<const std::byte>)>& take);
+
+/// Writes the bytes of items [0, count) from byte `offset` of the file on. `append`: as above.
+/// Throws comm_thread::InputError where that cannot be done.
+void write_items(SharedOutput& output, std::int64_t offset, std::int64_t count,
+                 const std::function<void(std::int64_t, std::vector<std::byte>&)>& append);
 
 }  // namespace weft::spmv

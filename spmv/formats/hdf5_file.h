@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
 #include "spmv/formats/csr_source.h"
-#include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition.h"
 
 namespace weft::spmv {
@@ -41,14 +39,5 @@ CsrSource open_hdf5_matrix(const std::string& path);
 std::vector<double> collective_read_hdf5_vector(const comm_thread::Communicator& communicator,
                                                 const RowPartition& partition,
                                                 const std::string& path);
-
-/// A new file, with indices of 32 bits where all fit. Collective. Throws comm_thread::InputError.
-void collective_write_hdf5_matrix(const comm_thread::Communicator& communicator,
-                                  const DistributedMatrix& matrix, const std::string& path);
-
-/// `own`: [partition.size(rank)]. Collective. Throws comm_thread::InputError.
-void collective_write_hdf5_vector(const comm_thread::Communicator& communicator,
-                                  const RowPartition& partition, std::span<const double> own,
-                                  const std::string& path);
 
 }  // namespace weft::spmv

@@ -1,6 +1,7 @@
 // Replaces hdf5_file.cpp in builds without HDF5.
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/hdf5_file.h"
+#include "spmv/formats/hdf5_output.h"
 
 namespace weft::spmv {
 namespace {

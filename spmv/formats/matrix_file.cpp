@@ -14,6 +14,7 @@
 #include "spmv/formats/csr_reader.h"
 #include "spmv/formats/hdf5_file.h"
 #include "spmv/formats/hdf5_name.h"
+#include "spmv/formats/hdf5_output.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
 #include "spmv/formats/scipy_file.h"

@@ -55,15 +55,6 @@ void write_header(const Communicator& communicator, SharedOutput& output,
   output.write(0, bytes);
 }
 
-/// Writes `count` items of this rank from `offset` on.
-void write_items(SharedOutput& output, std::int64_t offset, std::int64_t count,
-                 const std::function<void(std::int64_t, std::vector<std::byte>&)>& append) {
-  in_pieces(count, append, [&](std::span<const std::byte> bytes) {
-    output.write(offset, bytes);
-    offset += std::ssize(bytes);
-  });
-}
-
 }  // namespace
 
 bool holds_petsc_matrix(const std::string& path) {

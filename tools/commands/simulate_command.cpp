@@ -33,12 +33,9 @@ struct SimulateOptions : SystemOptions {
 
 void print_summary(const Json& report) {
   const Json& simulation = report["simulation"];
-  const Json& machine = simulation["machine"];
   fmt::print("problem      diffusion, {}^3 points a rank, of which {}^3 are real\n",
              simulation["points"].get<int>(), simulation["real_points"].get<int>());
-  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
-             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
-             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  print_machine(simulation["machine"]);
   fmt::print("{:>8}{:>8}{:>6}{:>12}{:>10}{:>11}{:>10}{:>14}{:>11}{:>9}\n", "ranks", "variant",
              "seed", "seconds", "sweeps", "mean", "max", "ms per sweep", "staleness", "wall s");
   for (const Json& run : simulation["runs"]) {
@@ -165,18 +162,15 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
       const solver::JacobiSimulationResult result = solver::simulate_jacobi(jacobi);
       runs.push_back(simulation_report(jacobi, result, run_watch.seconds()));
     }
-  Json report = collective_start_report(job, "simulate");
-  report["method"] = "jacobi";
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["simulation"] = {{"machine", machine_report(jacobi.machine)},
-                          {"points", jacobi.points},
-                          {"real_points", jacobi.real_points},
-                          {"mode", options.mode},
-                          {"detector", options.detector},
-                          {"tolerance", jacobi.tolerance},
-                          {"runs", std::move(runs)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  collective_finish_simulation(job, report_file, "jacobi", watch.seconds(),
+                               {{"machine", machine_report(jacobi.machine)},
+                                {"points", jacobi.points},
+                                {"real_points", jacobi.real_points},
+                                {"mode", options.mode},
+                                {"detector", options.detector},
+                                {"tolerance", jacobi.tolerance},
+                                {"runs", std::move(runs)}},
+                               print_summary);
   return 0;
 }
 
@@ -184,18 +178,12 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
   const auto options = std::make_shared<SimulateOptions>();
   solver::JacobiSimulationOptions& jacobi = options->jacobi;
   CLI::App& command = *simulate.add_subcommand("jacobi", "Jacobi sweeps of the diffusion problem");
-  const auto count = [&command](const char* name, int& value, int least, int most,
-                                const char* help) {
-    command.add_option(name, value, help)
-        ->check(CLI::Range(least, most))
-        ->type_name("COUNT")
-        ->capture_default_str();
-  };
-  count("--simulated-ranks", jacobi.rank_count, 1, 1 << 20, "ranks of the simulated run");
-  count("--points", jacobi.points, 1, 10'000,
-        "points per direction of a rank's part: what time is charged for");
-  count("--real-points", jacobi.real_points, 1, 64,
-        "points per direction that are really swept for it");
+  add_count(command, "--simulated-ranks", jacobi.rank_count, 1, 1 << 20,
+            "ranks of the simulated run");
+  add_count(command, "--points", jacobi.points, 1, 10'000,
+            "points per direction of a rank's part: what time is charged for");
+  add_count(command, "--real-points", jacobi.real_points, 1, 64,
+            "points per direction that are really swept for it");
   add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
               "as --variant of weft jacobi");
   add_choice(command, "--mode", options->mode, {"vector", "task"}, "of sync");
@@ -208,12 +196,13 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->type_name("COUNT")
       ->capture_default_str();
-  count("--in-flight", jacobi.max_in_flight, 1, 512,
-        "largest number of messages in flight to a neighbour");
-  count("--halo-period", jacobi.halo_period, 1, 1'000'000, "sweeps between two messages");
-  count("--check-period", jacobi.contribution_period, 1, 1'000'000, "sweeps between two residuals");
-  command.add_option("--seed", jacobi.seed, "of everything that is random")->capture_default_str();
-  count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  add_count(command, "--in-flight", jacobi.max_in_flight, 1, 512,
+            "largest number of messages in flight to a neighbour");
+  add_count(command, "--halo-period", jacobi.halo_period, 1, 1'000'000,
+            "sweeps between two messages");
+  add_count(command, "--check-period", jacobi.contribution_period, 1, 1'000'000,
+            "sweeps between two residuals");
+  add_seeds(command, jacobi.seed, options->seed_count);
   command.add_flag("--advise", options->advises,
                    "try settings with all seeds and say which to use, and from how many ranks on "
                    "asynchronous pays");

@@ -27,12 +27,9 @@ struct Options : SystemOptions {
 
 void print_summary(const Json& report) {
   const Json& simulation = report["simulation"];
-  const Json& machine = simulation["machine"];
   fmt::print("problem      7-point Laplacian, {}^3 points a rank, of which {}^3 are real\n",
              simulation["points"].get<int>(), simulation["real_points"].get<int>());
-  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
-             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
-             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  print_machine(simulation["machine"]);
   fmt::print("{:>8}{:>18}{:>9}{:>6}{:>12}{:>12}{:>14}{:>12}{:>10}{:>9}\n", "ranks", "method",
              "mode", "seed", "seconds", "iterations", "ms/iteration", "halo wait", "sum wait",
              "wall s");
@@ -67,16 +64,13 @@ int simulate(const comm_thread::MpiSession& session, const Options& options,
         const solver::KrylovSimulationResult result = solver::simulate_krylov(krylov);
         runs.push_back(krylov_simulation_report(krylov, result, run_watch.seconds()));
       }
-  Json report = collective_start_report(job, "simulate");
-  report["method"] = command;
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["simulation"] = {{"machine", machine_report(krylov.machine)},
-                          {"points", krylov.points},
-                          {"real_points", krylov.real_points},
-                          {"tolerance", krylov.tolerance},
-                          {"runs", std::move(runs)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  collective_finish_simulation(job, report_file, command, watch.seconds(),
+                               {{"machine", machine_report(krylov.machine)},
+                                {"points", krylov.points},
+                                {"real_points", krylov.real_points},
+                                {"tolerance", krylov.tolerance},
+                                {"runs", std::move(runs)}},
+                               print_summary);
   return 0;
 }
 
@@ -85,18 +79,12 @@ void add_command(CLI::App& simulate_app, const std::string& name, const std::str
   const auto options = std::make_shared<Options>();
   solver::KrylovSimulationOptions& krylov = options->krylov;
   CLI::App& command = *simulate_app.add_subcommand(name, help);
-  const auto count = [&command](const char* option, int& value, int least, int most,
-                                const char* text) {
-    command.add_option(option, value, text)
-        ->check(CLI::Range(least, most))
-        ->type_name("COUNT")
-        ->capture_default_str();
-  };
-  count("--simulated-ranks", krylov.rank_count, 1, 1 << 20, "ranks of the simulated run");
-  count("--points", krylov.points, 1, 10'000,
-        "points per direction of a rank's part: what time is charged for");
-  count("--real-points", krylov.real_points, 1, 64,
-        "points per direction that are really computed for it");
+  add_count(command, "--simulated-ranks", krylov.rank_count, 1, 1 << 20,
+            "ranks of the simulated run");
+  add_count(command, "--points", krylov.points, 1, 10'000,
+            "points per direction of a rank's part: what time is charged for");
+  add_count(command, "--real-points", krylov.real_points, 1, 64,
+            "points per direction that are really computed for it");
   options->methods = {"spmv"};
   if (name == "cg") {
     options->methods = {"cg", "cg-one-reduction", "cg-pipelined"};
@@ -108,9 +96,9 @@ void add_command(CLI::App& simulate_app, const std::string& name, const std::str
   }
   add_choices(command, "--modes", options->modes, {"vector", "overlap", "task"},
               "when the halo travels");
-  count("--max-iterations", krylov.max_iterations, 1, 1'000'000'000, "end after so many");
-  command.add_option("--seed", krylov.seed, "of everything that is random")->capture_default_str();
-  count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  add_count(command, "--max-iterations", krylov.max_iterations, 1, 1'000'000'000,
+            "end after so many");
+  add_seeds(command, krylov.seed, options->seed_count);
   add_machine_options(command, options->machine);
   add_job_options(command, *options);
   command.footer("Example:\n  weft simulate " + name +

@@ -27,14 +27,11 @@ struct Options : SystemOptions {
 
 void print_summary(const Json& report) {
   const Json& simulation = report["simulation"];
-  const Json& machine = simulation["machine"];
   fmt::print("problem      2-D Poisson, {0}x{0} tiles of {1}^2 points, of which {2}^2 are real\n",
              simulation["subdomains"].get<int>(), simulation["points"].get<int>(),
              simulation["real_points"].get<int>());
   fmt::print("alpha        {:.4g} of the real tiles\n", simulation["alpha"].get<double>());
-  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
-             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
-             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  print_machine(simulation["machine"]);
   fmt::print("{:>8}{:>8}{:>6}{:>12}{:>12}{:>14}{:>11}{:>11}{:>9}\n", "ranks", "variant", "seed",
              "seconds", "iterations", "ms/iteration", "staleness", "residual", "wall s");
   for (const Json& run : simulation["runs"]) {
@@ -70,19 +67,16 @@ int simulate(const comm_thread::MpiSession& session, const Options& options) {
       const solver::SweepSimulationResult result = solver::simulate_schwarz(schwarz);
       runs.push_back(simulation_report(schwarz, result, run_watch.seconds()));
     }
-  Json report = collective_start_report(job, "simulate");
-  report["method"] = "schwarz";
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["simulation"] = {{"machine", machine_report(schwarz.machine)},
-                          {"subdomains", schwarz.tiles_per_side},
-                          {"points", schwarz.points},
-                          {"real_points", schwarz.real_points},
-                          {"alpha", schwarz.alpha},
-                          {"detector", options.detector},
-                          {"tolerance", schwarz.tolerance},
-                          {"runs", std::move(runs)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  collective_finish_simulation(job, report_file, "schwarz", watch.seconds(),
+                               {{"machine", machine_report(schwarz.machine)},
+                                {"subdomains", schwarz.tiles_per_side},
+                                {"points", schwarz.points},
+                                {"real_points", schwarz.real_points},
+                                {"alpha", schwarz.alpha},
+                                {"detector", options.detector},
+                                {"tolerance", schwarz.tolerance},
+                                {"runs", std::move(runs)}},
+                               print_summary);
   return 0;
 }
 
@@ -94,19 +88,12 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
   solver::SchwarzSimulationOptions& schwarz = options->schwarz;
   CLI::App& command =
       *simulate_app.add_subcommand("schwarz", "optimized Schwarz on a square, one tile a rank");
-  const auto count = [&command](const char* name, int& value, int least, int most,
-                                const char* help) {
-    command.add_option(name, value, help)
-        ->check(CLI::Range(least, most))
-        ->type_name("COUNT")
-        ->capture_default_str();
-  };
-  count("--subdomains", schwarz.tiles_per_side, 1, 1024,
-        "tiles along each side: the simulated run has as many ranks as tiles");
-  count("--points", schwarz.points, 2, 10'000,
-        "points along each side of a tile: what time is charged for");
-  count("--real-points", schwarz.real_points, 2, 256,
-        "points along each side that are really solved for it");
+  add_count(command, "--subdomains", schwarz.tiles_per_side, 1, 1024,
+            "tiles along each side: the simulated run has as many ranks as tiles");
+  add_count(command, "--points", schwarz.points, 2, 10'000,
+            "points along each side of a tile: what time is charged for");
+  add_count(command, "--real-points", schwarz.real_points, 2, 256,
+            "points along each side that are really solved for it");
   command
       .add_option("--alpha", schwarz.alpha,
                   "of the transmission condition between the real tiles; 0: the best by theory")
@@ -123,10 +110,9 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
       ->type_name("COUNT")
       ->capture_default_str();
-  count("--in-flight", schwarz.max_in_flight, 1, 512,
-        "largest number of messages in flight to a neighbour");
-  command.add_option("--seed", schwarz.seed, "of everything that is random")->capture_default_str();
-  count("--seeds", options->seed_count, 1, 1000, "runs with this seed and the next ones");
+  add_count(command, "--in-flight", schwarz.max_in_flight, 1, 512,
+            "largest number of messages in flight to a neighbour");
+  add_seeds(command, schwarz.seed, options->seed_count);
   add_machine_options(command, options->machine);
   add_job_options(command, *options);
   command.footer("Example:\n  weft simulate schwarz --subdomains 12 --points 64 --slow 7:2");

@@ -149,6 +149,36 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
       ->type_name("RATE:SECONDS");
 }
 
+void add_count(CLI::App& command, const char* name, int& value, int least, int most,
+               const char* help) {
+  command.add_option(name, value, help)
+      ->check(CLI::Range(least, most))
+      ->type_name("COUNT")
+      ->capture_default_str();
+}
+
+void add_seeds(CLI::App& command, std::uint64_t& seed, int& seed_count) {
+  command.add_option("--seed", seed, "of everything that is random")->capture_default_str();
+  add_count(command, "--seeds", seed_count, 1, 1000, "runs with this seed and the next ones");
+}
+
+void print_machine(const Json& machine) {
+  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
+             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
+             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+}
+
+void collective_finish_simulation(const Job& job, const ReportFile& report_file,
+                                  const std::string& method, double seconds, Json simulation,
+                                  void (*print)(const Json& report)) {
+  Json report = collective_start_report(job, "simulate");
+  report["method"] = method;
+  report["seconds"] = {{"total", seconds}};
+  report["simulation"] = std::move(simulation);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) print(report);
+}
+
 void collective_expect_one_rank(const Job& job, const std::string& command) {
   comm_thread::collective_attempt(job.world(), [&] {
     if (job.world().size() > 1)

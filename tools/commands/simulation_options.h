@@ -39,8 +39,23 @@ struct MachineOptions {
 
 void add_machine_options(CLI::App& command, MachineOptions& options);
 
+/// A whole number from `least` to `most`.
+void add_count(CLI::App& command, const char* name, int& value, int least, int most,
+               const char* help);
+/// --seed, and --seeds for as many runs.
+void add_seeds(CLI::App& command, std::uint64_t& seed, int& seed_count);
+
 /// Throws comm_thread::InputError if there is more than one rank. Collective.
 void collective_expect_one_rank(const Job& job, const std::string& command);
+
+/// The lines of a summary about the machine of a simulation, and an empty one.
+void print_machine(const Json& machine);
+
+/// Writes the report of `weft simulate`, which `print` shows where its file is not standard output.
+/// Collective.
+void collective_finish_simulation(const Job& job, const ReportFile& report_file,
+                                  const std::string& method, double seconds, Json simulation,
+                                  void (*print)(const Json& report));
 
 /// For JSON.
 Json machine_report(const solver::Machine& machine);

@@ -91,7 +91,8 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
                   "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
                   "of the preconditioner of weft solve; multigrid[:cycle=additive|v,steps=N]:\n"
                   "of a grid problem, without its matrix: a cycle a sweep, or asynchronously\n"
-                  "smoothing and corrections at the pace of each rank")
+                  "smoothing and corrections at the pace of each rank; N: smoothing steps on the\n"
+                  "finest grid, 1 to 4; default: 2, asynchronously 4")
       ->type_name("cg:TOL|schwarz[:...]|multigrid[:...]");
   command.add_flag("--strict", options.is_strict,
                    "of a matrix: refuse it unless asynchronous convergence is certain");

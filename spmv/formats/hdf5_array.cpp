@@ -1,0 +1,155 @@
+#include "spmv/formats/hdf5_array.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/formats/byte_source.h"
+
+namespace weft::spmv::hdf5 {
+namespace {
+
+using comm_thread::InputError;
+
+static_assert(std::endian::native == std::endian::little);
+
+/// A chunk of a dataset, as it is inflated, may take so much memory.
+constexpr std::uint64_t most_chunk_bytes = std::uint64_t{1} << 28;
+
+/// The representation of the numbers where they stand in the file as NumberArray reads them.
+bool is_plain(const Handle& type, NumberType& plain) {
+  struct Known {
+    hid_t type = -1;
+    NumberType plain{};
+  };
+  using Kind = NumberType::Kind;
+  const std::array known{
+      Known{H5T_IEEE_F64LE, {Kind::real, 8, false}},
+      Known{H5T_IEEE_F64BE, {Kind::real, 8, true}},
+      Known{H5T_IEEE_F32LE, {Kind::real, 4, false}},
+      Known{H5T_IEEE_F32BE, {Kind::real, 4, true}},
+      Known{H5T_STD_I64LE, {Kind::integer, 8, false}},
+      Known{H5T_STD_I64BE, {Kind::integer, 8, true}},
+      Known{H5T_STD_I32LE, {Kind::integer, 4, false}},
+      Known{H5T_STD_I32BE, {Kind::integer, 4, true}},
+      Known{H5T_STD_U64LE, {Kind::natural, 8, false}},
+      Known{H5T_STD_U32LE, {Kind::natural, 4, false}},
+  };
+  for (const auto& [id, as] : known)
+    if (H5Tequal(type.id(), id) > 0) {
+      plain = as;
+      return true;
+    }
+  return false;
+}
+
+/// The values of a dataset as doubles or as whole numbers of 64 bits, through the library.
+class DatasetBytes final : public ByteSource {
+ public:
+  DatasetBytes(const Hdf5Name& name, Handle file, Handle dataset, std::int64_t count, bool is_real)
+      : name_(name.file),
+        file_(std::move(file)),
+        dataset_(std::move(dataset)),
+        count_(count),
+        type_(is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64) {}
+
+  std::int64_t size() const override { return 8 * count_; }
+  bool is_parallel() const override { return false; }
+  const std::string& name() const override { return name_; }
+
+  void read(std::int64_t offset, std::span<std::byte> piece) override {
+    const auto first = static_cast<hsize_t>(offset / 8);
+    const auto count = static_cast<hsize_t>(piece.size() / 8);
+    if (count == 0) return;
+    const Handle space(H5Dget_space(dataset_.id()), H5Sclose);
+    std::array<hsize_t, H5S_MAX_RANK> sizes{};
+    std::array<hsize_t, H5S_MAX_RANK> begin{};
+    std::array<hsize_t, H5S_MAX_RANK> counts{};
+    const int rank = H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr);
+    bool is_set = false;
+    for (int i = 0; i < rank; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const bool is_long = !is_set && (sizes[at] != 1 || i + 1 == rank);
+      begin[at] = is_long ? first : 0;
+      counts[at] = is_long ? count : 1;
+      is_set = is_set || is_long;
+    }
+    const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const bool is_read =
+        H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, counts.data(),
+                            nullptr) >= 0 &&
+        H5Dread(dataset_.id(), type_, memory.id(), space.id(), H5P_DEFAULT, piece.data()) >= 0;
+    if (!is_read)
+      throw InputError(name_ + ": ends in its numbers, or is damaged; expected a whole file");
+  }
+
+ private:
+  std::string name_;
+  Handle file_;
+  Handle dataset_;
+  std::int64_t count_;
+  hid_t type_;
+};
+
+void check_chunk(const Hdf5Name& name, const Handle& dataset) {
+  const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose);
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return;
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Pget_chunk(creation.id(), H5S_MAX_RANK, sizes.data());
+  std::uint64_t bytes = 8;
+  for (int i = 0; i < rank && bytes <= most_chunk_bytes; ++i)
+    bytes *= std::min<std::uint64_t>(sizes[static_cast<std::size_t>(i)], most_chunk_bytes + 1);
+  if (bytes > most_chunk_bytes)
+    fail(name, "found a chunk of more than " + std::to_string(most_chunk_bytes >> 20) +
+                   " MiB; expected smaller ones");
+}
+
+}  // namespace
+
+std::int64_t count_of(const Handle& dataset) {
+  const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr);
+  if (rank < 1) return -1;
+  std::int64_t count = 1;
+  for (int i = 0; i < rank; ++i) {
+    const hsize_t size = sizes[static_cast<std::size_t>(i)];
+    if (size > static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max() / 16)) return -1;
+    if (size != 1 && count != 1) return -1;
+    if (size != 1) count = static_cast<std::int64_t>(size);
+  }
+  return count;
+}
+
+NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::string& member) {
+  Handle dataset = open_dataset(parent, member);
+  if (!dataset.is_open()) fail(name, "found no dataset " + member + "; expected one");
+  const std::int64_t count = count_of(dataset);
+  if (count < 0)
+    fail(name, "found " + member + " with more than one dimension, or none; expected one");
+  const Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT)
+    fail(name, "found " + member + " of another type; expected real or whole numbers");
+  NumberArray array{.source = nullptr, .offset = 0, .count = count, .type = {}};
+  const std::int64_t offset = plain_offset(dataset);
+  if (offset >= 0 && is_plain(type, array.type)) {
+    array.source = std::make_shared<FileBytes>(name.file);
+    array.offset = offset;
+    return array;
+  }
+  check_chunk(name, dataset);
+  const bool is_real = kind == H5T_FLOAT;
+  array.type = {is_real ? NumberType::Kind::real : NumberType::Kind::integer, 8, false};
+  array.source =
+      std::make_shared<DatasetBytes>(name, open_file(name), std::move(dataset), count, is_real);
+  return array;
+}
+
+}  // namespace weft::spmv::hdf5

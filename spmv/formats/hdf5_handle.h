@@ -1,0 +1,62 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spmv/formats/hdf5_name.h"
+
+namespace weft::spmv::hdf5 {
+
+/// An identifier of the library, closed at the end.
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle() = default;
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+
+  bool is_open() const { return id_ >= 0; }
+  hid_t id() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// Throws comm_thread::InputError, which names the file.
+[[noreturn]] void fail(const Hdf5Name& name, const std::string& complaint);
+
+/// The library prints what goes wrong unless it is told not to.
+void keep_quiet();
+
+/// Files on parallel file systems cannot always be locked, and nobody writes to them meanwhile.
+Handle access_without_locks();
+
+/// Throws comm_thread::InputError where it is no readable HDF5 file.
+Handle open_file(const Hdf5Name& name);
+
+/// Not open where there is none.
+Handle open_group(const Handle& parent, const std::string& member);
+Handle open_dataset(const Handle& parent, const std::string& member);
+
+bool has(const Handle& group, const char* member);
+
+/// Names of the members of the root, in order.
+std::vector<std::string> members_of(const Handle& file);
+
+/// Where the numbers of a dataset lie as they are, how many bytes before them; -1 elsewhere.
+std::int64_t plain_offset(const Handle& dataset);
+
+}  // namespace weft::spmv::hdf5
