@@ -13,6 +13,7 @@
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/problems/problem.h"
+#include "tests/solver/multigrid/sweepers/box_points.h"
 
 namespace weft::solver {
 namespace {
@@ -20,24 +21,14 @@ namespace {
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::GridBox;
+using tests::for_each_point;
+using tests::place_in;
 
 double x_of(GlobalIndex x, GlobalIndex y, GlobalIndex z) {
   return std::sin(static_cast<double>(3 * x + 5 * y + 7 * z));
 }
 double b_of(GlobalIndex x, GlobalIndex y, GlobalIndex z) {
   return std::cos(static_cast<double>(x + 2 * y - 4 * z));
-}
-
-template <class Visit>
-void for_each_point(const GridBox& box, const Visit& visit) {
-  for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-    for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
-      for (GlobalIndex x = box.begin[0]; x < box.end[0]; ++x) visit(x, y, z);
-}
-
-std::size_t place_in(const GridBox& box, GlobalIndex x, GlobalIndex y, GlobalIndex z) {
-  return static_cast<std::size_t>(
-      x - box.begin[0] + box.size(0) * (y - box.begin[1] + box.size(1) * (z - box.begin[2])));
 }
 
 /// The restriction of b - A·x by definition, at all coarse points.
