@@ -286,6 +286,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/multigrid/sweepers/coarse_grids.cpp
     solver/multigrid/sweepers/coarse_parts.cpp
     solver/multigrid/sweepers/coarse_server.cpp
+    solver/multigrid/sweepers/gathered_messages.cpp
     solver/multigrid/sweepers/grid_values.cpp
     solver/multigrid/sweepers/multigrid_sweeper.cpp
     solver/multigrid/sweepers/own_restriction.cpp

@@ -16,7 +16,6 @@
 
 namespace weft::solver {
 
-using comm_thread::ChannelSpec;
 using comm_thread::ExactAccumulator;
 using comm_thread::HaloNeighbour;
 using comm_thread::TeamThread;
@@ -68,50 +67,6 @@ GridBox inner_points(GridBox own, const GridBox& domain) {
   return own;
 }
 
-/// The first gathered grid, and the messages of the ranks about it.
-class GatheredMessages {
- public:
-  GatheredMessages(const std::vector<GridLevel>& levels, const spmv::GridPartition& partition,
-                   const AsyncMultigridSweeper::Options& options, std::size_t gathered)
-      : levels_(levels), partition_(partition), options_(options), gathered_(gathered) {}
-
-  CoarseMessages messages_of(int rank) const {
-    const int depth = halo_depth_of(options_);
-    return {CoarseBoxes(levels_, partition_, rank, depth, options_.coarse_steps, gathered_),
-            partition_, rank, depth};
-  }
-  std::vector<CoarseMessages> messages_of_all(int rank_count) const {
-    std::vector<CoarseMessages> messages;
-    for (int rank = 0; rank < rank_count; ++rank) messages.push_back(messages_of(rank));
-    return messages;
-  }
-  /// Rank 0 has a channel to each other rank, each other rank one to rank 0.
-  std::vector<ChannelSpec> specs_of(const comm_thread::Communicator& communicator) const {
-    if (!communicator.is_root()) {
-      const CoarseMessages own = messages_of(communicator.rank());
-      return {{.neighbour = 0,
-               .send_count = own.question_size(),
-               .receive_count = own.answer_size(),
-               .max_in_flight = 1}};
-    }
-    std::vector<ChannelSpec> specs;
-    for (int other = 1; other < communicator.size(); ++other) {
-      const CoarseMessages messages = messages_of(other);
-      specs.push_back({.neighbour = other,
-                       .send_count = messages.answer_size(),
-                       .receive_count = messages.question_size(),
-                       .max_in_flight = 1});
-    }
-    return specs;
-  }
-
- private:
-  const std::vector<GridLevel>& levels_;
-  const spmv::GridPartition& partition_;
-  const AsyncMultigridSweeper::Options& options_;
-  std::size_t gathered_;
-};
-
 std::vector<int> ranks_of(std::span<const HaloNeighbour> neighbours) {
   std::vector<int> ranks;
   for (const HaloNeighbour& neighbour : neighbours) ranks.push_back(neighbour.rank);
@@ -131,13 +86,11 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       parts_(levels_, op.partition(), op.communicator().rank(), ranks_of(values_.neighbours()),
              halo_depth_of(options), options.coarse_steps, gathered_, op.team()),
       neighbours_(with_shares(values_.neighbours(), parts_)),
-      messages_(GatheredMessages(levels_, op.partition(), options, gathered_)
-                    .messages_of(op.communicator().rank())),
+      messages_(gathered_messages(op.partition()).messages_of(op.communicator().rank())),
       communicator_(op.communicator().collective_duplicate()),
-      channels_(
-          communicator_, comm_thread_,
-          GatheredMessages(levels_, op.partition(), options, gathered_).specs_of(communicator_),
-          comm_thread::Delivery::async, options.transport),
+      channels_(communicator_, comm_thread_,
+                gathered_messages(op.partition()).specs_of(communicator_),
+                comm_thread::Delivery::async, options.transport),
       down_(levels_[0], levels_[1],
             Smoother::one_side(options.steps, levels_[0].largest_eigenvalue())),
       smoothed_(op.layout().own(), halo_depth_of(options)),
@@ -161,11 +114,10 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
     halos_[i].answered_version = no_version;
   }
   if (op.communicator().is_root())
-    server_ =
-        std::make_unique<CoarseServer>(levels_, gathered_, op.team(), comm_thread_, channels_,
-                                       GatheredMessages(levels_, op.partition(), options, gathered_)
-                                           .messages_of_all(op.communicator().size()),
-                                       options.coarse_steps);
+    server_ = std::make_unique<CoarseServer>(
+        levels_, gathered_, op.team(), comm_thread_, channels_,
+        gathered_messages(op.partition()).messages_of_all(op.communicator().size()),
+        options.coarse_steps);
 }
 
 void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,

@@ -25,6 +25,7 @@
 #include "solver/multigrid/sweepers/coarse_messages.h"
 #include "solver/multigrid/sweepers/coarse_parts.h"
 #include "solver/multigrid/sweepers/coarse_server.h"
+#include "solver/multigrid/sweepers/gathered_messages.h"
 #include "solver/multigrid/sweepers/grid_values.h"
 #include "solver/multigrid/sweepers/own_restriction.h"
 #include "solver/sweep/kept_state.h"
@@ -105,6 +106,9 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
             const double* packed, std::int64_t sweep) override;
 
  private:
+  GatheredMessages gathered_messages(const spmv::GridPartition& partition) const {
+    return {levels_, partition, options_.steps, options_.coarse_steps, gathered_};
+  }
   enum class Phase { smoothing, asking, correcting };
 
   /// What has come from a neighbour.
