@@ -41,17 +41,14 @@ spmv::PartitionBy partition_by(const SolveSettings& settings) {
 void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::RowPartition& given) {
   comm_thread::Job& threads = state.threads();
   const int rank = state.space.rank();
-  const spmv::OrderingChoice choice{.has_cuthill_mckee = state.settings.order == "rcm",
-                                    .has_graph_partition = state.settings.partition == "metis",
-                                    .partition_by = partition_by(state.settings)};
   const spmv::RowPartition loaded = matrix.partition;
   state.given = given;
   state.nonzero_count = matrix.global_nonzero_count;
-  if (state.caller_rows && (choice.has_cuthill_mckee || choice.has_graph_partition))
+  if (state.caller_rows && !state.settings.has_given_order())
     throw InputError(
         "options order, partition: found them for rows of the caller; expected neither");
-  auto ordered =
-      library::collective_order_matrix(state.space, threads.team(), std::move(matrix), choice);
+  auto ordered = library::collective_order_matrix(state.space, threads.team(), std::move(matrix),
+                                                  state.settings.order, state.settings.partition);
   state.order = std::move(ordered.order);
   auto op = std::make_unique<spmv::SparseOperator>(state.space, threads.comm_thread(),
                                                    threads.team(), std::move(ordered.matrix),

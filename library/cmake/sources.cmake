@@ -239,6 +239,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/modes/task_mode.cpp
     spmv/modes/vector_mode.cpp
     spmv/order/cuthill_mckee.cpp
+    spmv/order/order_choice.cpp
     spmv/order/reordering.cpp
     spmv/order/row_graph.cpp
     spmv/order/row_order.cpp
@@ -381,6 +382,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/measure/unfused_cg.cpp
     tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
+    tools/reporting/choices_report.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
     tools/reporting/multigrid_report.cpp

@@ -36,7 +36,7 @@ void check_multigrid(const SolveSettings& options) {
                      " with --method multigrid; expected none");
   if (options.has_multigrid() && (options.order != "given" || options.partition == "metis"))
     throw InputError(std::string("--") + (is_preconditioner ? "preconditioner" : "method") +
-                     " multigrid: found --order rcm or --partition metis; expected neither, "
+                     " multigrid: found --order rcm or auto, or --partition metis; expected none, "
                      "because rows are points of the grid in its order");
   const bool uses_grid = options.has_multigrid() || options.may_choose_multigrid();
   if (!options.grid.empty() && (!uses_grid || options.is_matrix_free()))
@@ -179,7 +179,7 @@ const std::vector<Setting>& table() {
        [](SolveSettings& settings, const std::string& text) { settings.force = flag(text); }},
       {"operator", one_of(&SolveSettings::operator_kind, {"matrix", "stencil"})},
       {"format", one_of(&SolveSettings::format, spmv::matrix_format_names())},
-      {"order", one_of(&SolveSettings::order, {"given", "rcm"})},
+      {"order", one_of(&SolveSettings::order, {"given", "rcm", "auto"})},
       {"partition", one_of(&SolveSettings::partition, {"rows", "nonzeros", "metis"})},
   };
   return all;

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "perfmodel/stopwatch.h"
+#include "spmv/order/order_choice.h"
+#include "spmv/order/reordering.h"
 
 namespace weft::library {
 namespace {
@@ -19,11 +21,18 @@ std::int64_t collective_halo_bytes(const comm_thread::Communicator& communicator
 
 OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communicator,
                                       const comm_thread::ComputeTeam& team,
-                                      spmv::DistributedMatrix given,
-                                      const spmv::OrderingChoice& choice) {
-  if (!choice.has_cuthill_mckee && !choice.has_graph_partition)
-    return {std::move(given), std::nullopt, {}};
+                                      spmv::DistributedMatrix given, const std::string& order_word,
+                                      const std::string& partition) {
   const perfmodel::Stopwatch watch;
+  spmv::OrderChoice chosen{order_word == "rcm", ""};
+  if (order_word == "auto") chosen = spmv::collective_choose_order(communicator, given);
+  const spmv::OrderingChoice choice{.has_cuthill_mckee = chosen.has_cuthill_mckee,
+                                    .has_graph_partition = partition == "metis",
+                                    .partition_by = partition == "nonzeros"
+                                                        ? spmv::PartitionBy::nonzeros
+                                                        : spmv::PartitionBy::rows};
+  if (!choice.has_cuthill_mckee && !choice.has_graph_partition)
+    return {std::move(given), std::nullopt, {}, false, std::move(chosen.why)};
   auto order = spmv::collective_order_rows(communicator, given, choice);
   auto matrix = spmv::collective_reorder(communicator, team, given, order);
   const double seconds = communicator.max(watch.seconds());
@@ -32,7 +41,8 @@ OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communica
                             .halo_bytes_given = collective_halo_bytes(communicator, given),
                             .halo_bytes = collective_halo_bytes(communicator, matrix),
                             .seconds = seconds};
-  return {std::move(matrix), std::move(order), gains};
+  return {std::move(matrix), std::move(order), gains, choice.has_cuthill_mckee,
+          std::move(chosen.why)};
 }
 
 spmv::GlobalIndex collective_given_row(const comm_thread::Communicator& communicator,

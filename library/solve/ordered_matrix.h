@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "spmv/order/reordering.h"
 #include "spmv/order/row_order.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -25,15 +25,18 @@ struct OrderedMatrix {
   spmv::DistributedMatrix matrix;
   std::optional<spmv::RowOrder> order;  // none: the rows as given
   OrderingGains gains;  // of the order
+  bool has_cuthill_mckee = false;
+  std::string why;  // where the order was chosen, a phrase
 };
 
-/// Orders the rows as `choice` says; `given` as it is where that asks for nothing.
+/// Orders the rows as options ask for: `order`: given, rcm, or auto, which is rcm where it pays for
+/// itself (spmv::collective_choose_order); `partition`: rows, nonzeros or metis.
 /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError on every
 /// rank. Lifetime: `communicator` outlives the order.
 OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communicator,
                                       const comm_thread::ComputeTeam& team,
-                                      spmv::DistributedMatrix given,
-                                      const spmv::OrderingChoice& choice);
+                                      spmv::DistributedMatrix given, const std::string& order,
+                                      const std::string& partition);
 
 /// The number of a row as given, from its number in the order. Collective; the same on all ranks.
 spmv::GlobalIndex collective_given_row(const comm_thread::Communicator& communicator,

@@ -1,5 +1,7 @@
 // weft solve FILE without options: what is chosen, and how it ends.
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,23 @@ nlohmann::json solve(const ScratchFolder& folder, const std::string& file, int e
   return report;
 }
 
+/// What is wrong with the choices besides the method, which are on 3 ranks.
+std::string faults_of_choices(const nlohmann::json& report) {
+  std::string faults;
+  const std::string command = report.value("command_line", "");
+  std::vector<std::string> seen;
+  for (const auto& choice : report.value("choices", nlohmann::json::array())) {
+    seen.push_back(choice.value("what", ""));
+    if (choice.value("why", "").empty()) faults += seen.back() + " without a reason; ";
+    const std::string option = "--" + seen.back() + " " + choice.value("value", "?");
+    if (seen.back() != "precision" && command.find(option) == std::string::npos)
+      faults += option + " not in " + command + "; ";
+  }
+  if (seen != std::vector<std::string>{"order", "partition", "format", "mode", "precision"})
+    faults += "not all choices are there; ";
+  return faults;
+}
+
 }  // namespace
 
 TEST_CASE("what is chosen suits the matrix, solves it, and has the same bits on any ranks") {
@@ -72,6 +91,7 @@ TEST_CASE("what is chosen suits the matrix, solves it, and has the same bits on 
     CHECK(report.value("relative_residual", 1.0) < 1.1e-8);
     CHECK(report.value("command_line", "").find("--method " + report.value("method", "?")) !=
           std::string::npos);
+    CHECK(faults_of_choices(report) == "");
     return report.value("method", "") + " " + report.value("preconditioner", "");
   };
   CHECK(chosen("small.mtx", 20, laplacian) == "cg schwarz");
@@ -107,6 +127,25 @@ TEST_CASE("a singular matrix ends with the least residual, and what is refused i
   const auto summary = run_weft(2, {"solve", folder.path("hidden.mtx"), "--threads", "1"});
   CHECK_THAT(summary.output, Catch::Contains("turned to gmres with preconditioner block-lu"));
   CHECK_THAT(summary.output, Catch::Contains("same as      weft solve "));
+  CHECK_THAT(summary.output, Catch::Contains("\n             mode task: "));
+}
+
+TEST_CASE(
+    "rows in a random order are reordered unasked, and the command named gives the same bits") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("random.npz");
+  CHECK(run_weft(1, {"generate", "irregular:150000,nnzr=4,bandwidth=149000", file}).exit_code == 0);
+  const auto report = solve(folder, file, 0);
+  CHECK(report["ordering"].value("order", "") == "rcm");
+  CHECK(report["choices"][0].value("value", "") == "rcm");
+  CHECK(report["choices"][3].value("why", "").find("products each") != std::string::npos);
+  const std::string chosen = read_file(folder.path("x.mtx"));
+  std::istringstream command(report.value("command_line", ""));
+  std::vector<std::string> words{std::istream_iterator<std::string>(command), {}};
+  words.erase(words.begin());
+  words.insert(words.end(), {"--threads", "1", "--solution", folder.path("x.mtx")});
+  CHECK(run_weft(2, words).exit_code == 0);
+  CHECK(chosen == read_file(folder.path("x.mtx")));
 }
 
 TEST_CASE("a solve begins where it is told to, and ends when its time is over") {

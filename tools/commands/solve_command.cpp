@@ -30,6 +30,7 @@
 #include "tools/measure/mode_choice.h"
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/checkpoint_report.h"
+#include "tools/reporting/choices_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
@@ -159,9 +160,22 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
         fmt::format("; a reduction alone {:.3f} ms", 1e3 * facts.communication.reduction_seconds);
   facts.decisions = solver.decisions();
   facts.null_space = solver.null_space();
-  if (solver.has_chosen())
-    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}", options.problem,
-                                options.method, options.preconditioner);
+  if (solver.has_chosen()) {
+    const auto choices = choices_of(
+        {.order = facts.ordering.is_null() ? "given" : facts.ordering.value("order", "given"),
+         .order_choice = system.order_choice(),
+         .partition = options.partition,
+         .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
+         .ranks = job.world().size(),
+         .asked_format = options.format,
+         .format = facts.matrix_format,
+         .mode = options.mode,
+         .mode_choice = facts.mode_choice,
+         .preconditioner = options.preconditioner});
+    facts.choices = choices_report(choices);
+    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}", options.problem,
+                                options.method, options.preconditioner, options_of(choices));
+  }
   facts.has_jacobi = options.has_jacobi();
   facts.vector_bytes = solver.method().vector_bytes();
   facts.vector_flops = entry.vector_flops;
@@ -216,7 +230,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   SolveFacts facts;
   facts.problem = problem.name();
   if (options.mode == "auto") {
-    const ModeChoice choice = collective_choose_mode(job, system.op());
+    const ModeChoice choice = options.tries_modes ? collective_try_modes(job, system.op())
+                                                  : collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }

@@ -44,9 +44,10 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
   add_choice(command, "--partition", options.partition, {"rows", "nonzeros", "metis"},
              "what ranks get equal shares of: rows or nonzeros; metis: of nonzeros, with a\n"
              "small halo, of a graph that rank 0 cuts (40 bytes of its memory per nonzero)");
-  add_choice(command, "--order", options.order, {"given", "rcm"},
+  add_choice(command, "--order", options.order, {"given", "rcm", "auto"},
              "of the rows: as given, or rcm: reverse Cuthill-McKee, for a narrow band, found\n"
-             "by rank 0 (20 bytes of its memory per nonzero); b and x keep the given order");
+             "by rank 0 (20 bytes of its memory per nonzero); auto: rcm where it pays for itself;\n"
+             "b and x keep the given order; default: given, but auto where solve chooses");
 }
 
 void add_operator_option(CLI::App& command, std::string& kind) {

@@ -26,6 +26,9 @@ constexpr double model_error = 0.15;
 constexpr double race_seconds = 0.5;
 constexpr double least_turns = 3;
 constexpr double most_turns = 100;
+/// Of a trial: its turns, and the rows of a rank from which a product takes longer than a message.
+constexpr int trial_turns = 3;
+constexpr std::int64_t least_rows_for_trial = 5000;
 
 struct Prediction {
   Mode mode;
@@ -61,6 +64,21 @@ std::string milliseconds(std::span<const Prediction> of_modes) {
   return text;
 }
 
+/// Medians of the slowest rank. Collective.
+std::vector<Prediction> collective_race(const Job& job, spmv::LinearOperator& op,
+                                        const std::vector<Mode>& modes, int turns) {
+  ModeRace race(job, op, modes, false);
+  race.collective_run(turns);
+  std::vector<Prediction> raced;
+  for (std::size_t i = 0; i < modes.size(); ++i)
+    raced.push_back({modes[i], race.seconds(i).median});
+  return raced;
+}
+
+Mode quickest_of(std::span<const Prediction> of_modes) {
+  return std::ranges::min_element(of_modes, {}, &Prediction::seconds)->mode;
+}
+
 }  // namespace
 
 ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op) {
@@ -76,17 +94,25 @@ ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op) {
   if (candidates.size() == 1)
     return {candidates.front(), fmt::format("{}: {}", spmv::name(candidates.front()), model)};
 
-  ModeRace race(job, op, candidates, false);
   const double turn_seconds =
       static_cast<double>(candidates.size()) * (measured.costs.product + measured.costs.halo);
   const double turns = std::clamp(race_seconds / turn_seconds, least_turns, most_turns);
-  race.collective_run(static_cast<int>(job.world().max(job.is_root() ? turns : 0)));
-  std::vector<Prediction> raced;
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    raced.push_back({candidates[i], race.seconds(i).median});
-  const Mode quickest = std::ranges::min_element(raced, {}, &Prediction::seconds)->mode;
+  const auto raced = collective_race(job, op, candidates,
+                                     static_cast<int>(job.world().max(job.is_root() ? turns : 0)));
+  const Mode quickest = quickest_of(raced);
   return {quickest, fmt::format("{}, the quickest in turn, ms: {}; {}", spmv::name(quickest),
                                 milliseconds(raced), model)};
+}
+
+ModeChoice collective_try_modes(Job& job, spmv::LinearOperator& op) {
+  const int ranks = job.world().size();
+  if (ranks == 1) return {Mode::vector, "one rank has nothing to hide"};
+  if (op.global_row_count() < ranks * least_rows_for_trial)
+    return {Mode::task, "rows are too few for a trial to tell; the communication thread is there"};
+  const auto raced =
+      collective_race(job, op, {Mode::vector, Mode::overlap, Mode::task}, trial_turns);
+  return {quickest_of(raced), fmt::format("the quickest of {} products each, ms: {}", trial_turns,
+                                          milliseconds(raced))};
 }
 
 }  // namespace weft::tools

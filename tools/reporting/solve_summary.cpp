@@ -6,6 +6,7 @@
 
 #include "perfmodel/traffic_model.h"
 #include "tools/reporting/amg_report.h"
+#include "tools/reporting/choices_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/system/ordered_matrix.h"
 
@@ -129,6 +130,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (!facts.choice.empty()) report["method_choice"] = facts.choice;
   if (!facts.decisions.empty()) report["decisions"] = facts.decisions;
   if (!facts.null_space.empty()) report["null_space"] = facts.null_space;
+  if (!facts.choices.is_null()) report["choices"] = facts.choices;
   if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
   const bool chose_multigrid =
@@ -168,6 +170,7 @@ void print_solve_summary(const Json& report) {
   if (report.contains("decisions"))
     for (const Json& decision : report["decisions"])
       fmt::print("choice       {}\n", text(decision));
+  if (report.contains("choices")) print_choices(report["choices"]);
   if (report.contains("null_space"))
     fmt::print("null space   {}: projected out\n", text(report["null_space"]));
   if (report.contains("command_line"))
@@ -184,7 +187,8 @@ void print_solve_summary(const Json& report) {
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
   if (report.contains("method_choice"))
     fmt::print("method       {}\n", text(report["method_choice"]));
-  if (report.contains("mode_choice")) fmt::print("mode         {}\n", text(report["mode_choice"]));
+  if (report.contains("mode_choice") && !report.contains("choices"))
+    fmt::print("mode         {}\n", text(report["mode_choice"]));
   if (report["restarts"].get<std::int64_t>() > 0)
     fmt::print("restarts     {} from the true residual, {}\n",
                report["restarts"].get<std::int64_t>(),

@@ -27,6 +27,7 @@ struct SolveFacts {
   std::string choice;  // why this method, where it was chosen
   std::vector<std::string> decisions;  // what was tried and why, where weft chose
   std::string null_space;  // what is projected out, where something is
+  Json choices;  // what else was chosen, where weft chose: choices_report; else null
   std::string command;  // that names what was chosen
   std::string mode_choice;  // why this mode, where it was chosen
   bool has_jacobi = false;

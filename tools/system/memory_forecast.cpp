@@ -121,7 +121,7 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   const double graph = !job.is_root()                 ? 0
                        : options.partition == "metis" ? partition_bytes_per_nonzero
                                                       : order_bytes_per_nonzero;
-  const double ordering = options.order == "rcm" || options.partition == "metis"
+  const double ordering = options.order != "given" || options.partition == "metis"
                               ? std::max(matrix, graph * size.nonzeros)
                               : 0;
   const bool is_sliced =

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/order/reordering.h"
 #include "tools/system/linear_system.h"
 
 namespace weft::tools {
@@ -15,11 +14,9 @@ namespace weft::tools {
 library::OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv::Problem& problem,
                                                       const SystemOptions& options) {
   auto given = collective_load_matrix(job, problem, options);
-  const spmv::OrderingChoice choice{.has_cuthill_mckee = options.order == "rcm",
-                                    .has_graph_partition = options.partition == "metis",
-                                    .partition_by = options.parsed_partition()};
   try {
-    return library::collective_order_matrix(job.world(), job.team(), std::move(given), choice);
+    return library::collective_order_matrix(job.world(), job.team(), std::move(given),
+                                            options.order, options.partition);
   } catch (const comm_thread::InputError& error) {
     throw comm_thread::InputError(problem.name() + ": " + error.what());
   }
@@ -28,7 +25,7 @@ library::OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv
 Json ordering_report(const library::OrderedMatrix& ordered, const SystemOptions& options) {
   if (!ordered.order) return nullptr;
   const library::OrderingGains& gains = ordered.gains;
-  return {{"order", options.order},
+  return {{"order", ordered.has_cuthill_mckee ? "rcm" : "given"},
           {"partition", options.partition},
           {"bandwidth_given", gains.bandwidth_given},
           {"bandwidth", gains.bandwidth},

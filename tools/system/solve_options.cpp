@@ -81,10 +81,13 @@ library::SolveSettings SolveOptions::settings() const {
 }
 
 void SolveOptions::set_defaults(bool is_file) {
-  if (!method.empty()) return;
-  const bool is_free =
-      preconditioner.empty() && grid.empty() && multigrid.empty() && restart == 0 && !force;
-  method = is_file && is_free ? "auto" : "cg";
+  const bool is_free = is_file && preconditioner.empty() && grid.empty() && multigrid.empty() &&
+                       restart == 0 && !force;
+  if (method.empty()) method = is_free ? "auto" : "cg";
+  const bool is_chosen = is_free && method == "auto";
+  if (order.empty()) order = is_chosen ? "auto" : "given";
+  tries_modes = mode.empty() && is_chosen;
+  if (mode.empty()) mode = is_chosen ? "auto" : "task";
 }
 
 void add_solve_options(CLI::App& command, SolveOptions& options) {
@@ -198,7 +201,8 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
              "halo exchange: vector (before the product), overlap (MPI, during it),\n"
              "overlap-test (MPI, tested at intervals during it) or task (communication\n"
              "thread, during it); results are the same to the last bit; auto: the quickest\n"
-             "by a model of the product");
+             "by a model of the product; default: task, but with --method auto for a file\n"
+             "what a short trial shows to be quickest");
   command
       .add_option("--tolerance", options.stop.tolerance,
                   "end when the residual norm has fallen by this factor")

@@ -13,9 +13,12 @@ namespace weft::tools {
 
 /// Options of `weft solve`.
 struct SolveOptions : SystemOptions {
+  SolveOptions() { order.clear(); }  // as the mode: not given, until `set_defaults`
+
   std::string right_hand_side;
   std::string operator_kind = "matrix";
-  std::string mode = "task";
+  std::string mode;  // empty where not given, until `set_defaults`
+  bool tries_modes = false;  // `auto` stands for a short trial, without a model of the modes
   std::string method;  // empty where not given, until `set_defaults`
   std::string preconditioner;  // empty where not given
   std::string grid;  // of the rows of a matrix; empty where not given
@@ -34,8 +37,8 @@ struct SolveOptions : SystemOptions {
   bool is_dry_run = false;  // only the forecast of memory
   solver::StopCriterion stop;
 
-  /// Names the method that is not given: `auto` for a file without anything that needs another
-  /// one, else `cg`.
+  /// Says what is not given. `method`: `auto` for a file without anything that needs another one,
+  /// else `cg`. `order` and `mode`: `auto` with that method for a file, else as given and `task`.
   void set_defaults(bool is_file);
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }

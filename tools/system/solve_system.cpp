@@ -30,6 +30,7 @@ void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv
   auto loaded = collective_load_ordered_matrix(job, problem, options);
   ordering_ = ordering_report(loaded, options);
   order_ = std::move(loaded.order);
+  order_choice_ = std::move(loaded.why);
   auto op =
       std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(), job.team(),
                                              std::move(loaded.matrix), options.parsed_format());

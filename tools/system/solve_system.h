@@ -42,6 +42,8 @@ class SolveSystem {
   std::int64_t boundary_row_count() const { return boundary_row_count_; }
   /// Gains of the order of the rows; null without one.
   const Json& ordering() const { return ordering_; }
+  /// Why rows are in this order, a phrase; empty where it was not chosen.
+  const std::string& order_choice() const { return order_choice_; }
 
   /// This rank's part of a vector from a file, whose rows are those given. Collective. Throws
   /// comm_thread::InputError.
@@ -74,6 +76,7 @@ class SolveSystem {
       nullptr;  // which rows are whose; null without a matrix
   std::optional<spmv::RowOrder> order_;
   Json ordering_;
+  std::string order_choice_;
 };
 
 }  // namespace weft::tools

@@ -1,0 +1,46 @@
+#include "spmv/order/order_choice.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace weft::spmv {
+namespace {
+
+/// Rows that are coupled at this distance, or a smaller one, find each other's entries of x in a
+/// cache of half a megabyte.
+constexpr double distance_in_cache = 32768;
+/// Rows of a mesh in space in a good order are at most this multiple of N^(2/3) apart on average.
+constexpr double distance_in_order = 4;
+/// Rank 0 finds the order, and needs 2 GB for as many.
+constexpr GlobalIndex most_nonzeros = 100'000'000;
+
+}  // namespace
+
+OrderChoice collective_choose_order(const comm_thread::Communicator& communicator,
+                                    const DistributedMatrix& matrix) {
+  const GlobalIndex nonzeros = matrix.global_nonzero_count;
+  if (nonzeros > most_nonzeros)
+    return {false, fmt::format("{} nonzeros are more than rank 0 reorders unasked", nonzeros)};
+  const GlobalIndex first = matrix.first_row();
+  std::int64_t sum = 0;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row)
+    for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k)
+      sum += std::abs(matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)]) -
+                      first - static_cast<GlobalIndex>(row));
+  // Whole numbers: the same sum on any ranks.
+  const auto distances = static_cast<double>(communicator.sum(sum));
+  const double mean = nonzeros > 0 ? distances / static_cast<double>(nonzeros) : 0;
+  const auto rows = static_cast<double>(matrix.partition.row_count());
+  const std::string apart = fmt::format("coupled rows are {:.0f} rows apart on average", mean);
+  if (mean <= distance_in_cache)
+    return {false, apart + ", so that their entries of x stay in a cache"};
+  if (mean <= distance_in_order * std::pow(rows, 2.0 / 3))
+    return {false, apart + ", as in a good order of so many"};
+  return {true, apart + ": reverse Cuthill-McKee pays for itself"};
+}
+
+}  // namespace weft::spmv
