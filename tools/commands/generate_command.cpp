@@ -56,9 +56,13 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
 void add_generate_command(CLI::App& program, const comm_thread::MpiSession& session,
                           int& exit_code) {
   const auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command = *program.add_subcommand("generate", "write a matrix as Matrix Market");
+  CLI::App& command = *program.add_subcommand("generate", "write a matrix to a file");
   add_problem_options(command, *options);
-  command.add_option("file", options->path, "file to write: FILE.mtx or FILE.mtx.gz")
+  command
+      .add_option(
+          "file", options->path,
+          "file to write: Matrix Market .mtx or .mtx.gz, PETSc .petsc or .bin, SciPy .npz,\n"
+          "HDF5 .h5")
       ->required()
       ->type_name("FILE");
   add_job_options(command, *options);
