@@ -24,14 +24,29 @@ constexpr std::int64_t most_gather_rows = std::int64_t{1} << 40;
 }  // namespace
 
 Settings::Form parse_cycle(const std::string& text) {
-  if (text == "V" || text == "auto") return Settings::Form::v;
+  if (text == "auto") return Settings::Form::automatic;
+  if (text == "V") return Settings::Form::v;
+  if (text == "W") return Settings::Form::w;
   if (text == "K") return Settings::Form::k;
   if (text == "additive") return Settings::Form::additive;
-  throw comm_thread::InputError("found the cycle '" + text + "'; expected V, K, additive or auto");
+  throw comm_thread::InputError("found the cycle '" + text +
+                                "'; expected V, W, K, additive or auto");
 }
 
 std::string name_of(Settings::Form form) {
-  return form == Settings::Form::k ? "K" : form == Settings::Form::additive ? "additive" : "V";
+  switch (form) {
+    case Settings::Form::automatic:
+      return "auto";
+    case Settings::Form::v:
+      return "V";
+    case Settings::Form::w:
+      return "W";
+    case Settings::Form::k:
+      return "K";
+    case Settings::Form::additive:
+      return "additive";
+  }
+  return "";
 }
 
 bool is_amg(const std::string& text) {

@@ -159,7 +159,7 @@ const std::vector<Setting>& table() {
          parse_grid(text);
          settings.grid = text;
        }},
-      {"cycle", one_of(&SolveSettings::cycle, {"V", "K", "additive", "auto"})},
+      {"cycle", one_of(&SolveSettings::cycle, {"V", "W", "K", "additive", "auto"})},
       {"near-null",
        [](SolveSettings& settings, const std::string& text) { settings.near_null = text; }},
       {"coordinates",

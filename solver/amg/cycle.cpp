@@ -25,6 +25,7 @@ Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings,
     : settings_(settings),
       hierarchy_(op, settings, std::move(near_null_space)),
       largest_(static_cast<std::size_t>(op.team().thread_count())) {
+  settings_.form = hierarchy_.form();
   if (settings.form == Settings::Form::k)
     sums_.emplace(hierarchy_.crew().communicator(), hierarchy_.crew().comm_thread(),
                   op.team().thread_count(), 3);
@@ -109,16 +110,19 @@ void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
   smooth<true>(thread, level, *level.b_to_smooth);
   if (!level.restriction) return;
   compute_residual(thread, level);
-  restrict_residual(thread, number);
-  if (settings_.form == Settings::Form::k && hierarchy_.levels()[number + 1]->restriction)
-    iterate(thread, number + 1);
-  else
-    visit(thread, number + 1);
-  level.timer.start(thread.index);
-  Value* const x = level.x.data();
-  multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
-           [x](LocalIndex row, Value sum) { x[row] += sum; });
-  compute_residual(thread, level);
+  const int corrections = correction_count(settings_.form, hierarchy_.levels(), number);
+  for (int i = 0; i < corrections; ++i) {
+    restrict_residual(thread, number);
+    if (settings_.form == Settings::Form::k && hierarchy_.levels()[number + 1]->restriction)
+      iterate(thread, number + 1);
+    else
+      visit(thread, number + 1);
+    level.timer.start(thread.index);
+    Value* const x = level.x.data();
+    multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
+             [x](LocalIndex row, Value sum) { x[row] += sum; });
+    compute_residual(thread, level);
+  }
   smooth<false>(thread, level, *level.r_to_smooth);
 }
 

@@ -29,9 +29,12 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
   const bool is_additive = settings.form == Settings::Form::additive;
   const int degree = is_additive ? 1 : settings.degree;
   int visits = 1;
+  int corrections = 1;  // by this level, in one visit of the finer one
   for (std::size_t i = 0; i < levels.size(); ++i) {
     Level<Value>& level = *levels[i];
-    level.report.visits = visits = has_inner_iterations(settings, levels, i) ? 2 * visits : visits;
+    visits *= has_inner_iterations(settings, levels, i) ? 2 : corrections;
+    level.report.visits = visits;
+    corrections = correction_count(settings.form, levels, i);
     if (!level.off_diagonal) continue;
     const int first = degree > 1 ? visits : 0;  // of smoothing
     const int others = visits * std::max(0, degree - 2);
@@ -47,10 +50,10 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
     if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
     if (!level.restriction) continue;
     add(level.report, *level.x_to_multiply,
-        (has_inner_iterations(settings, levels, i) ? 3 : 2) * visits);
+        (has_inner_iterations(settings, levels, i) ? 3 : 1 + corrections) * visits);
     add(level.report, *level.r_to_smooth, first);
-    add(level.report, *level.r_to_restrict, visits);
-    add(level.report, *levels[i + 1]->x_to_prolongate, visits);
+    add(level.report, *level.r_to_restrict, corrections * visits);
+    add(level.report, *levels[i + 1]->x_to_prolongate, corrections * visits);
   }
   if (coarsest) {
     levels.back()->report.sent_bytes += visits * coarsest->sent_bytes();

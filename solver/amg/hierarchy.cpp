@@ -46,6 +46,10 @@ constexpr double rough_share = 0.5;
 constexpr std::int64_t most_entries_of_a_row = 8;
 /// Upper bound of the norm of smoothing, before and after.
 constexpr double smoother_norm = 10;
+/// Products with the matrix of a level in one visit, of degree 2, and the share of a V-cycle's by
+/// which a W-cycle may take more: Poisson of 10⁶ rows takes 11 iterations instead of 13 for 8 %.
+constexpr double products_of_visit = 4;
+constexpr double cheap_share = 0.125;
 
 /// D^(-1/2) of this rank's rows and their halo. Where the diagonal is not above `least`: an error
 /// on the finest level, 0 on others. `least`: of each row; empty on the finest level.
@@ -106,14 +110,32 @@ void Hierarchy<Value>::collective_build() {
   }
   transfer_.reset();
   space_ = {};
+  if (settings_.form == Settings::Form::automatic)
+    settings_.form = has_cheap_w_cycle() ? Settings::Form::w : Settings::Form::v;
   collective_bound_norm();
+}
+
+template <class Value>
+bool Hierarchy<Value>::has_cheap_w_cycle() const {
+  double work = 0;  // products with a level's matrix, in nonzeros
+  double more = 0;  // of a W-cycle
+  double visits = 1;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const auto nonzeros = static_cast<double>(levels_[i]->report.nonzeros);
+    const int corrections = correction_count(Settings::Form::w, levels_, i);
+    work += products_of_visit * nonzeros;
+    more += (products_of_visit * (visits - 1) + visits * (corrections - 1)) * nonzeros;
+    visits *= corrections;
+  }
+  return more > 0 && more <= cheap_share * work;
 }
 
 template <class Value>
 void Hierarchy<Value>::collective_bound_norm() {
   norm_ = coarsest_ ? coarsest_->inverse_norm() : smoother_norm;
-  for (auto square = transfer_norms_.rbegin(); square != transfer_norms_.rend(); ++square)
-    norm_ = smoother_norm + *square * norm_;
+  for (std::size_t i = transfer_norms_.size(); i-- > 0;)
+    norm_ =
+        smoother_norm + correction_count(settings_.form, levels_, i) * transfer_norms_[i] * norm_;
   double largest = 0;
   for (const double s : finest_scale_) largest = std::max(largest, s);
   norm_ *= std::pow(crew_.communicator().max(largest), 2);

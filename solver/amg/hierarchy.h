@@ -47,6 +47,8 @@ class Hierarchy {
 
   Crew& crew() { return crew_; }
   std::vector<std::unique_ptr<Level<Value>>>& levels() { return levels_; }
+  /// Of the cycle: that of the settings, or what was chosen.
+  Settings::Form form() const { return settings_.form; }
   const std::vector<std::unique_ptr<Level<Value>>>& levels() const { return levels_; }
   /// The last level's direct solution; null where no level is small enough.
   CoarsestLevel* coarsest() { return coarsest_ ? &*coarsest_ : nullptr; }
@@ -70,6 +72,8 @@ class Hierarchy {
                                             bool is_direct);
   LevelMatrix collective_describe(const Level<Value>& level,
                                   const spmv::DistributedMatrix& matrix) const;
+  /// True if a W-cycle takes more work than a V-cycle, but hardly, as the levels' nonzeros say.
+  bool has_cheap_w_cycle() const;
   void collective_bound_norm();
   void keep_transfer(Kept& kept);
   /// Adds a level; returns the matrix of the next, or nothing.

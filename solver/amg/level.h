@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "solver/amg/hierarchy_report.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/polynomial.h"
+#include "solver/amg/settings.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -63,5 +65,14 @@ struct Level {
   perfmodel::PhaseTimer timer{};
   LevelReport report{};
 };
+
+/// How often level `number`, visited once, is corrected by the next, if there is one.
+template <class Value>
+int correction_count(Settings::Form form, const std::vector<std::unique_ptr<Level<Value>>>& levels,
+                     std::size_t number) {
+  const bool is_twice = form == Settings::Form::w && number > 0 && number + 1 < levels.size() &&
+                        levels[number + 1]->restriction;
+  return is_twice ? 2 : 1;
+}
 
 }  // namespace weft::solver::amg

@@ -9,10 +9,13 @@ namespace weft::solver::amg {
 /// How a hierarchy is set up and applied.
 struct Settings {
   enum class Precision { single, double_ };
-  /// V: one visit of each level. K: on each level but the finest and the direct one, two iterations
-  /// of flexible conjugate gradients; M is then not linear. additive: Jacobi's smoothing of every
-  /// level is independent of the coarser ones.
-  enum class Form { v, k, additive };
+  /// automatic: W where it takes at most an eighth more work, else V. V: one visit of each level.
+  /// W: from the second level on two corrections by the next, unless
+  /// that is solved directly, so that iterations hardly grow with the number of levels. K: on each
+  /// level but the finest and the direct one, two iterations of flexible conjugate gradients; M is
+  /// then not linear. additive: Jacobi's smoothing of every level is independent of the coarser
+  /// ones.
+  enum class Form { automatic, v, w, k, additive };
 
   /// A coupling is strong from this share of the strongest of its row on.
   double strength = 0.25;
@@ -24,7 +27,7 @@ struct Settings {
   std::int64_t gather_rows = 1000;
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::single;
-  Form form = Form::v;
+  Form form = Form::automatic;
   /// Keeps prolongators and coarse matrices for new values of the matrix, and from the first of
   /// these on the places of all products: about as much memory as all levels.
   bool keeps_set_up = false;

@@ -122,8 +122,9 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "share of a row's strongest coupling from which one is strong; K: degree of the\n"
           "smoothing polynomial, 1 to 4; N: rows up to which a level is solved directly;\n"
           "R: a level moves to fewer ranks where one has fewer rows; P: single or double, of\n"
-          "the levels; C: V, K, additive or auto, as --cycle; default:\n"
-          "strength=0.25,degree=2,direct=400,gather=1000,precision=single,cycle=V;\n"
+          "the levels; C: V, W, K, additive or auto, as --cycle;\n"
+          "default:\n"
+          "strength=0.25,degree=2,direct=400,gather=1000,precision=single,cycle=auto;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
           "additive Schwarz, S subdomains that grow by G layers, each solved by CHOLMOD;\n"
           "P: rows, consecutive ones, or metis, parts of each rank's graph, which is the default\n"
@@ -138,10 +139,12 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(library::fault_of_preconditioner)
       ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]");
-  add_choice(command, "--cycle", options.cycle, {"V", "K", "additive", "auto"},
-             "with --preconditioner amg: V: one visit of each level; K, for fcg and fgmres: two\n"
-             "iterations of flexible conjugate gradients on each coarse level; additive: all\n"
-             "levels smooth at once, with fewer messages a cycle; default: auto, which is V");
+  add_choice(command, "--cycle", options.cycle, {"V", "W", "K", "additive", "auto"},
+             "with --preconditioner amg: V: one visit of each level; W: two corrections of each\n"
+             "coarse level by the next; K, for fcg and fgmres: two iterations of flexible\n"
+             "conjugate gradients on each coarse level; additive: all levels smooth at once,\n"
+             "with fewer messages a cycle; default: auto, W where it takes at most an eighth\n"
+             "more work, else V");
   command
       .add_option(
           "--near-null", options.near_null,
