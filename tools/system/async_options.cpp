@@ -23,11 +23,17 @@ void AsyncOptions::check_faults(int count, const char* who) const {
                                    fault.rank, count - 1));
 }
 
-void AsyncOptions::check() const {
-  if (is_sync() && !is_threaded() && transport != "two-sided" && mode == "overlap")
-    throw InputError("--mode: found overlap with --transport " + transport +
-                     ", which needs the communication thread; expected vector or task");
-  static_cast<void>(parsed_faults());
+library::IterationSettings AsyncOptions::settings() const {
+  auto settings =
+      library::IterationSettings::parse({{"variant", variant},
+                                         {"mode", mode},
+                                         {"transport", is_threaded() ? "two-sided" : transport},
+                                         {"detector", detector}});
+  settings.tolerance = tolerance;
+  settings.max_in_flight = max_in_flight;
+  settings.max_iterations = max_iterations;
+  settings.faults = parsed_faults();
+  return settings;
 }
 
 void add_async_options(CLI::App& command, AsyncOptions& options, bool may_use_threads) {

@@ -431,10 +431,12 @@ struct IterationReport {
 /// An iteration of the caller on weft's channels, detectors and threads: the same code waits for
 /// the other ranks in every sweep, or not at all.
 ///
-/// `options`, as of `weft jacobi`: variant (sync, async, racy), mode, transport, detector,
-/// tolerance, max-iterations, check-period, halo-period, in-flight. With `async` a rank sweeps with
-/// the newest whole message of each neighbour, with `racy` with whatever mixture has come; when the
-/// detector says that all are done, fresh halos are exchanged and the true residual decides.
+/// `options`, as of `weft jacobi`, which runs here, too: variant (sync, async, racy), mode,
+/// transport, wait (waitall, wait), detector, tolerance, max-iterations, seconds, check-period,
+/// halo-period (a number or auto), in-flight, inject (faults, with commas between). With `async` a
+/// rank sweeps with the newest whole message of each neighbour, with `racy` with whatever mixture
+/// has come; when the detector says that all are done, fresh halos are exchanged and the true
+/// residual decides.
 class WEFT_EXPORT Iteration {
  public:
   /// Collective. Throws Error, on every rank where neighbours do not agree.
