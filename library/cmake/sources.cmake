@@ -61,6 +61,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/waiting/team_barrier.cpp
     library/api/agreed.cpp
     library/api/c_api.cpp
+    library/api/c_iteration.cpp
     library/api/error.cpp
     library/api/iteration.cpp
     library/api/job.cpp
@@ -283,6 +284,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
+    solver/krylov/block_cg_iteration.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_boxes.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
