@@ -23,6 +23,7 @@ library::IterationSettings collective_settings(const Job::State& job, const Opti
   library::collective_agree_on(job.job->world(), "iteration", "", options, [&] {
     settings = library::IterationSettings::parse(options.all());
     settings.check();
+    settings.check_faults(job.job->world().size(), "rank");
   });
   return settings;
 }

@@ -142,6 +142,13 @@ void IterationSettings::check() const {
         carrier));
 }
 
+void IterationSettings::check_faults(int count, const char* who) const {
+  for (const solver::Fault& fault : faults)
+    if (fault.kind != solver::Fault::Kind::jitter && fault.rank >= count)
+      throw InputError(fmt::format("--inject: found {} {}; expected one from 0 to {}", who,
+                                   fault.rank, count - 1));
+}
+
 int parse_halo_period(const std::string& text) {
   if (text == "auto") return IterationSettings::automatic_halo_period;
   const auto period = comm_thread::number_in<int>(text);

@@ -46,6 +46,9 @@ struct IterationSettings {
 
   /// Throws comm_thread::InputError where settings contradict each other.
   void check() const;
+  /// Throws comm_thread::InputError where a fault names one who does not exist and would be ignored
+  /// silently. `who`: name of the `count` who may have faults.
+  void check_faults(int count, const char* who) const;
 };
 
 /// A number of sweeps, or automatic_halo_period for `auto`. Throws comm_thread::InputError.

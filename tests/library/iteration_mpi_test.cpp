@@ -169,6 +169,8 @@ TEST_CASE("neighbours that expect something else are an error on every rank") {
                     Catch::Contains("with sync over two-sided only"));
   CHECK_THROWS_WITH(Iteration(job, line(job), {{"inject", "slow:0"}}),
                     Catch::Contains("option inject: "));
+  CHECK_THROWS_WITH(Iteration(job, line(job), {{"inject", "stall:9:1"}}),
+                    Catch::Contains("--inject: found rank 9; expected one from 0 to "));
   if (job.size() == 1) return;
   user = line(job);
   if (job.rank() == 0) user.neighbours[0].send_count = 2;

@@ -1,26 +1,14 @@
 #include "tools/system/async_options.h"
 
-#include <fmt/format.h>
-
 #include "comm_thread/channels/transport_choice.h"
-#include "comm_thread/mpi/input_error.h"
 #include "comm_thread/termination/detector_kind.h"
 
 namespace weft::tools {
-
-using comm_thread::InputError;
 
 std::vector<solver::Fault> AsyncOptions::parsed_faults() const {
   std::vector<solver::Fault> parsed;
   for (const std::string& text : faults) parsed.push_back(solver::Fault::parse(text));
   return parsed;
-}
-
-void AsyncOptions::check_faults(int count, const char* who) const {
-  for (const solver::Fault& fault : parsed_faults())
-    if (fault.kind != solver::Fault::Kind::jitter && fault.rank >= count)
-      throw InputError(fmt::format("--inject: found {} {}; expected one from 0 to {}", who,
-                                   fault.rank, count - 1));
 }
 
 library::IterationSettings AsyncOptions::settings() const {

@@ -33,9 +33,6 @@ struct AsyncOptions : SystemOptions {
   bool is_threaded() const { return transport == "openmp"; }
   /// Throws comm_thread::InputError.
   std::vector<solver::Fault> parsed_faults() const;
-  /// The same, also if a fault names an index that does not exist and would be ignored silently.
-  /// `who`: name of the `count` items.
-  void check_faults(int count, const char* who) const;
   /// What all sweeps have in common. Throws comm_thread::InputError.
   library::IterationSettings settings() const;
 };

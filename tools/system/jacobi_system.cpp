@@ -36,8 +36,8 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
-  options.check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
-                       is_threaded ? "thread" : "rank");
+  options.settings().check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
+                                  is_threaded ? "thread" : "rank");
   if (!options.is_grid()) {
     if (options.has_multigrid())
       load_grid_problem(options);

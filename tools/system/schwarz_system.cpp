@@ -86,7 +86,7 @@ SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
     : job_(job),
       problem_(options.problem()),
       partition_(options.tiles_per_side, job.world().size()) {
-  options.check_faults(job.world().size(), "rank");
+  options.settings().check_faults(job.world().size(), "rank");
 }
 
 std::string SchwarzSystem::name() const {
