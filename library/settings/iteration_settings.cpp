@@ -113,7 +113,8 @@ IterationSettings IterationSettings::parse(const std::map<std::string, std::stri
       if (name == setting.name) found = &setting;
       names += (names.empty() ? "" : ", ") + std::string(setting.name);
     }
-    if (!found) throw InputError("option " + name + ": found an unknown name; expected " + names);
+    if (!found)
+      throw InputError(fmt::format("option {}: found an unknown name; expected {}", name, names));
     try {
       found->set(settings, text);
     } catch (const InputError& error) {
