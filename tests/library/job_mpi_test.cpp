@@ -13,8 +13,8 @@
 #include "tests/support/thread_count.h"
 
 // Not null under the sanitizers, which keep what is freed for a while. LeakSanitizer finds leaks.
-extern "C" __attribute__((weak)) void __asan_init();  // NOLINT(bugprone-reserved-identifier)
-extern "C" __attribute__((weak)) void __tsan_init();  // NOLINT(bugprone-reserved-identifier)
+extern "C" __attribute__((weak)) void __asan_init();  // NOLINT
+extern "C" __attribute__((weak)) void __tsan_init();  // NOLINT
 
 namespace weft::tests {
 namespace {
