@@ -63,8 +63,7 @@ std::string version_text() {
   for (const weft::Dependency& each : weft::dependencies())
     text +=
         fmt::format("  {:<14} {} ({}): {}\n", each.name, each.version, each.licence, each.purpose);
-  text.pop_back();
-  return text;
+  return text + fmt::format("  {:<14} {} (BSD-3-Clause): the command line", "CLI11", CLI11_VERSION);
 }
 
 /// The commands, joined by commas.

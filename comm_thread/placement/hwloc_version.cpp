@@ -5,10 +5,8 @@
 namespace weft::comm_thread {
 
 std::string hwloc_version() {
-  // 0xMMmmpp of the interface, which follows the releases up to the patch.
-  const unsigned version = hwloc_get_api_version();
-  return std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff) + "." +
-         std::to_string(version & 0xff);
+  // The interface has a version of its own, which releases do not always raise.
+  return HWLOC_VERSION;
 }
 
 }  // namespace weft::comm_thread

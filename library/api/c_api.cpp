@@ -1,74 +1,19 @@
 #include <cstring>
-#include <exception>
-#include <new>
 #include <string>
+#include <utility>
 
-#include "library/include/weft/weft.h"
-#include "library/include/weft/weft.hpp"
-
-struct weft_job {
-  weft::Job job;
-};
-
-struct weft_matrix {
-  weft::Matrix matrix;
-};
-
-struct weft_solver {
-  weft::Matrix matrix;
-  weft::Solver solver;
-  std::string report;
-};
+#include "library/api/c_handles.h"
 
 namespace {
 
+using weft::library::caught;
+using weft::library::expect;
+using weft::library::made;
+using weft::library::options_of;
+
 thread_local std::string last_error;
 
-int fail(int code, const char* text) {
-  last_error = text;
-  return code;
-}
-
-/// Calls `work`; an exception becomes a code and a message.
-template <class Work>
-int caught(const Work& work) {
-  try {
-    work();
-    return WEFT_OK;
-  } catch (const weft::Error& error) {
-    return fail(static_cast<int>(error.code()), error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(WEFT_ERROR_OUT_OF_MEMORY, "out of memory");
-  } catch (const std::exception& error) {
-    return fail(WEFT_ERROR_CALLBACK, error.what());
-  } catch (...) {
-    return fail(WEFT_ERROR_CALLBACK, "a function of the caller threw what is no std::exception");
-  }
-}
-
-void expect(const void* pointer, const char* what) {
-  if (!pointer)
-    throw weft::Error(weft::ErrorCode::misuse,
-                      std::string(what) + ": found NULL; expected a pointer");
-}
-
-/// Makes a handle; NULL where that fails.
-template <class Handle, class Make>
-int made(Handle** result, const Make& make) {
-  return caught([&] {
-    expect(result, "the result");
-    *result = nullptr;
-    *result = make();
-  });
-}
-
-weft::Options options_of(const char* text) {
-  if (!text) return {};
-  return text[std::strspn(text, " \t\n")] == '{' ? weft::Options::from_json(text)
-                                                 : weft::Options::parse(text);
-}
-
-weft::JobOptions options_of(const weft_job_options* options) {
+weft::JobOptions job_options_of(const weft_job_options* options) {
   weft::JobOptions made;
   if (!options) return made;
   made.threads = options->threads;
@@ -146,22 +91,61 @@ weft::UserOperator operator_of(const weft_operator& given) {
 
 }  // namespace
 
+namespace weft::library {
+
+int fail(int code, const char* text) {
+  last_error = text;
+  return code;
+}
+
+void expect(const void* pointer, const char* what) {
+  if (!pointer)
+    throw Error(ErrorCode::misuse, std::string(what) + ": found NULL; expected a pointer");
+}
+
+Options options_of(const char* text) {
+  if (!text) return {};
+  return text[std::strspn(text, " \t\n")] == '{' ? Options::from_json(text) : Options::parse(text);
+}
+
+}  // namespace weft::library
+
 const char* weft_error_message(void) { return last_error.c_str(); }
 
 const char* weft_version(void) { return WEFT_VERSION; }
 
 int weft_job_create(MPI_Comm communicator, const weft_job_options* options, weft_job** job) {
-  return made(job, [&] { return new weft_job{weft::Job(communicator, options_of(options))}; });
+  return made(job, [&] { return new weft_job{weft::Job(communicator, job_options_of(options))}; });
 }
 
 int weft_job_create_world(const weft_job_options* options, weft_job** job) {
-  return made(job, [&] { return new weft_job{weft::Job(options_of(options))}; });
+  return made(job, [&] { return new weft_job{weft::Job(job_options_of(options))}; });
 }
 
 void weft_job_destroy(weft_job* job) { delete job; }
 int weft_job_rank(const weft_job* job) { return job->job.rank(); }
 int weft_job_size(const weft_job* job) { return job->job.size(); }
 int weft_job_thread_count(const weft_job* job) { return job->job.thread_count(); }
+
+const char* weft_job_findings(const weft_job* job) {
+  job->findings.clear();
+  for (const weft::Finding& each : job->job.findings()) job->findings += each.text + "\n";
+  return job->findings.c_str();
+}
+
+int weft_job_audit(const weft_job* job, weft_thread_place* places, int room, int* count) {
+  return caught([&] {
+    expect(job, "job");
+    expect(count, "count");
+    *count = 0;
+    for (const weft::ThreadPlace& each : job->job.audit()) {
+      if (places && *count < room)
+        places[*count] = {each.thread, static_cast<int>(each.planned_cpu),
+                          each.last_cpu ? static_cast<int>(*each.last_cpu) : -1};
+      ++*count;
+    }
+  });
+}
 
 int64_t weft_row_block(int64_t row_count) { return weft::Matrix::row_block(row_count); }
 
@@ -220,6 +204,9 @@ int weft_matrix_from_operator(const weft_job* job, const weft_operator* user_ope
 
 void weft_matrix_destroy(weft_matrix* matrix) { delete matrix; }
 int64_t weft_matrix_row_count(const weft_matrix* matrix) { return matrix->matrix.row_count(); }
+int64_t weft_matrix_nonzero_count(const weft_matrix* matrix) {
+  return matrix->matrix.nonzero_count();
+}
 int64_t weft_matrix_local_row_count(const weft_matrix* matrix) {
   return matrix->matrix.local_row_count();
 }
@@ -325,6 +312,18 @@ int weft_solve_block(weft_solver* solver, const double* b, double* x, int count,
     solver->report = solved.back().json();
     for (std::size_t i = 0; reports && i < solved.size(); ++i) reports[i] = report_of(solved[i]);
   });
+}
+
+int weft_solver_precondition(weft_solver* solver, const double* r, double* z) {
+  return caught([&] {
+    expect(solver, "solver");
+    const weft_matrix matrix{solver->matrix};
+    solver->solver.precondition(vector_of(matrix, r), vector_of(matrix, z));
+  });
+}
+
+void weft_solver_renew_preconditioner(weft_solver* solver) {
+  solver->solver.renew_preconditioner();
 }
 
 const char* weft_solver_report_json(const weft_solver* solver) { return solver->report.c_str(); }

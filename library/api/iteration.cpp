@@ -2,23 +2,31 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "comm_thread/mpi/communicator.h"
+#include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
 #include "library/api/status_of.h"
 #include "library/settings/iteration_settings.h"
+#include "library/solve/sweep_run.h"
 #include "library/state/caller_sweeper.h"
-#include "solver/sweep/async_iteration.h"
-#include "solver/sweep/sync_iteration.h"
+#include "solver/report/iteration_report.h"
 
 namespace weft {
 inline namespace v0 {
 namespace {
 
 using library::guarded;
-using library::IterationVariant;
+
+library::IterationSettings collective_settings(const Job::State& job, const Options& options) {
+  library::IterationSettings settings;
+  library::collective_agree_on(job.job->world(), "iteration", "", options, [&] {
+    settings = library::IterationSettings::parse(options.all());
+    settings.check();
+    settings.check_faults(job.job->world().size(), "rank");
+  });
+  return settings;
+}
 
 }  // namespace
 
@@ -27,11 +35,10 @@ struct Iteration::State {
   State(std::shared_ptr<Job::State> of_job, const UserIteration& user, const Options& options)
       : job(std::move(of_job)),
         space(job->job->comm_thread_world().collective_duplicate()),
-        settings(library::IterationSettings::parse(options.all())),
+        settings(collective_settings(*job, options)),
         sweeper(space, job->job->team(), user) {}
 
   IterationReport collective_run(std::span<double> x, double scale);
-  solver::IterationReport collective_iterate(double scale);
 
   std::shared_ptr<Job::State> job;
   comm_thread::Communicator space;  // messages of this iteration alone
@@ -40,39 +47,13 @@ struct Iteration::State {
   Monitor monitor;
 };
 
-solver::IterationReport Iteration::State::collective_iterate(double scale) {
+IterationReport Iteration::State::collective_run(std::span<double> x, double scale) {
+  sweeper.use(x);
   const auto show = [this](std::int64_t iteration, double residual) {
     if (monitor) static_cast<void>(monitor(iteration, residual));
   };
-  if (settings.variant == IterationVariant::synchronous) {
-    solver::SyncIteration iteration(space, job->job->comm_thread(), sweeper,
-                                    {.mode = settings.mode,
-                                     .transport = settings.transport,
-                                     .tolerance = settings.tolerance,
-                                     .max_iterations = settings.max_iterations,
-                                     .check_period = settings.sweeps_per_check(),
-                                     .halo_period = settings.halo_period,
-                                     .on_check = show});
-    return iteration.run(scale);
-  }
-  solver::AsyncIteration iteration(
-      space, job->job->comm_thread(), sweeper,
-      {.delivery = settings.variant == IterationVariant::racy ? comm_thread::Delivery::racy
-                                                              : comm_thread::Delivery::async,
-       .transport = settings.transport,
-       .max_in_flight = settings.max_in_flight,
-       .halo_period = settings.halo_period,
-       .contribution_period = settings.sweeps_per_check(),
-       .detector = settings.detector,
-       .tolerance = settings.tolerance,
-       .max_iterations = settings.max_iterations,
-       .on_contribution = show});
-  return iteration.run(scale);
-}
-
-IterationReport Iteration::State::collective_run(std::span<double> x, double scale) {
-  sweeper.use(x);
-  const solver::IterationReport done = collective_iterate(scale);
+  const solver::IterationReport done = library::collective_sweep(
+      space, job->job->comm_thread(), sweeper, settings, scale, {.on_check = show});
   std::ranges::copy(sweeper.values(), x.begin());
   IterationReport report;
   report.status = status_of(done.status);

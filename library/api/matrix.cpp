@@ -6,6 +6,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
 #include "library/settings/grid_operator_choice.h"
@@ -28,8 +29,13 @@ using State = Matrix::State;
 /// Of no schedule of a vector, whose tags count from 0.
 constexpr int tag_of_moved_rows = 32000;
 
-std::shared_ptr<State> make_state(const Job& job, const Options& options) {
-  return std::make_shared<State>(job.state(), SolveSettings::parse(options.all()));
+const comm_thread::Communicator& world_of(const Job& job) { return job.state()->job->world(); }
+
+std::shared_ptr<State> collective_make_state(const Job& job, const Options& options) {
+  SolveSettings settings;
+  library::collective_agree_on(world_of(job), "matrix", "", options,
+                               [&] { settings = SolveSettings::parse(options.all()); });
+  return std::make_shared<State>(job.state(), std::move(settings));
 }
 
 spmv::PartitionBy partition_by(const SolveSettings& settings) {
@@ -75,9 +81,11 @@ void use_grid(State& state, std::unique_ptr<spmv::GridOperator> op) {
 }
 
 void expect_length(const State& state, const char* what, std::size_t found, int count) {
-  const std::size_t expected = state.map->given_count() * static_cast<std::size_t>(count);
+  const std::size_t expected =
+      state.map->given_count() * static_cast<std::size_t>(std::max(count, 0));
   comm_thread::collective_agree_on_error(
-      state.space, found == expected
+      state.space, count < 1 ? fmt::format("count: found {}; expected 1 or more", count)
+                   : found == expected
                        ? ""
                        : fmt::format("{} of rank {}: found {} entries; expected {}, one for each "
                                      "row of the rank",
@@ -100,7 +108,7 @@ Matrix::Matrix(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& options, Values values) {
   return guarded([&] {
-    auto state = make_state(job, options);
+    auto state = collective_make_state(job, options);
     state->caller_rows =
         std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values);
     collective_use(*state, state->caller_rows->take_matrix(), state->caller_rows->given());
@@ -110,7 +118,7 @@ Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& option
 
 Matrix Matrix::from_file(const Job& job, const std::string& path, const Options& options) {
   return guarded([&] {
-    auto state = make_state(job, options);
+    auto state = collective_make_state(job, options);
     state->problem.path = path;
     state->name = path;
     auto matrix = spmv::collective_read_matrix_file(state->space, state->threads().team(), path,
@@ -123,9 +131,11 @@ Matrix Matrix::from_file(const Job& job, const std::string& path, const Options&
 
 Matrix Matrix::generate(const Job& job, const std::string& problem, const Options& options) {
   return guarded([&] {
-    const auto parsed = spmv::Problem::parse(problem);
+    spmv::Problem parsed;
+    library::collective_agree_on(world_of(job), "matrix", problem, {},
+                                 [&] { parsed = spmv::Problem::parse(problem); });
     if (parsed.is_file()) return from_file(job, problem, options);
-    auto state = make_state(job, options);
+    auto state = collective_make_state(job, options);
     state->problem = parsed;
     state->name = parsed.name();
     if (state->settings.is_matrix_free()) {
@@ -145,14 +155,18 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
 Matrix Matrix::stencil(const Job& job, std::array<std::int64_t, 3> points,
                        std::array<double, 3> weights) {
   return guarded([&] {
-    for (std::size_t d = 0; d < 3; ++d) {
-      if (points[d] < 1 || points[d] > std::int64_t{1} << 31)
-        throw InputError(
-            fmt::format("stencil: found {} points in a direction; expected 1 or more", points[d]));
-      if (!(weights[d] >= 0))
-        throw InputError(
-            fmt::format("stencil: found the weight {}; expected 0 or more", weights[d]));
-    }
+    std::string word;
+    for (std::size_t d = 0; d < 3; ++d) word += fmt::format("{} {:a} ", points[d], weights[d]);
+    library::collective_agree_on(world_of(job), "stencil", word, {}, [&] {
+      for (std::size_t d = 0; d < 3; ++d) {
+        if (points[d] < 1 || points[d] > std::int64_t{1} << 31)
+          throw InputError(fmt::format(
+              "stencil: found {} points in a direction; expected 1 or more", points[d]));
+        if (!(weights[d] >= 0))
+          throw InputError(
+              fmt::format("stencil: found the weight {}; expected 0 or more", weights[d]));
+      }
+    });
     auto state = std::make_shared<State>(job.state(), SolveSettings{});
     spmv::GridStencil stencil;
     stencil.grid = {points[0], points[1], points[2]};
@@ -214,7 +228,6 @@ void Matrix::multiply(std::span<const double> x, std::span<double> y) const {
 void Matrix::multiply_block(std::span<const double> x, std::span<double> y, int count) const {
   guarded([&] {
     State& state = *state_;
-    if (count < 1) throw InputError(fmt::format("count: found {}; expected 1 or more", count));
     expect_length(state, "x", x.size(), count);
     expect_length(state, "y", y.size(), count);
     library::OperatorProducts& products = products_of(state);

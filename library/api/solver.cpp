@@ -5,6 +5,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
 #include "library/api/status_of.h"
@@ -64,14 +65,16 @@ struct Solver::State {
 
 Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& options,
                      std::optional<UserPreconditioner> of_caller)
-    : matrix(std::move(of_matrix)),
-      settings(library::SolveSettings::parse(options.all())),
-      user(std::move(of_caller)) {
-  settings.operator_kind = matrix->settings.operator_kind;
-  settings.format = settings.is_matrix_free() ? "auto" : matrix->settings.format;
-  settings.order = matrix->settings.order;
-  settings.partition = matrix->settings.partition;
-  check();
+    : matrix(std::move(of_matrix)), user(std::move(of_caller)) {
+  library::collective_agree_on(
+      matrix->space, "solver", user ? "with a preconditioner" : "", options, [&] {
+        settings = library::SolveSettings::parse(options.all());
+        settings.operator_kind = matrix->settings.operator_kind;
+        settings.format = settings.is_matrix_free() ? "auto" : matrix->settings.format;
+        settings.order = matrix->settings.order;
+        settings.partition = matrix->settings.partition;
+        check();
+      });
   const perfmodel::Stopwatch watch;
   if (!matrix->map->is_identity()) {
     b_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
@@ -131,9 +134,12 @@ library::SolveHooks Solver::State::hooks() {
 }
 
 void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) const {
-  const std::size_t expected = matrix->map->given_count() * static_cast<std::size_t>(count);
+  const std::size_t expected =
+      matrix->map->given_count() * static_cast<std::size_t>(std::max(count, 0));
   std::string fault;
-  if (b != expected || x != expected)
+  if (count < 1)
+    fault = fmt::format("count: found {}; expected 1 or more", count);
+  else if (b != expected || x != expected)
     fault = fmt::format("b, x of rank {}: found {} and {} entries; expected {}, one for each row",
                         matrix->space.rank(), b, x, expected);
   comm_thread::collective_agree_on_error(matrix->space, fault);
@@ -194,7 +200,6 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
 
 std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::span<double> x,
                                                int count, Start start) {
-  if (count < 1) throw InputError(fmt::format("count: found {}; expected 1 or more", count));
   expect_lengths(b.size(), x.size(), count);
   collective_renew_if_stale();
   const bool has_guess = start == Start::from_guess;

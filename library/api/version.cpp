@@ -37,6 +37,7 @@ std::vector<Dependency> dependencies() {
   const std::string factor = solver::CholmodFactor::library_version();
   return {
       {"MPI", comm_thread::MpiSession::library_version(), "of the library", "messages"},
+      {"OpenMP", std::to_string(_OPENMP), "of the compiler", "compute threads"},
       {"hwloc", comm_thread::hwloc_version(), "BSD-3-Clause", "cores and caches"},
       {"fmt", triple(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100), "MIT",
        "texts"},

@@ -59,7 +59,9 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/termination/termination.cpp
     comm_thread/waiting/sleep.cpp
     comm_thread/waiting/team_barrier.cpp
+    library/api/agreed.cpp
     library/api/c_api.cpp
+    library/api/c_iteration.cpp
     library/api/error.cpp
     library/api/iteration.cpp
     library/api/job.cpp
@@ -81,6 +83,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/word_number.cpp
     library/solve/chosen_solver.cpp
     library/solve/ordered_matrix.cpp
+    library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
     library/solve/time_limit.cpp
     library/state/block_columns.cpp
@@ -282,6 +285,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
+    solver/krylov/block_cg_iteration.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_boxes.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
@@ -421,7 +425,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp
     tools/system/solve_system.cpp
-    tools/system/start_residual.cpp
     tools/weft.cpp
 )
 

@@ -320,6 +320,19 @@ PYBIND11_MODULE(_weft, module) {
              MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, job.communicator());
              return job.rank() == 0 ? 0 : before;
            })
+      .def("first_fault",
+           [](const weft::Job& job, const std::string& fault) {
+             // The lowest rank with a fault sends it to all.
+             int first = fault.empty() ? job.size() : job.rank();
+             MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, job.communicator());
+             std::string text = fault;
+             if (first == job.size()) return text;
+             int length = static_cast<int>(text.size());
+             MPI_Bcast(&length, 1, MPI_INT, first, job.communicator());
+             text.resize(static_cast<std::size_t>(length));
+             MPI_Bcast(text.data(), length, MPI_CHAR, first, job.communicator());
+             return text;
+           })
       .def("gather_all", [](const weft::Job& job, const Doubles& part, std::int64_t total) {
         int count = static_cast<int>(part.size());
         std::vector<int> counts(static_cast<std::size_t>(job.size()));

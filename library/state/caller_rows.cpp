@@ -74,6 +74,33 @@ std::optional<LocalIndex> local_column(const DistributedMatrix& matrix, GlobalIn
   return matrix.rows.row_count + static_cast<LocalIndex>(found - matrix.halo_columns.begin());
 }
 
+/// True if the `columns` of a row, as given, are those of row `row` of `matrix`, in that order.
+bool is_row(const DistributedMatrix& matrix, std::size_t row,
+            std::span<const GlobalIndex> columns) {
+  const auto begin = static_cast<std::size_t>(matrix.rows.row_offsets[row]);
+  const auto end = static_cast<std::size_t>(matrix.rows.row_offsets[row + 1]);
+  if (end - begin != columns.size()) return false;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (matrix.global_column(matrix.rows.columns[begin + i]) != columns[i]) return false;
+  return true;
+}
+
+/// Copies entries from `first` on of what `parts` are together.
+void copy_entries(std::span<const std::span<const double>> parts, std::size_t first,
+                  std::span<double> out) {
+  for (const auto& part : parts) {
+    if (out.empty()) return;
+    if (first >= part.size()) {
+      first -= part.size();
+      continue;
+    }
+    const std::size_t count = std::min(out.size(), part.size() - first);
+    std::ranges::copy(part.subspan(first, count), out.begin());
+    out = out.subspan(count);
+    first = 0;
+  }
+}
+
 }  // namespace
 
 CallerRows::CallerRows(const comm_thread::Communicator& communicator,
@@ -298,6 +325,15 @@ DistributedMatrix CallerRows::collective_assemble(const Rows& rows) {
 
 void CallerRows::remember_places(const DistributedMatrix& matrix,
                                  const std::vector<Piece>& pieces) {
+  std::size_t moved_row = 0;
+  bool is_in_order = true;
+  for (const Piece& piece : pieces)
+    for (std::size_t i = 0; i + 1 < piece.offsets.size() && is_in_order; ++i, ++moved_row)
+      is_in_order = is_row(
+          matrix, moved_row,
+          piece.columns.subspan(static_cast<std::size_t>(piece.offsets[i] - piece.offsets.front()),
+                                static_cast<std::size_t>(piece.offsets[i + 1] - piece.offsets[i])));
+  if (is_in_order) return;
   entry_begin_.assign(1, 0);
   for (const Piece& piece : pieces)
     for (std::size_t row = 0; row + 1 < piece.offsets.size(); ++row)
@@ -321,6 +357,23 @@ void CallerRows::remember_places(const DistributedMatrix& matrix,
     }
 }
 
+std::vector<std::span<const double>> CallerRows::parts_of(
+    const std::map<int, std::vector<double>>& received, std::span<const double> values) const {
+  std::vector<std::span<const double>> parts;
+  const auto own = parcels_.find(communicator_.rank());
+  bool has_own = own == parcels_.end();
+  const auto add_own = [&] {
+    if (std::exchange(has_own, true)) return;
+    parts.push_back(values.subspan(own->second.begin, own->second.end - own->second.begin));
+  };
+  for (const auto& [source, list] : received) {
+    if (source > communicator_.rank()) add_own();
+    parts.emplace_back(list);
+  }
+  add_own();
+  return parts;
+}
+
 void CallerRows::collective_update(std::span<const double> values, spmv::SplitMatrix& matrix) {
   comm_thread::collective_agree_on_error(
       communicator_, values.size() == given_entry_count_
@@ -341,21 +394,19 @@ void CallerRows::collective_update(std::span<const double> values, spmv::SplitMa
   }
 
   const auto received = collective_send_values(values);
-  std::vector<double> all;
-  all.reserve(places_.size());
-  const auto add_own = [&] {
-    const auto own = parcels_.find(communicator_.rank());
-    if (own != parcels_.end())
-      all.insert(all.end(), values.begin() + static_cast<std::ptrdiff_t>(own->second.begin),
-                 values.begin() + static_cast<std::ptrdiff_t>(own->second.end));
-  };
-  bool has_own = false;
-  for (const auto& [source, list] : received) {
-    if (source > communicator_.rank() && !std::exchange(has_own, true)) add_own();
-    all.insert(all.end(), list.begin(), list.end());
+  const auto parts = parts_of(received, values);
+  if (entry_begin_.empty()) {
+    matrix.update_values(
+        team_, [&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
+          const auto first = static_cast<std::size_t>(offsets[static_cast<std::size_t>(begin)]);
+          const auto last = static_cast<std::size_t>(offsets[static_cast<std::size_t>(end)]);
+          copy_entries(parts, first, stored.subspan(first, last - first));
+        });
+    return;
   }
-  if (!has_own) add_own();
 
+  std::vector<double> all(places_.size());
+  copy_entries(parts, 0, all);
   matrix.update_values(team_, [&](const TeamThread&, LocalIndex begin, LocalIndex end,
                                   std::span<double> stored) {
     std::vector<std::pair<std::uint32_t, double>> entries;

@@ -21,7 +21,8 @@ namespace weft::library {
 /// where each entry went, for other values in the same places.
 ///
 /// Rows that are in order and stay on their rank take 4 bytes an entry beside the caller's, and 8
-/// for values that are copied; others take 16 bytes, of which 4 say where an entry went.
+/// for values that are copied. Where a row of any rank moves all are copied; where one of this rank
+/// is not in order 4 bytes more an entry say where it went.
 /// Lifetime: `communicator` and `team` outlive it.
 class CallerRows {
  public:
@@ -67,6 +68,9 @@ class CallerRows {
                                      std::map<int, std::vector<double>>& values_from);
   std::map<int, std::vector<double>> collective_send_values(std::span<const double> values) const;
   void remember_places(const spmv::DistributedMatrix& matrix, const std::vector<Piece>& pieces);
+  /// The values of the moved rows as given, in parts, which `received` and `values` hold.
+  std::vector<std::span<const double>> parts_of(const std::map<int, std::vector<double>>& received,
+                                                std::span<const double> values) const;
 
   const comm_thread::Communicator& communicator_;
   const comm_thread::ComputeTeam& team_;
@@ -78,7 +82,8 @@ class CallerRows {
   bool is_in_place_ = false;  // likewise: entries are where the caller has them
   const double* borrowed_ = nullptr;
   std::map<int, Parcel> parcels_;  // by receiver; this rank too
-  std::vector<std::int64_t> entry_begin_;  // [row count + 1] of the moved rows, entries as given
+  // Of the moved rows; both empty where entries are in the order given.
+  std::vector<std::int64_t> entry_begin_;  // [row count + 1]
   std::vector<std::uint32_t> places_;  // of each entry in its row
 };
 

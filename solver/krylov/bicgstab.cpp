@@ -134,11 +134,12 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
   }
   const double t = std::sqrt(stabilizer_.result(1));
   const double s = std::sqrt(stabilizer_.result(2));
-  const bool is_usable = std::abs(stabilizer_.result(0)) > least_cosine * t * s;
+  // Sums drop what is far below their bounds: t or s may be 0 where the vectors are not.
+  const bool is_usable = t > 0 && std::abs(stabilizer_.result(0)) > least_cosine * t * s;
   state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    const double bound = s + std::abs(state.omega) * t;
+    const double bound = s > 0 ? s + std::abs(state.omega) * t : s_bound;
     BinnedSum r_square(bound * bound);
     BinnedSum shadow_dot_r(state.shadow * bound);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {

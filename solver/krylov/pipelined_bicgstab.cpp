@@ -156,7 +156,8 @@ void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& s
   stabilizer_.collective_finish(thread);
   const double y = std::sqrt(stabilizer_.result(1));
   const double q = std::sqrt(stabilizer_.result(2));
-  const bool is_usable = std::abs(stabilizer_.result(0)) > Bicgstab::least_cosine * q * y;
+  // As in Bicgstab.
+  const bool is_usable = y > 0 && std::abs(stabilizer_.result(0)) > Bicgstab::least_cosine * q * y;
   state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
   state.shadow_dot_s = stabilizer_.result(3);
   state.shadow_dot_z = stabilizer_.result(4);
@@ -170,7 +171,7 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread, State& 
   const double omega = state.omega;
   const double q = std::sqrt(stabilizer_.result(2));
   const double y = std::sqrt(stabilizer_.result(1));
-  const double r_bound = q + std::abs(omega) * y;
+  const double r_bound = q > 0 ? q + std::abs(omega) * y : state.r + std::abs(alpha) * state.s;
   const double w_bound = y + std::abs(omega) * norm_ * (state.w + std::abs(alpha) * state.z);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);

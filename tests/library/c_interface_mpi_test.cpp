@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,11 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
   CHECK(weft_solve(solver, b.data(), x.data(), 0, &report) == WEFT_OK);
   CHECK(report.status == WEFT_CONVERGED);
   CHECK(std::string(weft_solver_report_json(solver)).find("\"converged\"") != std::string::npos);
+  std::vector<double> z(rows.count());
+  CHECK(weft_solver_precondition(solver, b.data(), z.data()) == WEFT_OK);
+  CHECK(z != b);
+  weft_solver_renew_preconditioner(solver);
+  CHECK(weft_matrix_nonzero_count(a) > 4 * row_count);
   // Twice the same vector, once with the other sign.
   std::vector<double> two;
   for (const double value : b) two.insert(two.end(), {value, -value});
@@ -63,6 +69,72 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
   std::vector<double> expected(rows.count());
   CHECK(other.solve(b, expected).iterations == report.iterations);
   CHECK(x == expected);
+}
+
+/// x_i ← (1 + x_{i−1} + x_{i+1})/4 on a ring of ranks, one value each.
+struct Ring {
+  int size = 1;
+  static double around(const Ring& ring, const double* x, const double* halo) {
+    // Alone a rank is its own neighbour; of two each is the other's on both sides.
+    if (ring.size == 1) return 2 * x[0];
+    return ring.size == 2 ? 2 * halo[0] : halo[0] + halo[1];
+  }
+  static void pack(const double* x, std::int64_t, double* out, void*) { out[0] = x[0]; }
+  static void update(const double* x, const double* halo, double* next, void* user) {
+    next[0] = (1 + around(*static_cast<Ring*>(user), x, halo)) / 4;
+  }
+  static double residual_square(const double* x, const double* halo, void* user) {
+    const double residual = 1 + around(*static_cast<Ring*>(user), x, halo) - 4 * x[0];
+    return residual * residual;
+  }
+};
+
+TEST_CASE("an iteration in C converges in lock step and without waiting") {
+  weft_job* job = nullptr;
+  CHECK(weft_job_create(MPI_COMM_WORLD, nullptr, &job) == WEFT_OK);
+  Ring ring{weft_job_size(job)};
+  std::vector<weft_neighbour> neighbours;
+  for (int rank = 0; rank < ring.size; ++rank) {
+    const int distance = std::abs(rank - weft_job_rank(job));
+    if (distance == 1 || (distance > 0 && distance == ring.size - 1))
+      neighbours.push_back({rank, 1, 1});
+  }
+  const weft_user_iteration user{neighbours.data(), std::ssize(neighbours), Ring::pack,
+                                 Ring::update,      Ring::residual_square,  &ring};
+  for (const char* const options :
+       {"--tolerance 1e-10", "--tolerance 1e-10 --variant async --max-iterations 100000000"}) {
+    weft_iteration* iteration = nullptr;
+    CHECK(weft_iteration_create(job, &user, options, &iteration) == WEFT_OK);
+    double x = 0;
+    weft_iteration_report report{};
+    CHECK(weft_iteration_run(iteration, &x, 1, 0, &report) == WEFT_OK);
+    CHECK(report.status == WEFT_CONVERGED);
+    CHECK(report.residual < 1e-10);
+    CHECK(x == Approx(0.5));
+    weft_iteration_destroy(iteration);
+  }
+  weft_iteration* none = nullptr;
+  CHECK(weft_iteration_create(job, &user, "--variant soon", &none) == WEFT_ERROR_BAD_INPUT);
+  CHECK(none == nullptr);
+  weft_job_destroy(job);
+}
+
+TEST_CASE("a job in C tells where its threads are") {
+  const weft_job_options options{.threads = thread_count(),
+                                 .pinning = WEFT_KEEP,
+                                 .strict_placement = 0,
+                                 .on_stall = nullptr,
+                                 .user = nullptr,
+                                 .stall_seconds = 0};
+  weft_job* job = nullptr;
+  CHECK(weft_job_create(MPI_COMM_WORLD, &options, &job) == WEFT_OK);
+  weft_thread_place place{.thread = -2, .planned_cpu = -1, .last_cpu = -1};
+  int count = 0;
+  CHECK(weft_job_audit(job, &place, 1, &count) == WEFT_OK);
+  CHECK(count >= thread_count());
+  CHECK(place.thread >= -1);
+  CHECK(weft_job_findings(job) != nullptr);
+  weft_job_destroy(job);
 }
 
 TEST_CASE("errors of the C interface are a code and a line") {

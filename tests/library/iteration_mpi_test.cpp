@@ -132,6 +132,27 @@ TEST_CASE("a limit of iterations ends it, and monitors see residuals fall") {
   CHECK(seen.back() < seen.front());
 }
 
+TEST_CASE(
+    "a run of a fixed time, with a slow rank and halos at intervals that weft chooses, ends") {
+  const Job job = make_job();
+  Iteration iteration(job, line(job),
+                      {{"variant", "async"},
+                       {"seconds", "0.05"},
+                       {"halo-period", "auto"},
+                       {"inject", "slow:0:2,jitter:0.1"},
+                       {"max-iterations", "1000000000"}});
+  std::vector<double> x(own_count, 0.0);
+  const IterationReport report = iteration.run(x, norm_of_b(job));
+  CHECK(report.iterations > 0);
+  CHECK(report.residual < 1);
+  // One neighbour after the other: the same values.
+  std::vector<double> in_turn(own_count, 0.0);
+  std::vector<double> at_once(own_count, 0.0);
+  Iteration(job, line(job), {{"wait", "wait"}}).run(in_turn, norm_of_b(job));
+  Iteration(job, line(job)).run(at_once, norm_of_b(job));
+  CHECK(in_turn == at_once);
+}
+
 TEST_CASE("neighbours that expect something else are an error on every rank") {
   const Job job = make_job();
   UserIteration user = line(job);
@@ -140,6 +161,16 @@ TEST_CASE("neighbours that expect something else are an error on every rank") {
   CHECK_THROWS_WITH(Iteration(job, line(job), {{"frob", "1"}}), Catch::Contains("unknown name"));
   CHECK_THROWS_WITH(Iteration(job, line(job), {{"variant", "eager"}}),
                     Catch::Contains("expected sync, async or racy"));
+  CHECK_THROWS_WITH(Iteration(job, line(job), {{"transport", "shared"}, {"mode", "overlap"}}),
+                    Catch::Contains("needs the communication thread"));
+  CHECK_THROWS_WITH(Iteration(job, line(job), {{"halo-period", "auto"}}),
+                    Catch::Contains("expected a number, or --variant async"));
+  CHECK_THROWS_WITH(Iteration(job, line(job), {{"variant", "async"}, {"wait", "wait"}}),
+                    Catch::Contains("with sync over two-sided only"));
+  CHECK_THROWS_WITH(Iteration(job, line(job), {{"inject", "slow:0"}}),
+                    Catch::Contains("option inject: "));
+  CHECK_THROWS_WITH(Iteration(job, line(job), {{"inject", "stall:9:1"}}),
+                    Catch::Contains("--inject: found rank 9; expected one from 0 to "));
   if (job.size() == 1) return;
   user = line(job);
   if (job.rank() == 0) user.neighbours[0].send_count = 2;

@@ -1,4 +1,5 @@
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,8 +13,8 @@
 #include "tests/support/thread_count.h"
 
 // Not null under the sanitizers, which keep what is freed for a while. LeakSanitizer finds leaks.
-extern "C" __attribute__((weak)) void __asan_init();  // NOLINT(bugprone-reserved-identifier)
-extern "C" __attribute__((weak)) void __tsan_init();  // NOLINT(bugprone-reserved-identifier)
+extern "C" __attribute__((weak)) void __asan_init();  // NOLINT
+extern "C" __attribute__((weak)) void __tsan_init();  // NOLINT
 
 namespace weft::tests {
 namespace {
@@ -62,6 +63,36 @@ TEST_CASE("a job leaves the caller's communicator alone") {
   int rank = -1;
   CHECK(MPI_Comm_rank(mine, &rank) == MPI_SUCCESS);
   MPI_Comm_free(&mine);
+}
+
+TEST_CASE("a job leaves the caller's environment and signal handlers alone") {
+  const auto handlers = [] {
+    std::vector<void (*)(int)> found;
+    for (int signal = 1; signal < 32; ++signal) {
+      struct sigaction action = {};
+      sigaction(signal, nullptr, &action);
+      found.push_back(action.sa_handler);
+    }
+    return found;
+  };
+  const auto variables = [] {
+    std::vector<std::string> found;
+    for (char** each = environ; *each; ++each) found.emplace_back(*each);
+    return found;
+  };
+  const auto handlers_before = handlers();
+  const auto variables_before = variables();
+  {
+    const Job job(MPI_COMM_WORLD, {.threads = thread_count()});
+    const Matrix a = Matrix::generate(job, "poisson2d:10");
+    Solver solver(a, {{"method", "auto"}});
+    const std::vector<double> b = a.right_hand_side();
+    std::vector<double> x(b.size());
+    CHECK(solver.solve(b, x).converged());
+    CHECK(handlers() == handlers_before);
+  }
+  CHECK(handlers() == handlers_before);
+  CHECK(variables() == variables_before);
 }
 
 TEST_CASE("two jobs on two parts of the processes solve at the same time") {

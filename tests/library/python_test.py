@@ -89,6 +89,22 @@ class Solve(unittest.TestCase):
         with self.assertRaises(ValueError):
             weft.Matrix(sp.csr_matrix((weft.job().rank + 1, 3)))
 
+    def test_what_is_wrong_on_one_rank_is_an_error_on_all(self):
+        A, b = matrix(), right_hand_side()
+        job = weft.job()
+        first, last = ROWS * job.rank // job.size, ROWS * (job.rank + 1) // job.size
+        rows = A if IS_ALONE else A[first:last]
+        is_last = job.rank == job.size - 1
+        own = b[first:last - 1] if is_last else b[first:last]
+        with self.assertRaisesRegex(weft.InputError, "b: found the shape"):
+            weft.solve(rows, own, method="cg")
+        with self.assertRaisesRegex(weft.InputError, "found 'much'"):
+            weft.solve(rows, b[first:last], tolerance="much" if is_last else 1e-8)
+        with self.assertRaisesRegex(weft.InputError, "A: found complex numbers"):
+            weft.Matrix(rows * 1j if is_last else rows)
+        with self.assertRaisesRegex(weft.InputError, "b: found complex numbers"):
+            weft.solve(rows, b[first:last] * (1j if is_last else 1))
+
 
 @unittest.skipUnless(IS_ALONE, "one rank")
 class OneRank(unittest.TestCase):

@@ -97,6 +97,28 @@ TEST_CASE("other values in the same places are those of a new matrix") {
   CHECK_THROWS_AS(a.update_values(std::span(rows.values).first(0)), Error);
 }
 
+TEST_CASE("what one rank alone asks for, or asks wrongly, is the same error on every rank") {
+  const Job job = make_job();
+  const bool is_last = job.rank() == job.size() - 1;
+  const TridiagonalRows rows(row_count, job.rank(), job.size());
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  std::vector<double> b(rows.count(), 1.0);
+  CHECK_THROWS_WITH(Solver(a, {{"tolerance", is_last ? "much" : "1e-8"}}),
+                    Catch::Contains("option tolerance: found 'much'"));
+  CHECK_THROWS_WITH(Matrix::generate(job, is_last ? "poisson2d:x" : "poisson2d:4"),
+                    Catch::Contains("poisson2d:x"));
+  CHECK_THROWS_WITH(Matrix::stencil(job, {4, 4, is_last ? 0 : 4}), Catch::Contains("0 points"));
+  CHECK_THROWS_WITH(a.multiply_block(b, b, is_last ? -1 : 1), Catch::Contains("count: found -1"));
+  if (job.size() == 1) return;
+  const std::string other = "found other words or options on some ranks";
+  CHECK_THROWS_WITH(Solver(a, {{"tolerance", is_last ? "1e-6" : "1e-8"}}),
+                    "solver: " + other + "; expected the same on all");
+  CHECK_THROWS_WITH(Matrix::generate(job, is_last ? "poisson2d:5" : "poisson2d:4"),
+                    Catch::Contains(other));
+  CHECK_THROWS_WITH(Matrix::from_rows(job, rows.rows(), {{"format", is_last ? "crs" : "auto"}}),
+                    Catch::Contains(other));
+}
+
 TEST_CASE("rows that contradict each other are an error with the same text on every rank") {
   const Job job = make_job();
   const bool is_last = job.rank() == job.size() - 1;

@@ -25,7 +25,7 @@ void print_summary(const Json& report, const JacobiOptions& options) {
   const Json& problem = report["problem"];
   const Json& run = report["jacobi"];
   const auto text = [](const Json& value) { return value.get<std::string>(); };
-  const bool is_sync = options.parsed_variant() == JacobiVariant::sync;
+  const bool is_sync = options.is_sync();
   const std::string decomposition = text(run["decomposition"]);
   fmt::print("problem      {}: {} rows, b = {}\n", text(problem["name"]),
              problem["rows"].get<std::int64_t>(), text(problem["right_hand_side"]));
@@ -59,7 +59,7 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   Json report = collective_start_report(job, "jacobi");
   report["problem"] = system_report(system);
   report["method"] = options.method();
-  if (options.parsed_variant() == JacobiVariant::sync) report["mode"] = options.mode;
+  if (options.is_sync()) report["mode"] = options.mode;
   report["jacobi"] = collective_run_report(job, system, options, run);
   report["status"] = report["jacobi"]["status"];
   report["iterations"] = run.report.iterations;

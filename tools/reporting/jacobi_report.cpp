@@ -54,8 +54,7 @@ Json collective_run_report(const Job& job, const JacobiSystem& system, const Jac
                          (job.is_root() ? result["iterations"]["mean"].get<double>() : 0.0);
   result["updates_per_second"] = updates / std::max(1e-9, result["seconds"].get<double>());
   result["times"] = collective_times(job, report);
-  if (options.parsed_variant() != JacobiVariant::sync)
-    result["asynchrony"] = collective_asynchrony_report(job, options, report);
+  if (!options.is_sync()) result["asynchrony"] = collective_asynchrony_report(job, options, report);
   if (run.inner_iterations)
     result["inner"] = {
         {"iterations", collective_spread(job, static_cast<double>(*run.inner_iterations))},
@@ -103,7 +102,7 @@ void print_run(const Json& run) {
 }
 
 std::string warning_about_convergence(const JacobiSystem& system, const JacobiOptions& options) {
-  if (!system.spectrum() || options.parsed_variant() == JacobiVariant::sync) return {};
+  if (!system.spectrum() || options.is_sync()) return {};
   const solver::JacobiSpectrum& spectrum = *system.spectrum();
   if (spectrum.async_guarantee() == AsyncGuarantee::guaranteed) return {};
   return fmt::format(

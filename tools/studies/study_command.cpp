@@ -60,7 +60,7 @@ void check(const StudyOptions& options, const Parameter& parameter) {
     throw comm_thread::InputError(
         "study: found --transport openmp, which sends no messages; "
         "expected another transport");
-  if (parameter.name == "in-flight" && options.parsed_variant() == JacobiVariant::sync)
+  if (parameter.name == "in-flight" && options.is_sync())
     throw comm_thread::InputError(
         "study in-flight: found --variant sync, whose messages are waited for; expected async or "
         "racy");

@@ -1,14 +1,9 @@
 #include "tools/system/async_options.h"
 
-#include <fmt/format.h>
-
 #include "comm_thread/channels/transport_choice.h"
-#include "comm_thread/mpi/input_error.h"
 #include "comm_thread/termination/detector_kind.h"
 
 namespace weft::tools {
-
-using comm_thread::InputError;
 
 std::vector<solver::Fault> AsyncOptions::parsed_faults() const {
   std::vector<solver::Fault> parsed;
@@ -16,18 +11,17 @@ std::vector<solver::Fault> AsyncOptions::parsed_faults() const {
   return parsed;
 }
 
-void AsyncOptions::check_faults(int count, const char* who) const {
-  for (const solver::Fault& fault : parsed_faults())
-    if (fault.kind != solver::Fault::Kind::jitter && fault.rank >= count)
-      throw InputError(fmt::format("--inject: found {} {}; expected one from 0 to {}", who,
-                                   fault.rank, count - 1));
-}
-
-void AsyncOptions::check() const {
-  if (is_sync() && !is_threaded() && transport != "two-sided" && mode == "overlap")
-    throw InputError("--mode: found overlap with --transport " + transport +
-                     ", which needs the communication thread; expected vector or task");
-  static_cast<void>(parsed_faults());
+library::IterationSettings AsyncOptions::settings() const {
+  auto settings =
+      library::IterationSettings::parse({{"variant", variant},
+                                         {"mode", mode},
+                                         {"transport", is_threaded() ? "two-sided" : transport},
+                                         {"detector", detector}});
+  settings.tolerance = tolerance;
+  settings.max_in_flight = max_in_flight;
+  settings.max_iterations = max_iterations;
+  settings.faults = parsed_faults();
+  return settings;
 }
 
 void add_async_options(CLI::App& command, AsyncOptions& options, bool may_use_threads) {

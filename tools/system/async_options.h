@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "library/settings/iteration_settings.h"
 #include "solver/sweep/disturbance.h"
 #include "tools/job/system_options.h"
 #include "tools/system/checkpoint_options.h"
@@ -32,11 +33,8 @@ struct AsyncOptions : SystemOptions {
   bool is_threaded() const { return transport == "openmp"; }
   /// Throws comm_thread::InputError.
   std::vector<solver::Fault> parsed_faults() const;
-  /// The same, also if a fault names an index that does not exist and would be ignored silently.
-  /// `who`: name of the `count` items.
-  void check_faults(int count, const char* who) const;
-  /// Throws comm_thread::InputError where options do not go together.
-  void check() const;
+  /// What all sweeps have in common. Throws comm_thread::InputError.
+  library::IterationSettings settings() const;
 };
 
 /// --mode, --transport, --in-flight, --detector, --inject, --max-iterations. `may_use_threads`:

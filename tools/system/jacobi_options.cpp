@@ -6,7 +6,6 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/schwarz_word.h"
-#include "solver/sweep/async_iteration.h"
 
 namespace weft::tools {
 namespace {
@@ -59,6 +58,9 @@ void add_method_options(CLI::App& command, JacobiOptions& options) {
       .add_option("--halo-period", options.halo_period,
                   "sweeps between two halo exchanges; auto: messages cost 5 % of sweeping;\n"
                   "default: 1 with sync, else auto")
+      ->check([](const std::string& text) {
+        return fault_of([&] { library::parse_halo_period(text); });
+      })
       ->type_name("N|auto");
   command
       .add_option("--check-period", options.check_period,
@@ -100,25 +102,20 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
 
 }  // namespace
 
-JacobiVariant JacobiOptions::parsed_variant() const {
-  if (variant == "async") return JacobiVariant::async;
-  return variant == "racy" ? JacobiVariant::racy : JacobiVariant::sync;
-}
-
 int JacobiOptions::sweeps_per_check() const {
   if (check_period > 0) return check_period;
   if (has_schwarz() || has_multigrid()) return 1;
   return is_sync() ? 100 : 25;
 }
 
-int JacobiOptions::parsed_halo_period() const {
-  if (halo_period.empty() && (is_sync() || has_multigrid())) return 1;
-  if (halo_period.empty() || halo_period == "auto")
-    return solver::AsyncIteration::automatic_halo_period;
-  const auto period = number_in<int>(halo_period);
-  if (!period || *period < 1)
-    throw InputError("--halo-period: found '" + halo_period + "'; expected 1 or more, or auto");
-  return *period;
+library::IterationSettings JacobiOptions::settings() const {
+  library::IterationSettings settings = AsyncOptions::settings();
+  settings.check_period = sweeps_per_check();
+  if (!halo_period.empty())
+    settings.halo_period = library::parse_halo_period(halo_period);
+  else if (!is_sync() && !has_multigrid())
+    settings.halo_period = library::IterationSettings::automatic_halo_period;
+  return settings;
 }
 
 bool JacobiOptions::has_schwarz() const { return library::is_schwarz(inner); }
@@ -153,13 +150,11 @@ double JacobiOptions::inner_tolerance() const {
 }
 
 void JacobiOptions::check() const {
-  AsyncOptions::check();
+  settings().check();
   need(is_grid() != !problem.empty(),
        is_grid() ? "found PROBLEM and --grid; expected one of them"
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
-  need(!is_sync() || halo_period != "auto",
-       "--halo-period: found 'auto' with --variant sync; expected a number, or --variant async");
   need(is_grid() || lift == 0, "--lift: found with a matrix; expected --grid");
   need(is_grid() || halo_depth == 1, "--halo-depth: found with a matrix; expected --grid");
   need(is_sync() || halo_depth == 1,
@@ -168,7 +163,6 @@ void JacobiOptions::check() const {
        "--weight, --momentum, --inner, --strict: found with --grid; expected a matrix");
   need(inner.empty() || (weight == 1 && momentum == "0"),
        "--inner: found with --weight or --momentum; expected one of them");
-  static_cast<void>(parsed_halo_period());
   if (has_multigrid()) {
     const auto parsed = parse_inner_multigrid(inner);
     need(variant != "racy", "--variant: found racy with --inner multigrid; expected sync or async");

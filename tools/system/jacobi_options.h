@@ -10,8 +10,6 @@
 
 namespace weft::tools {
 
-enum class JacobiVariant { sync, async, racy };
-
 /// Options of the commands that sweep: `weft jacobi` and `weft study`.
 struct JacobiOptions : AsyncOptions {
   JacobiOptions() : AsyncOptions(1e-4, 100) {}
@@ -29,11 +27,10 @@ struct JacobiOptions : AsyncOptions {
   bool is_strict = false;
 
   bool is_grid() const { return !grid.empty(); }
-  JacobiVariant parsed_variant() const;
   /// Sweeps between two checks, with the default put in.
   int sweeps_per_check() const;
-  /// AsyncIteration::automatic_halo_period for `auto`. Throws comm_thread::InputError.
-  int parsed_halo_period() const;
+  /// Throws comm_thread::InputError.
+  library::IterationSettings settings() const;
   /// True if `inner` selects Schwarz.
   bool has_schwarz() const;
   /// The subdomains in `inner`. Throws comm_thread::InputError.

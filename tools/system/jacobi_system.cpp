@@ -7,12 +7,11 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "library/solve/sweep_run.h"
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
 #include "solver/multigrid/sweepers/multigrid_sweeper.h"
-#include "solver/sweep/async_iteration.h"
-#include "solver/sweep/sync_iteration.h"
 #include "solver/sweepers/block_sweeper.h"
 #include "solver/sweepers/grid_sweeper.h"
 #include "solver/sweepers/matrix_sweeper.h"
@@ -23,17 +22,12 @@
 #include "tools/system/grid_right_hand_side.h"
 #include "tools/system/inner_multigrid.h"
 #include "tools/system/linear_system.h"
-#include "tools/system/start_residual.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
 using solver::AsyncGuarantee;
-
-solver::Disturbance disturbance_of(const JacobiOptions& options, int rank) {
-  return {options.parsed_faults(), rank};
-}
 
 }  // namespace
 
@@ -42,8 +36,8 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
-  options.check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
-                       is_threaded ? "thread" : "rank");
+  options.settings().check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
+                                  is_threaded ? "thread" : "rank");
   if (!options.is_grid()) {
     if (options.has_multigrid())
       load_grid_problem(options);
@@ -71,8 +65,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   b_ = collective_build_right_hand_side(job_, *operator_, problem, right_hand_side);
   rows_ = operator_->matrix().matrix().partition.row_count();
   nonzeros_ = operator_->matrix().matrix().global_nonzero_count;
-  if (options.parsed_variant() != JacobiVariant::sync || options.is_strict ||
-      options.momentum == "auto")
+  if (!options.is_sync() || options.is_strict || options.momentum == "auto")
     estimate_spectrum(options);
   parameters_ = {options.weight, 0};
   if (options.momentum == "auto") {
@@ -135,8 +128,7 @@ JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& pro
       job_.comm_thread_world(), job_.team(), {.grid = grid_, .lift = options.lift}, *partition_,
       {.halo_depth = options.halo_depth, .has_time_blocking = options.has_time_blocking});
   JacobiRun run = iterate(sweeper, sweeper.source_norm(), options, progress);
-  run.sweep_method = options.parsed_variant() != JacobiVariant::sync
-                         ? "single sweeps, because halos may come after each"
+  run.sweep_method = !options.is_sync() ? "single sweeps, because halos may come after each"
                      : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"
                                                        : sweeper.sweep_method();
   return run;
@@ -149,7 +141,7 @@ JacobiRun JacobiSystem::run_multigrid(const JacobiOptions& options, ProgressLine
                                                .mode = *spmv::parse_mode(options.mode)};
     if (wanted.steps > 0) settings.steps = wanted.steps;
     solver::MultigridSweeper sweeper(*stencil_, b_.span(), settings);
-    const double b_norm = collective_start_residual(job_, sweeper);
+    const double b_norm = collective_start(sweeper);
     JacobiRun run = iterate(sweeper, b_norm, options, progress, [&](double residual) {
       sweeper.set_square(residual * residual * b_norm * b_norm);
     });
@@ -164,7 +156,7 @@ JacobiRun JacobiSystem::run_multigrid(const JacobiOptions& options, ProgressLine
       .transport = comm_thread::transport_choice(options.transport)};
   if (wanted.steps > 0) settings.steps = wanted.steps;
   solver::AsyncMultigridSweeper sweeper(*stencil_, b_.span(), settings);
-  JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
+  JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
   run.sweep_method =
       fmt::format("{} smoothing steps, then a correction; rank 0 solves on {} points and coarser",
                   settings.steps, sweeper.gathered_points());
@@ -175,7 +167,7 @@ JacobiRun JacobiSystem::run_multigrid(const JacobiOptions& options, ProgressLine
 JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& progress) {
   solver::MatrixSweeper sweeper(*operator_, b_.span(),
                                 {.weight = parameters_.weight, .momentum = parameters_.momentum});
-  JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
+  JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
   run.sweep_method = "matrix as " + operator_->matrix().format_name();
   return run;
 }
@@ -183,7 +175,7 @@ JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& p
 JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& progress) {
   solver::BlockSweeper sweeper(*operator_, b_.span(),
                                {.inner_tolerance = options.inner_tolerance()});
-  JacobiRun run = iterate(sweeper, collective_start_residual(job_, sweeper), options, progress);
+  JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
   run.sweep_method =
       fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
   run.inner_iterations = sweeper.inner_solves().iterations;
@@ -199,7 +191,7 @@ JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& 
   } catch (const InputError& error) {
     throw InputError(name_ + ": " + error.what());
   }
-  JacobiRun run = iterate(*sweeper, collective_start_residual(job_, *sweeper), options, progress);
+  JacobiRun run = iterate(*sweeper, collective_start(*sweeper), options, progress);
   run.sweep_method = fmt::format("{} subdomains of up to {} rows by CHOLMOD, overlap {}, {}",
                                  sweeper->piece_count(), sweeper->largest_piece(), wanted.overlap,
                                  solver::name(wanted.kind));
@@ -227,6 +219,10 @@ solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& opt
   return identity;
 }
 
+double JacobiSystem::collective_start(solver::Sweeper& sweeper) const {
+  return library::collective_start_residual(job_.comm_thread_world(), job_.comm_thread(), sweeper);
+}
+
 JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
                                 const JacobiOptions& options, ProgressLine& progress,
                                 const std::function<void(double)>& on_residual) {
@@ -234,52 +230,24 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
     if (on_residual) on_residual(residual);
     progress.update(iteration, residual);
   };
-  const int rank = job_.world().rank();
   if (checkpoints_) {
     const solver::KeptState& state = *sweeper.kept_state();
     checkpoints_->collective_open(state.rows(), job_.team(), collective_identity(options),
                                   state.vector_count());
   }
   JacobiRun run;
-  if (options.parsed_variant() == JacobiVariant::sync) {
-    solver::SyncIteration iteration(job_.comm_thread_world(), job_.comm_thread(), sweeper,
-                                    {.mode = *spmv::parse_mode(options.mode),
-                                     .transport = comm_thread::transport_choice(options.transport),
-                                     .tolerance = options.tolerance,
-                                     .max_iterations = options.max_iterations,
-                                     .check_period = options.sweeps_per_check(),
-                                     .halo_period = options.parsed_halo_period(),
-                                     .disturbance = disturbance_of(options, rank),
-                                     .checkpoints = checkpoints_,
-                                     .on_check = show});
-    run.report = iteration.run(b_norm);
-  } else {
-    solver::AsyncIteration iteration(
-        job_.comm_thread_world(), job_.comm_thread(), sweeper,
-        {.delivery = options.parsed_variant() == JacobiVariant::racy ? comm_thread::Delivery::racy
-                                                                     : comm_thread::Delivery::async,
-         .transport = comm_thread::transport_choice(options.transport),
-         .max_in_flight = options.max_in_flight,
-         .halo_period = options.parsed_halo_period(),
-         .contribution_period = options.sweeps_per_check(),
-         .detector = comm_thread::detector_kind(options.detector),
-         .tolerance = options.tolerance,
-         .max_iterations = options.max_iterations,
-         .disturbance = disturbance_of(options, rank),
-         .checkpoints = checkpoints_,
-         .on_contribution = show});
-    run.report = iteration.run(b_norm);
-  }
+  run.report = library::collective_sweep(job_.comm_thread_world(), job_.comm_thread(), sweeper,
+                                         options.settings(), b_norm,
+                                         {.checkpoints = checkpoints_, .on_check = show});
   run.iterations = {run.report.iterations};
   return run;
 }
 
 JacobiRun JacobiSystem::run_threads(const JacobiOptions& options) {
-  solver::ThreadedJacobi::Variant variant = solver::ThreadedJacobi::Variant::sync;
-  if (options.parsed_variant() == JacobiVariant::async)
-    variant = solver::ThreadedJacobi::Variant::async;
-  if (options.parsed_variant() == JacobiVariant::racy)
-    variant = solver::ThreadedJacobi::Variant::racy;
+  using Variant = solver::ThreadedJacobi::Variant;
+  const Variant variant = options.is_sync()            ? Variant::sync
+                          : options.variant == "async" ? Variant::async
+                                                       : Variant::racy;
   solver::ThreadedJacobi jacobi(job_.team(), {.grid = grid_, .lift = options.lift},
                                 {.variant = variant,
                                  .tolerance = options.tolerance,

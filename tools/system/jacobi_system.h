@@ -72,6 +72,8 @@ class JacobiSystem {
   JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_multigrid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
+  /// ‖b‖: the residual at x = 0, where the sweeper is and its halo, too.
+  double collective_start(solver::Sweeper& sweeper) const;
   /// `on_residual`: called by the primary thread after each check of a synchronous run.
   JacobiRun iterate(solver::Sweeper& sweeper, double b_norm, const JacobiOptions& options,
                     ProgressLine& progress, const std::function<void(double)>& on_residual = {});

@@ -60,7 +60,7 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
 }  // namespace
 
 void SchwarzOptions::check() const {
-  AsyncOptions::check();
+  settings().check();
   static_cast<void>(problem());
   if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
     throw InputError("--coarse: found " + coarse +
@@ -68,9 +68,14 @@ void SchwarzOptions::check() const {
   if (checkpoints.is_used() && fixed_seconds > 0)
     throw InputError(
         "--seconds: found with --checkpoint or --restart; expected a run until converged");
-  if (waits_in_turn() && (!is_sync() || transport != "two-sided"))
-    throw InputError("--wait: found wait with --variant " + variant + ", --transport " + transport +
-                     "; expected it with sync over two-sided only");
+}
+
+library::IterationSettings SchwarzOptions::settings() const {
+  library::IterationSettings settings = AsyncOptions::settings();
+  settings.check_period = 1;  // residuals as last computed cost nothing
+  settings.fixed_seconds = fixed_seconds;
+  if (wait == "wait") settings.wait = solver::HaloWait::each;
+  return settings;
 }
 
 solver::SchwarzProblem SchwarzOptions::problem() const {

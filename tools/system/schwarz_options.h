@@ -25,9 +25,10 @@ struct SchwarzOptions : AsyncOptions {
 
   bool has_alpha() const { return alpha != "auto" && alpha != "search"; }
   bool has_coarse() const { return coarse != "none"; }
-  bool waits_in_turn() const { return wait == "wait"; }
   /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;
+  /// Throws comm_thread::InputError.
+  library::IterationSettings settings() const;
   /// Throws comm_thread::InputError where options do not go together.
   void check() const;
 };

@@ -10,20 +10,14 @@
 
 #include <fmt/format.h>
 
-#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/error_agreement.h"
-#include "comm_thread/termination/detector_kind.h"
+#include "library/solve/sweep_run.h"
 #include "solver/checkpoint/system_checksum.h"
-#include "solver/sweep/async_iteration.h"
-#include "solver/sweep/disturbance.h"
-#include "solver/sweep/sync_iteration.h"
 #include "solver/tiles/async_two_level.h"
 #include "solver/tiles/box.h"
 #include "solver/tiles/robin_parameter.h"
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "spmv/modes/mode.h"
-#include "tools/system/start_residual.h"
 
 namespace weft::tools {
 namespace {
@@ -92,7 +86,7 @@ SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
     : job_(job),
       problem_(options.problem()),
       partition_(options.tiles_per_side, job.world().size()) {
-  options.check_faults(job.world().size(), "rank");
+  options.settings().check_faults(job.world().size(), "rank");
 }
 
 std::string SchwarzSystem::name() const {
@@ -224,37 +218,13 @@ solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
                                                const SchwarzOptions& options,
                                                ProgressLine& progress,
                                                solver::Checkpoints* checkpoints) {
-  const double b_norm = collective_start_residual(job_, sweeper);
-  const solver::Disturbance disturbance(options.parsed_faults(), job_.world().rank());
-  const auto show = [&](std::int64_t iteration, double residual) {
-    progress.update(iteration, residual);
-  };
-  if (options.is_sync()) {
-    solver::SyncIteration iteration(
-        job_.comm_thread_world(), job_.comm_thread(), sweeper,
-        {.mode = *spmv::parse_mode(options.mode),
-         .transport = comm_thread::transport_choice(options.transport),
-         .wait = options.waits_in_turn() ? solver::HaloWait::each : solver::HaloWait::all,
-         .max_iterations = options.max_iterations,
-         .check_period = 1,
-         .fixed_seconds = options.fixed_seconds,
-         .disturbance = disturbance,
-         .checkpoints = checkpoints,
-         .on_check = show});
-    return iteration.run(b_norm);
-  }
-  solver::AsyncIteration iteration(
-      job_.comm_thread_world(), job_.comm_thread(), sweeper,
-      {.transport = comm_thread::transport_choice(options.transport),
-       .max_in_flight = options.max_in_flight,
-       .contribution_period = 1,  // residuals as last computed cost nothing
-       .detector = comm_thread::detector_kind(options.detector),
-       .max_iterations = options.max_iterations,
-       .fixed_seconds = options.fixed_seconds,
-       .disturbance = disturbance,
-       .checkpoints = checkpoints,
-       .on_contribution = show});
-  return iteration.run(b_norm);
+  const double b_norm =
+      library::collective_start_residual(job_.comm_thread_world(), job_.comm_thread(), sweeper);
+  return library::collective_sweep(
+      job_.comm_thread_world(), job_.comm_thread(), sweeper, options.settings(), b_norm,
+      {.checkpoints = checkpoints, .on_check = [&](std::int64_t iteration, double residual) {
+         progress.update(iteration, residual);
+       }});
 }
 
 }  // namespace weft::tools

@@ -79,6 +79,19 @@ WEFT_C_EXPORT int weft_job_rank(const weft_job* job);
 WEFT_C_EXPORT int weft_job_size(const weft_job* job);
 WEFT_C_EXPORT int weft_job_thread_count(const weft_job* job);
 
+/* Where a thread of this rank is (weft::ThreadPlace). */
+typedef struct weft_thread_place {
+  int thread; /* compute thread, or -1 for the communication thread */
+  int planned_cpu; /* as the operating system numbers hardware threads */
+  int last_cpu; /* the one it ran on last; -1: not known */
+} weft_thread_place;
+/* Asks every thread of this rank where it is. `count`: their number, of which at most `room` are
+   written to `places`. Not collective. */
+WEFT_C_EXPORT int weft_job_audit(const weft_job* job, weft_thread_place* places, int room,
+                                 int* count);
+/* What there is to know about the placement of threads, a line each. Lives until the next call. */
+WEFT_C_EXPORT const char* weft_job_findings(const weft_job* job);
+
 /* Rows per block: no row moves where each rank begins at a multiple (Matrix::row_block). */
 WEFT_C_EXPORT int64_t weft_row_block(int64_t row_count);
 
@@ -124,6 +137,7 @@ WEFT_C_EXPORT void weft_matrix_destroy(weft_matrix* matrix);
 
 WEFT_C_EXPORT int64_t weft_matrix_row_count(const weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_local_row_count(const weft_matrix* matrix);
+WEFT_C_EXPORT int64_t weft_matrix_nonzero_count(const weft_matrix* matrix);
 /* The number of row `local` of this rank; -1 outside of 0 ... local_row_count - 1. */
 WEFT_C_EXPORT int64_t weft_matrix_global_row(const weft_matrix* matrix, int64_t local);
 /* New values in the places of weft_matrix_from_rows. Collective. */
@@ -191,8 +205,53 @@ WEFT_C_EXPORT int weft_solve(weft_solver* solver, const double* b, double* x, in
    Collective. */
 WEFT_C_EXPORT int weft_solve_block(weft_solver* solver, const double* b, double* x, int count,
                                    int from_guess, weft_report* reports);
+/* z = M r with the preconditioner alone. Shape: r, z: [local_row_count]. Collective. */
+WEFT_C_EXPORT int weft_solver_precondition(weft_solver* solver, const double* r, double* z);
+/* Makes the preconditioner again at the next solve. */
+WEFT_C_EXPORT void weft_solver_renew_preconditioner(weft_solver* solver);
 /* The last report as a JSON object; "" before the first. Lives until the next solve. */
 WEFT_C_EXPORT const char* weft_solver_report_json(const weft_solver* solver);
+
+/* One rank's part of an iteration x <- F(x) of the caller (weft::UserIteration). `halo`: what the
+   neighbours have sent, in their order. Functions must not communicate. */
+typedef struct weft_neighbour {
+  int rank;
+  int64_t send_count; /* values that it needs of this rank */
+  int64_t receive_count; /* values that this rank needs of it */
+} weft_neighbour;
+typedef struct weft_user_iteration {
+  const weft_neighbour* neighbours; /* [neighbour_count], ascending ranks; copied */
+  int64_t neighbour_count;
+  void (*pack)(const double* x, int64_t neighbour, double* out, void* user);
+  void (*update)(const double* x, const double* halo, double* next, void* user);
+  double (*residual_square)(const double* x, const double* halo, void* user);
+  void* user; /* passed to the functions */
+} weft_user_iteration;
+
+/* Outcome of an iteration (weft::IterationReport). */
+typedef struct weft_iteration_report {
+  int status; /* enum weft_status */
+  int64_t iterations; /* of this rank */
+  double residual;
+  double seconds;
+  int64_t verdicts; /* without waiting, and below */
+  int64_t failed_verifications;
+  double detection_delay_seconds;
+  int64_t messages_sent;
+  int64_t messages_received;
+} weft_iteration_report;
+
+typedef struct weft_iteration weft_iteration;
+/* `options` as of `weft jacobi`: "--variant async --tolerance 1e-8 ..." (weft::Iteration).
+   Collective. */
+WEFT_C_EXPORT int weft_iteration_create(const weft_job* job,
+                                        const weft_user_iteration* user_iteration,
+                                        const char* options, weft_iteration** iteration);
+WEFT_C_EXPORT void weft_iteration_destroy(weft_iteration* iteration);
+/* Iterates from x until the residual is below tolerance times scale. Shape: x: [count]. `report`
+   may be NULL. Collective. */
+WEFT_C_EXPORT int weft_iteration_run(weft_iteration* iteration, double* x, int64_t count,
+                                     double scale, weft_iteration_report* report);
 
 #ifdef __cplusplus
 }

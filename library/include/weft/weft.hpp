@@ -368,7 +368,8 @@ class WEFT_EXPORT Solver {
   /// `solve` for each. Conjugate gradients (method=cg) with a matrix in CRS take 8, 4 or 2 at a
   /// time: they read it once for all, and send one message where `solve` sends one for each. Other
   /// methods, stored stencils, operators without a matrix, null spaces, monitors and max-seconds
-  /// take one after another.
+  /// take one after another; so do matrices with fewer than 8 entries a row and more than 50 000
+  /// rows a rank, which are quicker so.
   ///
   ///     3 vectors a b c:    a0 b0 c0  a1 b1 c1  a2 b2 c2 …      as a NumPy array of shape (n, 3)
   ///
@@ -431,10 +432,12 @@ struct IterationReport {
 /// An iteration of the caller on weft's channels, detectors and threads: the same code waits for
 /// the other ranks in every sweep, or not at all.
 ///
-/// `options`, as of `weft jacobi`: variant (sync, async, racy), mode, transport, detector,
-/// tolerance, max-iterations, check-period, halo-period, in-flight. With `async` a rank sweeps with
-/// the newest whole message of each neighbour, with `racy` with whatever mixture has come; when the
-/// detector says that all are done, fresh halos are exchanged and the true residual decides.
+/// `options`, as of `weft jacobi`, which runs here, too: variant (sync, async, racy), mode,
+/// transport, wait (waitall, wait), detector, tolerance, max-iterations, seconds, check-period,
+/// halo-period (a number or auto), in-flight, inject (faults, with commas between). With `async` a
+/// rank sweeps with the newest whole message of each neighbour, with `racy` with whatever mixture
+/// has come; when the detector says that all are done, fresh halos are exchanged and the true
+/// residual decides.
 class WEFT_EXPORT Iteration {
  public:
   /// Collective. Throws Error, on every rank where neighbours do not agree.

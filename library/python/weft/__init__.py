@@ -121,11 +121,28 @@ def _options(options: dict[str, Any]) -> dict[str, str]:
     return {name: _text(value) for name, value in options.items() if value is not None}
 
 
-def _vector(values: Any, count: int, what: str) -> Array:
-    array = np.ascontiguousarray(values, dtype=np.float64)
+def _agree(of_job: Job, fault: str) -> None:
+    """Raises InputError on every rank with the fault of the first rank that has one."""
+    if of_job.size > 1:
+        fault = of_job._job.first_fault(fault)
+    if fault:
+        raise InputError(fault)
+
+
+def _real(values: Any) -> Array:
+    """As doubles; what is complex is kept, for `_fault_of_type`."""
+    array = np.asarray(values)
+    return np.ascontiguousarray(array, dtype=None if array.dtype.kind == "c" else np.float64)
+
+
+def _fault_of_type(array: Any, what: str) -> str:
+    return "" if array.dtype.kind != "c" else f"{what}: found complex numbers; expected real ones"
+
+
+def _fault_of_vector(array: Array, count: int, what: str) -> str:
     if array.size != count or array.ndim > 2 or (array.ndim == 2 and 1 not in array.shape):
-        raise InputError(f"{what}: found the shape {array.shape}; expected ({count},)")
-    return array.reshape(count)
+        return f"{what}: found the shape {array.shape}; expected ({count},)"
+    return _fault_of_type(array, what)
 
 
 def _is_block(values: Any) -> bool:
@@ -149,6 +166,7 @@ class Matrix:
             self._matrix = self._of_operator(A)
             return
         rows = scipy.sparse.csr_matrix(A)
+        _agree(self.job, _fault_of_type(rows, "A"))
         self._is_whole = self.job.size > 1 and rows.shape[0] == rows.shape[1]
         if self._is_whole:
             block = _weft.row_block(rows.shape[0])
@@ -163,9 +181,9 @@ class Matrix:
             np.ascontiguousarray(rows.indptr, dtype=np.int64),
             np.ascontiguousarray(rows.indices, dtype=np.int64),
             np.ascontiguousarray(rows.data, dtype=np.float64), _options(options))
-        if self._matrix.row_count != rows.shape[1]:
-            raise InputError(f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; "
-                             "expected a square matrix")
+        _agree(self.job, "" if self._matrix.row_count == rows.shape[1] else
+               f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; expected a "
+               "square matrix")
 
     def _of_operator(self, A: scipy.sparse.linalg.LinearOperator) -> Any:
         if self.job.size > 1:
@@ -255,17 +273,19 @@ class Matrix:
         return self._whole(y)
 
     def _own(self, vector: Any, what: str) -> Array:
-        """This rank's part of a vector of the caller."""
-        if self._is_whole:
-            return _vector(vector, self.shape[0], what)[self._begin:self._end].copy()
-        return _vector(vector, self.local_row_count, what)
+        """This rank's part of a vector of the caller. Collective."""
+        count = self.shape[0] if self._is_whole else self.local_row_count
+        array = _real(vector)
+        _agree(self.job, _fault_of_vector(array, count, what))
+        array = array.reshape(count)
+        return array[self._begin:self._end].copy() if self._is_whole else array
 
     def _own_block(self, block: Any, what: str) -> Array:
-        """This rank's rows of several vectors, in memory row by row."""
+        """This rank's rows of several vectors, in memory row by row. Collective."""
         count = self.shape[0] if self._is_whole else self.local_row_count
-        array = np.ascontiguousarray(block, dtype=np.float64)
-        if array.shape[0] != count:
-            raise InputError(f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
+        array = _real(block)
+        _agree(self.job, _fault_of_type(array, what) if array.shape[:1] == (count,) else
+               f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
         return array[self._begin:self._end].copy() if self._is_whole else array
 
     def _whole_block(self, own: Array) -> Array:
@@ -398,8 +418,8 @@ class Solver:
         if _is_block(b):
             block = self.matrix._own_block(b, "b")
             start = np.zeros_like(block) if x0 is None else self.matrix._own_block(x0, "x0").copy()
-            if start.shape != block.shape:
-                raise InputError(f"x0: found the shape {start.shape}; expected {block.shape}")
+            _agree(self.matrix.job, "" if start.shape == block.shape else
+                   f"x0: found the shape {start.shape}; expected {block.shape}")
             reports = self._solver.solve_block(block, start, block.shape[1], x0 is not None)
             return BlockResult(self.matrix._whole_block(start), [_report(each) for each in reports])
         own = self.matrix._own(b, "b")

@@ -137,6 +137,28 @@ TEST_CASE("BiCGStab begins again where its recurrence has lost the residual") {
   CHECK(found.report.relative_residual < 1e-14);
 }
 
+TEST_CASE("BiCGStab converges where a residual falls to nothing within one step") {
+  ReferenceMatrix a(10);  // its Krylov spaces are at most the whole space
+  for (int i = 0; i < 10; ++i) {
+    a[static_cast<std::size_t>(i)][i] = 2;
+    if (i > 0) a[static_cast<std::size_t>(i)][i - 1] = -1;
+  }
+  const auto world = Communicator::collective_world();
+  MatrixSystem system(world, a);
+  for (const std::string name : {"bicgstab", "bicgstab-pipelined"})
+    for (int k = 1; k <= 40; ++k) {
+      CAPTURE(name, k);
+      Vector b(10);
+      for (std::size_t i = 0; i < 10; ++i)
+        b[i] = 0.5 + 0.5 * std::sin(static_cast<double>(k) * static_cast<double>(i + 1));
+      KrylovMethod::Options options;
+      options.stop.tolerance = 1e-10;
+      const Solved found = solve(system, name, b, options);
+      CHECK(found.report.status == SolveStatus::converged);
+      CHECK(found.report.relative_residual < 1.1e-10);
+    }
+}
+
 TEST_CASE("BiCGStab solves zeros at once, ends after so many iterations and sees an overflow") {
   const ReferenceMatrix a = convection(8);
   const auto world = Communicator::collective_world();

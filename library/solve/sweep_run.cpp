@@ -1,0 +1,64 @@
+#include "library/solve/sweep_run.h"
+
+#include <cmath>
+
+#include "comm_thread/channels/landing.h"
+#include "comm_thread/engine/reproducible_sum.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/sweep/async_iteration.h"
+#include "solver/sweep/disturbance.h"
+#include "solver/sweep/sync_iteration.h"
+
+namespace weft::library {
+
+solver::IterationReport collective_sweep(const comm_thread::Communicator& communicator,
+                                         comm_thread::CommThread& comm_thread,
+                                         solver::Sweeper& sweeper,
+                                         const IterationSettings& settings, double b_norm,
+                                         const SweepHooks& hooks) {
+  settings.check();
+  const solver::Disturbance disturbance(settings.faults, communicator.rank());
+  if (settings.is_sync()) {
+    solver::SyncIteration iteration(communicator, comm_thread, sweeper,
+                                    {.mode = settings.mode,
+                                     .transport = settings.transport,
+                                     .wait = settings.wait,
+                                     .tolerance = settings.tolerance,
+                                     .max_iterations = settings.max_iterations,
+                                     .check_period = settings.sweeps_per_check(),
+                                     .fixed_seconds = settings.fixed_seconds,
+                                     .halo_period = settings.halo_period,
+                                     .disturbance = disturbance,
+                                     .checkpoints = hooks.checkpoints,
+                                     .on_check = hooks.on_check});
+    return iteration.run(b_norm);
+  }
+  solver::AsyncIteration iteration(
+      communicator, comm_thread, sweeper,
+      {.delivery = settings.variant == IterationVariant::racy ? comm_thread::Delivery::racy
+                                                              : comm_thread::Delivery::async,
+       .transport = settings.transport,
+       .max_in_flight = settings.max_in_flight,
+       .halo_period = settings.halo_period,
+       .contribution_period = settings.sweeps_per_check(),
+       .detector = settings.detector,
+       .tolerance = settings.tolerance,
+       .max_iterations = settings.max_iterations,
+       .fixed_seconds = settings.fixed_seconds,
+       .disturbance = disturbance,
+       .checkpoints = hooks.checkpoints,
+       .on_contribution = hooks.on_check});
+  return iteration.run(b_norm);
+}
+
+double collective_start_residual(const comm_thread::Communicator& communicator,
+                                 comm_thread::CommThread& comm_thread, solver::Sweeper& sweeper) {
+  comm_thread::ReproducibleSum square(communicator, comm_thread, sweeper.team().thread_count(), 1);
+  sweeper.team().run([&](const comm_thread::TeamThread& thread) {
+    sweeper.add_residual(thread, solver::SweepState::current, square.part(thread.index));
+    square.collective_reduce(thread);
+  });
+  return std::sqrt(square.result());
+}
+
+}  // namespace weft::library
