@@ -269,6 +269,7 @@ set(WEFT_LIBRARY_SOURCES
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
+    comm_thread/job/pulse.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
@@ -363,6 +364,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/job_trace.cpp
     tools/job/launcher_record.cpp
     tools/job/node_memory.cpp
+    tools/job/patience.cpp
     tools/job/progress_line.cpp
     tools/job/report.cpp
     tools/job/statistics.cpp
