@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/hdf5_array.h"
 #include "spmv/formats/hdf5_handle.h"
 #include "spmv/formats/hdf5_name.h"
+#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 namespace {
@@ -184,15 +184,7 @@ CsrSource open_hdf5_matrix(const std::string& path) {
 std::vector<double> collective_read_hdf5_vector(const Communicator& communicator,
                                                 const RowPartition& partition,
                                                 const std::string& path) {
-  std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
-  comm_thread::collective_attempt(communicator, [&] {
-    const NumberArray values = open_vector(path);
-    if (values.count != partition.row_count())
-      throw InputError(path + ": found a vector of length " + std::to_string(values.count) +
-                       "; expected length " + std::to_string(partition.row_count()));
-    values.read(partition.begin(communicator.rank()), own, "vector");
-  });
-  return own;
+  return collective_read_vector(communicator, partition, path, [&] { return open_vector(path); });
 }
 
 }  // namespace weft::spmv
