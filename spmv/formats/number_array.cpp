@@ -38,6 +38,12 @@ Bits bits_at(const std::byte* place) {
 
 constexpr const char* whole_number = "a whole number of 63 bits";
 
+template <std::unsigned_integral Bits>
+std::int64_t sign_extended(Bits bits) {
+  constexpr int shift = 64 - (8 * static_cast<int>(sizeof(Bits)));
+  return static_cast<std::int64_t>(std::uint64_t{bits} << shift) >> shift;
+}
+
 /// Calls work(tag of the unsigned type with the size, std::bool_constant of big-endian).
 template <class Work>
 void with_bits(const NumberType& type, const Work& work) {
@@ -141,7 +147,6 @@ void NumberArray::read(std::int64_t begin, std::span<double> values,
 void NumberArray::read(std::int64_t begin, std::span<std::int64_t> values,
                        const std::string& what) const {
   with_bits(type, [&]<class Bits, bool is_big_endian>(Bits, std::bool_constant<is_big_endian>) {
-    using Signed = std::make_signed_t<Bits>;
     if (type.kind == Kind::real && !values.empty()) fail(*this, begin, what, whole_number);
     const bool is_natural = type.kind == Kind::natural;
     for_pieces(*this, begin, std::ssize(values),
@@ -153,7 +158,7 @@ void NumberArray::read(std::int64_t begin, std::span<std::int64_t> values,
                          bits_at<Bits, is_big_endian>(bytes + i * std::int64_t{sizeof(Bits)}));
                  else
                    for (std::int64_t i = 0; i < size; ++i)
-                     to[i] = static_cast<Signed>(
+                     to[i] = sign_extended(
                          bits_at<Bits, is_big_endian>(bytes + i * std::int64_t{sizeof(Bits)}));
                  // Of naturals only those of 64 bits can be too large; they look negative then.
                  if (is_natural && sizeof(Bits) == 8)

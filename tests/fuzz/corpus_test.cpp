@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
@@ -60,12 +61,13 @@ std::string broken(std::string input, std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("every input of the corpus is read or refused, and so are 300 broken copies of it") {
+TEST_CASE("every input of the corpus is read or refused, and so are broken copies of it") {
   const std::vector<std::string> inputs = corpus();
   CHECK(inputs.size() > 20);
   std::mt19937 random(1);
   for (const std::string& input : inputs) {
     read(input);
-    for (int copy = 0; copy < 300; ++copy) read(broken(input, random));
+    const int copies = input.front() == 'h' ? 20 : 300;  // a process each
+    for (int copy = 0; copy < copies; ++copy) read(broken(input, random));
   }
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -55,23 +56,26 @@ class MemoryFile {
   int file_;
 };
 
-/// A name for the file in memory that ends as HDF5's do; removed with the process.
-class Hdf5Link {
+/// A file with a name: the library of HDF5 reads no others. In memory where there is such a folder;
+/// removed with the process.
+class NamedFile {
  public:
-  Hdf5Link() {
-    std::string folder = (std::filesystem::temp_directory_path() / "weft_fuzz_XXXXXX").string();
+  NamedFile() {
+    const std::filesystem::path memory = "/dev/shm";
+    const auto parent =
+        std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path();
+    std::string folder = (parent / "weft_fuzz_XXXXXX").string();
     if (!mkdtemp(folder.data())) std::abort();
     folder_ = folder;
   }
-  ~Hdf5Link() { std::filesystem::remove_all(folder_); }
-  Hdf5Link(const Hdf5Link&) = delete;
-  Hdf5Link& operator=(const Hdf5Link&) = delete;
+  ~NamedFile() { std::filesystem::remove_all(folder_); }
+  NamedFile(const NamedFile&) = delete;
+  NamedFile& operator=(const NamedFile&) = delete;
 
-  std::string to(const MemoryFile& file) const {
-    const std::filesystem::path link = folder_ / "input.h5";
-    std::filesystem::remove(link);
-    std::filesystem::create_symlink(file.path(), link);
-    return link.string();
+  std::string write(const std::string& bytes) const {
+    const std::filesystem::path path = folder_ / "input.h5";
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    return path.string();
   }
 
  private:
@@ -170,9 +174,8 @@ void parse_config(const std::string& bytes) {
 }
 
 void read_hdf5(const std::string& bytes) {
-  static const Hdf5Link link;
-  const MemoryFile file(bytes);
-  const std::string path = link.to(file);
+  static const NamedFile file;
+  const std::string path = file.write(bytes);
   if (weft::spmv::holds_hdf5_matrix(path))
     read_matrix(weft::spmv::open_hdf5_matrix(path));
   else
