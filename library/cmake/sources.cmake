@@ -212,6 +212,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/petsc_file.cpp
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
+    spmv/formats/vector_reader.cpp
     spmv/formats/zip_directory.cpp
     spmv/grid/diffusion_operator.cpp
     spmv/grid/grid_operator.cpp
