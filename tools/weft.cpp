@@ -203,7 +203,9 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "Environment:\n"
       "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
       "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
-      "weft COMMAND --help, or weft help COMMAND, tells more.");
+      "weft COMMAND --help, or weft help COMMAND, tells more. The options above may stand behind "
+      "a\n"
+      "command, too.");
   try {
     if (!wanted_thread_level())
       throw InputError(
