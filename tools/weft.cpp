@@ -36,7 +36,9 @@
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/launcher_record.h"
+#include "tools/job/patience.h"
 #include "tools/job/report.h"
+#include "tools/job/system_options.h"
 #include "tools/studies/study_command.h"
 
 namespace {
@@ -148,6 +150,16 @@ void add_config_options(CLI::App& program, bool& prints_config) {
       ->configurable(false);
 }
 
+/// --give-up-after, which every command takes.
+void add_patience_option(CLI::App& program) {
+  program
+      .add_option("--give-up-after", weft::tools::patience_seconds(),
+                  "end the job with exit code 5 when a rank has given no sign of life for so long")
+      ->check(weft::tools::fault_of_positive)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
 /// Every rank parses the same arguments; rank 0 speaks.
 int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
   int exit_code = 0;
@@ -171,6 +183,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   add_help_command(program, is_root);
   bool prints_config = false;
   add_config_options(program, prints_config);
+  add_patience_option(program);
   for (CLI::App* const command : program.get_subcommands({})) {
     command->fallthrough();
     for (CLI::App* const inner : command->get_subcommands({})) inner->fallthrough();
@@ -189,7 +202,9 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "Environment:\n"
       "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
       "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
-      "weft COMMAND --help, or weft help COMMAND, tells more.");
+      "weft COMMAND --help, or weft help COMMAND, tells more. The options above may stand behind "
+      "a\n"
+      "command, too.");
   try {
     if (!wanted_thread_level())
       throw InputError(

@@ -215,6 +215,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/petsc_file.cpp
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
+    spmv/formats/vector_reader.cpp
     spmv/formats/zip_directory.cpp
     spmv/grid/diffusion_operator.cpp
     spmv/grid/grid_operator.cpp
@@ -273,6 +274,7 @@ set(WEFT_LIBRARY_SOURCES
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
+    comm_thread/job/pulse.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
@@ -368,6 +370,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/job_trace.cpp
     tools/job/launcher_record.cpp
     tools/job/node_memory.cpp
+    tools/job/patience.cpp
     tools/job/progress_line.cpp
     tools/job/report.cpp
     tools/job/statistics.cpp
@@ -419,6 +422,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp
+    tools/system/memory_forecast.cpp
+    tools/system/memory_forecast.cpp
     tools/system/memory_forecast.cpp
     tools/system/ordered_matrix.cpp
     tools/system/schwarz_options.cpp

@@ -6,13 +6,16 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/rows/partition.h"
+#include "spmv/rows/thread_rows.h"
 
 namespace weft::spmv {
 namespace {
@@ -22,11 +25,14 @@ using comm_thread::ComputeTeam;
 using comm_thread::InputError;
 using comm_thread::TeamThread;
 
-constexpr std::int64_t piece_entries = 1 << 15;
+constexpr std::int64_t piece_entries = 1 << 14;
+constexpr std::int64_t short_piece_entries = 1 << 15;  // 128 KiB, which stay in a cache
 
-/// Where the rows [begin, end) begin among the nonzeros: [end - begin + 1].
+/// Where the rows [begin, end) begin among their nonzeros: [end - begin + 1]. In the file
+/// `nonzeros_before` others come first.
 struct RowOffsets {
-  std::vector<std::int64_t> at;
+  perfmodel::HugePageBuffer<std::int64_t> at;
+  std::int64_t nonzeros_before = 0;
 };
 
 [[noreturn]] void fail(const CsrSource& source, const std::string& complaint) {
@@ -50,45 +56,44 @@ void check_sizes(const CsrSource& source, int rank_count) {
 /// Throws where offsets do not ascend within the nonzeros. A rank reads its own rows only.
 RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,
                                    GlobalIndex begin, GlobalIndex end) {
-  RowOffsets offsets;
-  offsets.at.resize(static_cast<std::size_t>(end - begin + 1));
+  perfmodel::HugePageBuffer<std::int64_t> at(static_cast<std::size_t>(end - begin + 1));
   std::int64_t own = 0;
   comm_thread::collective_attempt(communicator, [&] {
     if (source.has_offsets) {
-      source.rows.read(begin, offsets.at, "row offsets");
+      source.rows.read(begin, at.span(), "row offsets");
     } else {
-      source.rows.read(begin, std::span(offsets.at).subspan(1), "row lengths");
-      for (std::size_t row = 1; row < offsets.at.size(); ++row) {
-        const std::int64_t length = offsets.at[row];
+      source.rows.read(begin, at.span().subspan(1), "row lengths");
+      for (std::size_t row = 1; row < at.size(); ++row) {
+        const std::int64_t length = at[row];
         if (length < 0 || length > source.nonzero_count)
           fail(source, "found a row of length " + std::to_string(length) + "; expected 0 to " +
                            std::to_string(source.nonzero_count));
-        offsets.at[row] += offsets.at[row - 1];
-        if (offsets.at[row] > source.nonzero_count)
+        at[row] += at[row - 1];
+        if (at[row] > source.nonzero_count)
           fail(source, "found more nonzeros in its rows than it says; expected as many");
       }
-      own = offsets.at.back();
+      own = at[at.size() - 1];
     }
   });
   if (!source.has_offsets) {
     const std::int64_t before = communicator.exclusive_prefix_sum(own);
-    for (std::int64_t& offset : offsets.at) offset += before;
+    for (std::int64_t& offset : at.span()) offset += before;
   }
   comm_thread::collective_attempt(communicator, [&] {
-    for (std::size_t row = 0; row < offsets.at.size(); ++row)
-      if (offsets.at[row] < (row > 0 ? offsets.at[row - 1] : 0) ||
-          offsets.at[row] > source.nonzero_count)
-        fail(source, "found row offset " + std::to_string(offsets.at[row]) +
+    for (std::size_t row = 0; row < at.size(); ++row)
+      if (at[row] < (row > 0 ? at[row - 1] : 0) || at[row] > source.nonzero_count)
+        fail(source, "found row offset " + std::to_string(at[row]) +
                          "; expected offsets that ascend from 0 to " +
                          std::to_string(source.nonzero_count));
     const bool is_first = begin == 0 && begin < end;
     const bool is_last = end == source.row_count && begin < end;
-    if ((is_first && offsets.at.front() != 0) ||
-        (is_last && offsets.at.back() != source.nonzero_count))
+    if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
       fail(source, "found rows that do not have the " + std::to_string(source.nonzero_count) +
                        " nonzeros of the file; expected them to begin at 0 and end there");
   });
-  return offsets;
+  const std::int64_t before = at[0];
+  for (std::int64_t& offset : at.span()) offset -= before;
+  return {std::move(at), before};
 }
 
 RowPartition collective_partition(const Communicator& communicator, const CsrSource& source,
@@ -108,6 +113,12 @@ RowPartition collective_partition(const Communicator& communicator, const CsrSou
   return RowPartition::by_nonzeros(rows, communicator.size(), nonzeros);
 }
 
+void check_column(const CsrSource& source, std::int64_t column) {
+  if (column < 0 || column >= source.row_count)
+    fail(source, "found column " + std::to_string(column) + "; expected 0 to " +
+                     std::to_string(source.row_count - 1));
+}
+
 /// Calls take(row, column, place among the nonzeros) for the rows [first, last) of this rank.
 template <class TakePiece>
 void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t first,
@@ -116,33 +127,26 @@ void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t
   for (std::size_t row = first; row < last;) {
     std::size_t end = row + 1;
     while (end < last && offsets.at[end + 1] - offsets.at[row] <= piece_entries) ++end;
-    const std::int64_t begin = offsets.at[row];
-    columns.resize(static_cast<std::size_t>(offsets.at[end] - begin));
-    source.columns.read(begin, columns, "columns");
-    for (const std::int64_t column : columns)
-      if (column < 0 || column >= source.row_count)
-        fail(source, "found column " + std::to_string(column) + "; expected 0 to " +
-                         std::to_string(source.row_count - 1));
+    columns.resize(static_cast<std::size_t>(offsets.at[end] - offsets.at[row]));
+    source.columns.read(offsets.nonzeros_before + offsets.at[row], columns, "columns");
+    for (const std::int64_t column : columns) check_column(source, column);
     take_piece(row, end, columns);
     row = end;
   }
 }
 
-/// Runs `work(thread, first row, last row)` on the team; an InputError of any thread is thrown
-/// here.
+/// Runs `work(thread, first row, last row)` on the team, `cuts` saying who has which rows:
+/// [thread count + 1]; an InputError of any thread is thrown here.
 template <class Work>
-void run_checked(const ComputeTeam& team, bool is_parallel, std::size_t row_count,
-                 const Work& work) {
+void run_checked(const ComputeTeam& team, const std::vector<LocalIndex>& cuts, const Work& work) {
   std::mutex mutex;
   std::string fault;
   team.run([&](const TeamThread& thread) {
-    const int sharers = is_parallel ? thread.count : 1;
-    if (thread.index >= sharers) return;
-    const auto share =
-        comm_thread::share_of(static_cast<std::int64_t>(row_count), thread.index, sharers);
+    const auto index = static_cast<std::size_t>(thread.index);
+    if (cuts[index] == cuts[index + 1]) return;
     try {
-      work(thread.index, static_cast<std::size_t>(share.begin),
-           static_cast<std::size_t>(share.end));
+      work(thread.index, static_cast<std::size_t>(cuts[index]),
+           static_cast<std::size_t>(cuts[index + 1]));
     } catch (const InputError& error) {
       const std::lock_guard lock(mutex);
       fault = error.what();
@@ -151,53 +155,291 @@ void run_checked(const ComputeTeam& team, bool is_parallel, std::size_t row_coun
   if (!fault.empty()) throw InputError(fault);
 }
 
+/// All rows for thread 0.
+std::vector<LocalIndex> cuts_for_one(std::size_t row_count, int thread_count) {
+  std::vector<LocalIndex> cuts(static_cast<std::size_t>(thread_count) + 1,
+                               static_cast<LocalIndex>(row_count));
+  cuts[0] = 0;
+  return cuts;
+}
+
+/// Fills the matrix in one pass, where the columns of each row ascend, as programs write them.
+///
+/// A column of another rank first stands as −1 − its place in a list of the thread; when all are
+/// known, it becomes that of the halo.
+class OnePass {
+ public:
+  /// `offsets` outlive it. Throws InputError where there are too many rows for a rank.
+  OnePass(const CsrSource& source, const RowPartition& partition, int rank, RowOffsets& offsets,
+          const ComputeTeam& team)
+      : source_(source),
+        offsets_(offsets),
+        team_(team),
+        first_row_(partition.begin(rank)),
+        row_count_(static_cast<std::size_t>(partition.size(rank))),
+        finds_(static_cast<std::size_t>(team.thread_count())) {
+    if (row_count_ > static_cast<std::size_t>(std::numeric_limits<LocalIndex>::max()))
+      fail(source, "found more rows for one rank than 2147483647; use more ranks");
+    rows_.row_count = static_cast<LocalIndex>(row_count_);
+    const auto nonzeros = static_cast<std::size_t>(offsets.at[row_count_]);
+    rows_.columns = perfmodel::HugePageBuffer<LocalIndex>(nonzeros);
+    rows_.values = perfmodel::HugePageBuffer<double>(nonzeros);
+    cuts_ = cut_rows_for_threads(offsets.at.span(), RowPartition::block_size(partition.row_count()),
+                                 team.thread_count());
+  }
+
+  /// False where columns do not ascend: the matrix is of no use then.
+  bool read() {
+    if (!source_.is_parallel()) touch_first();
+    const auto cuts =
+        source_.is_parallel() ? cuts_ : cuts_for_one(row_count_, team_.thread_count());
+    run_checked(team_, cuts, [&](int thread, std::size_t begin, std::size_t end) {
+      read_columns(finds_[static_cast<std::size_t>(thread)], begin, end);
+    });
+    if (!std::ranges::all_of(finds_, &Finds::is_in_order)) return false;
+    run_checked(team_, cuts, [&](int, std::size_t begin, std::size_t end) {
+      const std::int64_t first = offsets_.at[begin];
+      source_.values.read(
+          offsets_.nonzeros_before + first,
+          {rows_.values.data() + first, static_cast<std::size_t>(offsets_.at[end] - first)},
+          "values");
+    });
+    number_halo();
+    return true;
+  }
+
+  /// Takes the offsets, too.
+  CrsMatrix take_rows() {
+    rows_.row_offsets = std::move(offsets_.at);
+    return std::move(rows_);
+  }
+  std::vector<GlobalIndex> take_halo_columns() { return std::move(halo_columns_); }
+
+ private:
+  /// What a thread has found in its rows.
+  struct Finds {
+    bool is_in_order = true;
+    std::vector<GlobalIndex> remote{};  // columns of other ranks, each once
+    std::unordered_map<GlobalIndex, LocalIndex> place{};  // of each in `remote`
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges{};  // of nonzeros, with some of them
+
+    LocalIndex place_of(GlobalIndex column) {
+      const auto [found, is_new] =
+          place.try_emplace(column, static_cast<LocalIndex>(remote.size()));
+      if (is_new) remote.push_back(column);
+      return found->second;
+    }
+  };
+
+  void touch_first() {
+    team_.run([&](const TeamThread& thread) {
+      const auto index = static_cast<std::size_t>(thread.index);
+      const std::int64_t begin = offsets_.at[static_cast<std::size_t>(cuts_[index])];
+      const std::int64_t end = offsets_.at[static_cast<std::size_t>(cuts_[index + 1])];
+      std::fill(rows_.columns.data() + begin, rows_.columns.data() + end, 0);
+      std::fill(rows_.values.data() + begin, rows_.values.data() + end, 0.0);
+    });
+  }
+
+  void read_columns(Finds& finds, std::size_t begin, std::size_t end) {
+    const NumberType& type = source_.columns.type;
+    if (type.kind == NumberType::Kind::integer && type.bytes == sizeof(LocalIndex) &&
+        source_.row_count <= std::numeric_limits<LocalIndex>::max())
+      read_short_columns(finds, begin, end);
+    else
+      read_long_columns(finds, begin, end);
+  }
+
+  /// Columns of 32 bits go straight to where they belong and are made local there, in short loops
+  /// that compilers make loops of vectors.
+  void read_short_columns(Finds& finds, std::size_t begin, std::size_t end) {
+    const auto& offsets = offsets_.at;
+    for (std::size_t row = begin; row < end;) {
+      std::size_t last = row + 1;
+      while (last < end && offsets[last + 1] - offsets[row] <= short_piece_entries) ++last;
+      const std::int64_t from = offsets[row];
+      const std::span<LocalIndex> columns{rows_.columns.data() + from,
+                                          static_cast<std::size_t>(offsets[last] - from)};
+      source_.columns.source->read(
+          source_.columns.offset +
+              (offsets_.nonzeros_before + from) * static_cast<std::int64_t>(sizeof(LocalIndex)),
+          std::as_writable_bytes(columns));
+      if (source_.columns.type.is_big_endian)
+        for (LocalIndex& column : columns)
+          column = static_cast<LocalIndex>(__builtin_bswap32(static_cast<std::uint32_t>(column)));
+      finds.is_in_order = finds.is_in_order && is_in_order(columns, row, last);
+      if (make_local(finds, columns)) finds.ranges.emplace_back(from, offsets[last]);
+      row = last;
+    }
+  }
+
+  /// True if the columns descend nowhere but between rows [row, last).
+  bool is_in_order(std::span<const LocalIndex> columns, std::size_t row, std::size_t last) const {
+    std::uint32_t descents = 0;
+    for (std::size_t k = 1; k < columns.size(); ++k)
+      descents += static_cast<std::uint32_t>(columns[k] <= columns[k - 1]);
+    const auto& offsets = offsets_.at;
+    for (const std::int64_t from = offsets[row]; row < last; ++row) {
+      const auto k = static_cast<std::size_t>(offsets[row] - from);
+      if (k > 0 && offsets[row + 1] > offsets[row])
+        descents -= static_cast<std::uint32_t>(columns[k] <= columns[k - 1]);
+    }
+    return descents == 0;
+  }
+
+  /// Returns whether there are columns of other ranks. Throws InputError where one is of no rank.
+  bool make_local(Finds& finds, std::span<LocalIndex> columns) const {
+    const auto first = static_cast<std::uint32_t>(first_row_);
+    const auto count = static_cast<std::uint32_t>(row_count_);
+    std::uint32_t has_remote = 0;
+    for (LocalIndex& column : columns) {
+      const std::uint32_t own = static_cast<std::uint32_t>(column) - first;
+      has_remote |= static_cast<std::uint32_t>(own >= count);
+      column = static_cast<LocalIndex>(own);
+    }
+    if (has_remote == 0) return false;
+    for (LocalIndex& column : columns) {
+      const auto own = static_cast<std::uint32_t>(column);
+      if (own < count) continue;
+      const auto global = static_cast<LocalIndex>(own + first);
+      check_column(source_, global);
+      column = -1 - finds.place_of(global);
+    }
+    return true;
+  }
+
+  void read_long_columns(Finds& finds, std::size_t begin, std::size_t end) {
+    read_pieces(source_, offsets_, begin, end,
+                [&](std::size_t row, std::size_t last, const std::vector<std::int64_t>& columns) {
+                  const std::int64_t from = offsets_.at[row];
+                  const std::int64_t to = offsets_.at[last];
+                  LocalIndex* const local = rows_.columns.data() + from;
+                  bool has_remote = false;
+                  for (; row < last; ++row) {
+                    GlobalIndex before = -1;
+                    for (std::int64_t k = offsets_.at[row] - from; k < offsets_.at[row + 1] - from;
+                         ++k) {
+                      const GlobalIndex column = columns[static_cast<std::size_t>(k)];
+                      finds.is_in_order &= column > before;
+                      before = column;
+                      const GlobalIndex own = column - first_row_;
+                      if (static_cast<std::uint64_t>(own) < row_count_) {
+                        local[k] = static_cast<LocalIndex>(own);
+                      } else {
+                        local[k] = -1 - finds.place_of(column);
+                        has_remote = true;
+                      }
+                    }
+                  }
+                  if (has_remote) finds.ranges.emplace_back(from, to);
+                });
+  }
+
+  void number_halo() {
+    for (const Finds& each : finds_)
+      halo_columns_.insert(halo_columns_.end(), each.remote.begin(), each.remote.end());
+    std::ranges::sort(halo_columns_);
+    halo_columns_.erase(std::unique(halo_columns_.begin(), halo_columns_.end()),
+                        halo_columns_.end());
+    if (std::ssize(halo_columns_) >= std::numeric_limits<LocalIndex>::max() - rows_.row_count)
+      fail(source_, "found more entries of x for one rank than 2147483647; use more ranks");
+    team_.run([&](const TeamThread& thread) {
+      const Finds& finds = finds_[static_cast<std::size_t>(thread.index)];
+      std::vector<LocalIndex> numbers;
+      for (const GlobalIndex column : finds.remote)
+        numbers.push_back(rows_.row_count +
+                          static_cast<LocalIndex>(std::ranges::lower_bound(halo_columns_, column) -
+                                                  halo_columns_.begin()));
+      for (const auto& [begin, end] : finds.ranges)
+        for (std::int64_t k = begin; k < end; ++k) {
+          LocalIndex& column = rows_.columns[static_cast<std::size_t>(k)];
+          if (column < 0) column = numbers[static_cast<std::size_t>(-1 - column)];
+        }
+    });
+  }
+
+  const CsrSource& source_;
+  RowOffsets& offsets_;
+  const ComputeTeam& team_;
+  GlobalIndex first_row_;
+  std::size_t row_count_;
+  CrsMatrix rows_;
+  std::vector<LocalIndex> cuts_;  // of the threads that will use the rows
+  std::vector<Finds> finds_;  // per thread
+  std::vector<GlobalIndex> halo_columns_;
+};
+
+/// In two passes, whatever the order of the columns.
+void assemble(const CsrSource& source, const RowOffsets& offsets, const ComputeTeam& team,
+              MatrixAssembly& assembly) {
+  const GlobalIndex first_row = assembly.first_row();
+  const auto row_count = static_cast<std::size_t>(assembly.end_row() - first_row);
+  const auto row_at = [&](std::size_t row) { return first_row + static_cast<GlobalIndex>(row); };
+  auto cuts = cuts_for_one(row_count, team.thread_count());
+  if (source.is_parallel())
+    for (int thread = 0; thread < team.thread_count(); ++thread)
+      cuts[static_cast<std::size_t>(thread)] = static_cast<LocalIndex>(
+          comm_thread::share_of(static_cast<std::int64_t>(row_count), thread, team.thread_count())
+              .begin);
+  run_checked(team, cuts, [&](int thread, std::size_t begin, std::size_t end) {
+    read_pieces(source, offsets, begin, end,
+                [&](std::size_t row, std::size_t last, const std::vector<std::int64_t>& columns) {
+                  const std::int64_t base = offsets.at[row];
+                  for (; row < last; ++row)
+                    for (std::int64_t k = offsets.at[row]; k < offsets.at[row + 1]; ++k)
+                      assembly.count(row_at(row), columns[static_cast<std::size_t>(k - base)],
+                                     thread);
+                });
+  });
+  assembly.allocate(team);
+  run_checked(team, cuts, [&](int, std::size_t begin, std::size_t end) {
+    std::vector<double> values;
+    read_pieces(source, offsets, begin, end,
+                [&](std::size_t row, std::size_t last, const std::vector<std::int64_t>& columns) {
+                  const std::int64_t base = offsets.at[row];
+                  values.resize(columns.size());
+                  source.values.read(offsets.nonzeros_before + base, values, "values");
+                  for (; row < last; ++row)
+                    for (std::int64_t k = offsets.at[row]; k < offsets.at[row + 1]; ++k) {
+                      const auto place = static_cast<std::size_t>(k - base);
+                      assembly.insert(row_at(row), columns[place], values[place]);
+                    }
+                });
+  });
+}
+
 }  // namespace
 
 DistributedMatrix collective_read_csr(const Communicator& communicator, const ComputeTeam& team,
                                       const CsrSource& source, PartitionBy partition_by) {
   comm_thread::collective_attempt(communicator, [&] { check_sizes(source, communicator.size()); });
   RowPartition partition = collective_partition(communicator, source, partition_by);
-  const GlobalIndex first_row = partition.begin(communicator.rank());
-  const auto row_count = static_cast<std::size_t>(partition.size(communicator.rank()));
-  const RowOffsets offsets = collective_read_offsets(
-      communicator, source, first_row, first_row + static_cast<GlobalIndex>(row_count));
-  const bool is_parallel = source.is_parallel();
+  const int rank = communicator.rank();
+  RowOffsets offsets =
+      collective_read_offsets(communicator, source, partition.begin(rank), partition.end(rank));
+  const auto attempt = [&](const auto& work) {
+    comm_thread::collective_attempt(communicator, [&] {
+      try {
+        work();
+      } catch (const std::bad_alloc&) {
+        fail(source, "the matrix needs more memory than there is; use more ranks");
+      }
+    });
+  };
+  std::optional<OnePass> one_pass;
+  bool is_complete = false;
+  attempt([&] {
+    one_pass.emplace(source, partition, rank, offsets, team);
+    is_complete = one_pass->read();
+  });
+  if (communicator.max(std::int64_t{is_complete ? 0 : 1}) == 0)
+    return {std::move(partition), rank, one_pass->take_rows(), one_pass->take_halo_columns(),
+            source.nonzero_count};
+  one_pass.reset();
   std::optional<MatrixAssembly> assembly;
-  const auto row_at = [&](std::size_t row) { return first_row + static_cast<GlobalIndex>(row); };
-  comm_thread::collective_attempt(communicator, [&] {
-    try {
-      assembly.emplace(std::move(partition), communicator.rank(), team.thread_count());
-      run_checked(
-          team, is_parallel, row_count, [&](int thread, std::size_t begin, std::size_t end) {
-            read_pieces(
-                source, offsets, begin, end,
-                [&](std::size_t row, std::size_t last, const std::vector<std::int64_t>& columns) {
-                  const std::int64_t base = offsets.at[row];
-                  for (; row < last; ++row)
-                    for (std::int64_t k = offsets.at[row]; k < offsets.at[row + 1]; ++k)
-                      assembly->count(row_at(row), columns[static_cast<std::size_t>(k - base)],
-                                      thread);
-                });
-          });
-      assembly->allocate(team);
-      run_checked(team, is_parallel, row_count, [&](int, std::size_t begin, std::size_t end) {
-        std::vector<double> values;
-        read_pieces(
-            source, offsets, begin, end,
-            [&](std::size_t row, std::size_t last, const std::vector<std::int64_t>& columns) {
-              const std::int64_t base = offsets.at[row];
-              values.resize(columns.size());
-              source.values.read(base, values, "values");
-              for (; row < last; ++row)
-                for (std::int64_t k = offsets.at[row]; k < offsets.at[row + 1]; ++k) {
-                  const auto place = static_cast<std::size_t>(k - base);
-                  assembly->insert(row_at(row), columns[place], values[place]);
-                }
-            });
-      });
-    } catch (const std::bad_alloc&) {
-      fail(source, "the matrix needs more memory than there is; use more ranks");
-    }
+  attempt([&] {
+    assembly.emplace(std::move(partition), rank, team.thread_count());
+    assemble(source, offsets, team, *assembly);
   });
   return std::move(*assembly).collective_finish(communicator, team);
 }

@@ -8,9 +8,9 @@
 
 namespace weft::spmv {
 
-/// The rows of this rank of a matrix in a file. Every thread reads its rows, the columns twice:
-/// once to find the halo, once to fill the finished matrix. Columns of a row may be in any order;
-/// duplicates are added up.
+/// The rows of this rank of a matrix in a file. Every thread reads the rows that it will work on,
+/// straight into the finished matrix. Columns of a row may be in any order, and duplicates are
+/// added up; where a row is not in ascending order, all of it is read again in two passes.
 ///
 /// Collective. Throws comm_thread::InputError, the same on every rank, where the file is
 /// inconsistent.

@@ -3,14 +3,16 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include <fmt/format.h>
 
-#include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/hdf5_array.h"
 #include "spmv/formats/hdf5_handle.h"
 #include "spmv/formats/hdf5_name.h"
+#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 namespace {
@@ -25,6 +27,7 @@ using hdf5::open_array;
 using hdf5::open_dataset;
 using hdf5::open_file;
 using hdf5::open_group;
+using hdf5::try_in_child;
 
 bool is_matrix(const Handle& group) {
   return group.is_open() && has(group, "data") && has(group, "indices") && has(group, "indptr");
@@ -133,18 +136,8 @@ NumberArray open_vector(const std::string& path) {
   return array;
 }
 
-}  // namespace
-
-std::string hdf5_version() {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  H5get_libversion(&major, &minor, &release);
-  return "HDF5 " + std::to_string(major) + "." + std::to_string(minor) + "." +
-         std::to_string(release);
-}
-
-bool holds_hdf5_matrix(const std::string& path) {
+/// True if the name is of a matrix.
+bool look_for_matrix(const std::string& path) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
   if (!name.object.empty()) return open_group(file, name.object).is_open();
@@ -154,9 +147,7 @@ bool holds_hdf5_matrix(const std::string& path) {
   });
 }
 
-std::int64_t hdf5_vector_length(const std::string& path) { return open_vector(path).count; }
-
-CsrSource open_hdf5_matrix(const std::string& path) {
+CsrSource open_csr(const std::string& path) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
   const Handle group = open_matrix(name, file);
@@ -181,18 +172,52 @@ CsrSource open_hdf5_matrix(const std::string& path) {
   return source;
 }
 
+/// The first and the last number, which lead the library through what leads to them.
+void touch(const NumberArray& array) {
+  array.check_size("numbers");
+  if (array.count == 0 || array.source->is_parallel()) return;
+  std::array<std::byte, 8> number{};
+  array.source->read(array.offset, number);
+  array.source->read(array.offset + 8 * (array.count - 1), number);
+}
+
+}  // namespace
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return "HDF5 " + std::to_string(major) + "." + std::to_string(minor) + "." +
+         std::to_string(release);
+}
+
+bool holds_hdf5_matrix(const std::string& path) {
+  try_in_child(Hdf5Name(path), [&] { look_for_matrix(path); });
+  return look_for_matrix(path);
+}
+
+std::int64_t hdf5_vector_length(const std::string& path) {
+  try_in_child(Hdf5Name(path), [&] { touch(open_vector(path)); });
+  return open_vector(path).count;
+}
+
+CsrSource open_hdf5_matrix(const std::string& path) {
+  try_in_child(Hdf5Name(path), [&] {
+    const CsrSource source = open_csr(path);
+    for (const NumberArray* const array : {&source.rows, &source.columns, &source.values})
+      touch(*array);
+  });
+  return open_csr(path);
+}
+
 std::vector<double> collective_read_hdf5_vector(const Communicator& communicator,
                                                 const RowPartition& partition,
                                                 const std::string& path) {
-  std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
-  comm_thread::collective_attempt(communicator, [&] {
-    const NumberArray values = open_vector(path);
-    if (values.count != partition.row_count())
-      throw InputError(path + ": found a vector of length " + std::to_string(values.count) +
-                       "; expected length " + std::to_string(partition.row_count()));
-    values.read(partition.begin(communicator.rank()), own, "vector");
+  return collective_read_vector(communicator, partition, path, [&] {
+    try_in_child(Hdf5Name(path), [&] { touch(open_vector(path)); });
+    return open_vector(path);
   });
-  return own;
 }
 
 }  // namespace weft::spmv

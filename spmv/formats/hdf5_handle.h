@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,12 @@ class Handle {
 
 /// Throws comm_thread::InputError, which names the file.
 [[noreturn]] void fail(const Hdf5Name& name, const std::string& complaint);
+
+/// Lets a child process do `look` first, whose result is dropped. Throws comm_thread::InputError
+/// where that crashes or does not end: the library (1.10) is not safe against damaged files. The
+/// child touches nothing but the library and the file, and Linux (from 5.12 on) leaves memory that
+/// a network card writes to with this process.
+void try_in_child(const Hdf5Name& name, const std::function<void()>& look);
 
 /// The library prints what goes wrong unless it is told not to.
 void keep_quiet();

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <concepts>
 #include <cstring>
-#include <limits>
+#include <type_traits>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 
@@ -18,41 +19,50 @@ using Kind = NumberType::Kind;
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::int64_t piece_bytes = 64 << 10;
+/// Read at a time: stays in a cache until it has been converted.
+constexpr std::int64_t piece_bytes = 128 << 10;
+
+template <std::unsigned_integral Bits, bool is_big_endian>
+Bits bits_at(const std::byte* place) {
+  Bits bits{};
+  std::memcpy(&bits, place, sizeof(Bits));
+  if constexpr (!is_big_endian || sizeof(Bits) == 1)
+    return bits;
+  else if constexpr (sizeof(Bits) == 2)
+    return __builtin_bswap16(bits);
+  else if constexpr (sizeof(Bits) == 4)
+    return __builtin_bswap32(bits);
+  else
+    return __builtin_bswap64(bits);
+}
+
+constexpr const char* whole_number = "a whole number of 63 bits";
 
 template <std::unsigned_integral Bits>
-Bits bits_at(const std::byte* place, bool is_big_endian) {
-  std::array<std::byte, sizeof(Bits)> bytes;
-  std::memcpy(bytes.data(), place, sizeof(Bits));
-  if (is_big_endian) std::reverse(bytes.begin(), bytes.end());
-  return std::bit_cast<Bits>(bytes);
+std::int64_t sign_extended(Bits bits) {
+  constexpr int shift = 64 - (8 * static_cast<int>(sizeof(Bits)));
+  return static_cast<std::int64_t>(std::uint64_t{bits} << shift) >> shift;
 }
 
-/// Bits, zero-extended.
-std::uint64_t bits_of(const std::byte* place, const NumberType& type) {
+/// Calls work(tag of the unsigned type with the size, std::bool_constant of big-endian).
+template <class Work>
+void with_bits(const NumberType& type, const Work& work) {
+  const auto with_order = [&](auto bits) {
+    if (type.is_big_endian)
+      work(bits, std::true_type());
+    else
+      work(bits, std::false_type());
+  };
   switch (type.bytes) {
     case 1:
-      return bits_at<std::uint8_t>(place, false);
+      return with_order(std::uint8_t{});
     case 2:
-      return bits_at<std::uint16_t>(place, type.is_big_endian);
+      return with_order(std::uint16_t{});
     case 4:
-      return bits_at<std::uint32_t>(place, type.is_big_endian);
+      return with_order(std::uint32_t{});
     default:
-      return bits_at<std::uint64_t>(place, type.is_big_endian);
+      return with_order(std::uint64_t{});
   }
-}
-
-std::int64_t sign_extended(std::uint64_t bits, int bytes) {
-  const int shift = 64 - 8 * bytes;
-  return static_cast<std::int64_t>(bits << shift) >> shift;
-}
-
-double real_at(const std::byte* place, const NumberType& type) {
-  const std::uint64_t bits = bits_of(place, type);
-  if (type.kind == Kind::natural) return static_cast<double>(bits);
-  if (type.kind == Kind::integer) return static_cast<double>(sign_extended(bits, type.bytes));
-  return type.bytes == 4 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
-                         : std::bit_cast<double>(bits);
 }
 
 [[noreturn]] void fail(const NumberArray& array, std::int64_t index, const std::string& what,
@@ -61,18 +71,50 @@ double real_at(const std::byte* place, const NumberType& type) {
                    " is not " + expected + "; expected numbers that are");
 }
 
-/// Reads pieces and calls take(index, place of the number's bytes) for each number.
+/// Reads pieces and calls take(index of the first number, their bytes, how many) for each.
 template <class Take>
-void for_each(const NumberArray& array, std::int64_t begin, std::int64_t count, const Take& take) {
+void for_pieces(const NumberArray& array, std::int64_t begin, std::int64_t count,
+                const Take& take) {
   const auto bytes = static_cast<std::int64_t>(array.type.bytes);
   const std::int64_t most = piece_bytes / bytes;
-  std::array<std::byte, piece_bytes> piece;
+  std::vector<std::byte> piece(static_cast<std::size_t>(std::min(most, count) * bytes));
   for (std::int64_t done = 0; done < count;) {
     const std::int64_t now = std::min(most, count - done);
     array.source->read(array.offset + (begin + done) * bytes,
                        std::span(piece).first(static_cast<std::size_t>(now * bytes)));
-    for (std::int64_t i = 0; i < now; ++i) take(done + i, piece.data() + i * bytes);
+    take(done, piece.data(), now);
     done += now;
+  }
+}
+
+/// Throws where a value is infinite or none; `first` is the number of values[0].
+void check_finite(const NumberArray& array, std::int64_t first, std::span<const double> values,
+                  const std::string& what) {
+  // 0·x is 0, or not a number; several sums, so that the loop becomes one of vectors.
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> sums{};
+  std::size_t i = 0;
+  for (; i + lanes <= values.size(); i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += 0.0 * values[i + lane];
+  for (; i < values.size(); ++i) sums[0] += 0.0 * values[i];
+  if (std::ranges::all_of(sums, [](double sum) { return sum == 0; })) return;
+  for (i = 0; i < values.size(); ++i)
+    if (!std::isfinite(values[i]))
+      fail(array, first + static_cast<std::int64_t>(i), what, "finite");
+}
+
+/// Doubles, straight to where they belong: their bytes are put in order there.
+void read_doubles(const NumberArray& array, std::int64_t begin, std::span<double> values,
+                  const std::string& what) {
+  constexpr std::size_t most = piece_bytes / sizeof(double);
+  for (std::size_t done = 0; done < values.size(); done += most) {
+    const auto piece = values.subspan(done, std::min(most, values.size() - done));
+    const std::int64_t first = begin + static_cast<std::int64_t>(done);
+    array.source->read(array.offset + 8 * first, std::as_writable_bytes(piece));
+    if (array.type.is_big_endian)
+      for (double& value : piece)
+        value = std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+    check_finite(array, first, piece, what);
   }
 }
 
@@ -80,30 +122,49 @@ void for_each(const NumberArray& array, std::int64_t begin, std::int64_t count, 
 
 void NumberArray::read(std::int64_t begin, std::span<double> values,
                        const std::string& what) const {
-  if (type.kind == Kind::real && type.bytes == 8 && !type.is_big_endian) {
-    source->read(offset + 8 * begin, std::as_writable_bytes(values));
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!std::isfinite(values[i]))
-        fail(*this, begin + static_cast<std::int64_t>(i), what, "finite");
-    return;
-  }
-  for_each(*this, begin, std::ssize(values), [&](std::int64_t i, const std::byte* place) {
-    const double value = real_at(place, type);
-    if (!std::isfinite(value)) fail(*this, begin + i, what, "finite");
-    values[static_cast<std::size_t>(i)] = value;
+  if (type.kind == Kind::real && type.bytes == 8) return read_doubles(*this, begin, values, what);
+  with_bits(type, [&]<class Bits, bool is_big_endian>(Bits, std::bool_constant<is_big_endian>) {
+    using Signed = std::make_signed_t<Bits>;
+    for_pieces(*this, begin, std::ssize(values),
+               [&](std::int64_t first, const std::byte* bytes, std::int64_t size) {
+                 const auto to = values.subspan(static_cast<std::size_t>(first),
+                                                static_cast<std::size_t>(size));
+                 for (double& value : to) {
+                   const Bits bits = bits_at<Bits, is_big_endian>(bytes);
+                   bytes += sizeof(Bits);
+                   if (type.kind == Kind::natural)
+                     value = static_cast<double>(bits);
+                   else if (type.kind == Kind::integer)
+                     value = static_cast<double>(static_cast<Signed>(bits));
+                   else if constexpr (sizeof(Bits) == 4)
+                     value = std::bit_cast<float>(bits);
+                 }
+                 check_finite(*this, begin + first, to, what);
+               });
   });
 }
 
 void NumberArray::read(std::int64_t begin, std::span<std::int64_t> values,
                        const std::string& what) const {
-  for_each(*this, begin, std::ssize(values), [&](std::int64_t i, const std::byte* place) {
-    const std::uint64_t bits = bits_of(place, type);
+  with_bits(type, [&]<class Bits, bool is_big_endian>(Bits, std::bool_constant<is_big_endian>) {
+    if (type.kind == Kind::real && !values.empty()) fail(*this, begin, what, whole_number);
     const bool is_natural = type.kind == Kind::natural;
-    if (type.kind == Kind::real ||
-        (is_natural && bits > std::uint64_t{std::numeric_limits<std::int64_t>::max()}))
-      fail(*this, begin + i, what, "a whole number of 63 bits");
-    values[static_cast<std::size_t>(i)] =
-        is_natural ? static_cast<std::int64_t>(bits) : sign_extended(bits, type.bytes);
+    for_pieces(*this, begin, std::ssize(values),
+               [&](std::int64_t first, const std::byte* bytes, std::int64_t size) {
+                 std::int64_t* const to = values.data() + first;
+                 if (is_natural)
+                   for (std::int64_t i = 0; i < size; ++i)
+                     to[i] = static_cast<std::int64_t>(
+                         bits_at<Bits, is_big_endian>(bytes + i * std::int64_t{sizeof(Bits)}));
+                 else
+                   for (std::int64_t i = 0; i < size; ++i)
+                     to[i] = sign_extended(
+                         bits_at<Bits, is_big_endian>(bytes + i * std::int64_t{sizeof(Bits)}));
+                 // Of naturals only those of 64 bits can be too large; they look negative then.
+                 if (is_natural && sizeof(Bits) == 8)
+                   for (std::int64_t i = 0; i < size; ++i)
+                     if (to[i] < 0) fail(*this, begin + first + i, what, whole_number);
+               });
   });
 }
 

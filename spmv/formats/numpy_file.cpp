@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "spmv/formats/shared_output.h"
+#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 namespace {
@@ -180,15 +180,9 @@ std::string numpy_header(const std::string& type, const std::string& shape) {
 std::vector<double> collective_read_numpy_vector(const comm_thread::Communicator& communicator,
                                                  const RowPartition& partition,
                                                  const std::string& path) {
-  std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
-  comm_thread::collective_attempt(communicator, [&] {
-    const NumberArray values = open_numpy_array(std::make_shared<FileBytes>(path));
-    if (values.count != partition.row_count())
-      throw InputError(path + ": found a vector of length " + std::to_string(values.count) +
-                       "; expected length " + std::to_string(partition.row_count()));
-    values.read(partition.begin(communicator.rank()), own, "vector");
+  return collective_read_vector(communicator, partition, path, [&] {
+    return open_numpy_array(std::make_shared<FileBytes>(path));
   });
-  return own;
 }
 
 void collective_write_numpy_vector(const comm_thread::Communicator& communicator,

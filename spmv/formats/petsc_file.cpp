@@ -6,10 +6,10 @@
 #include <limits>
 #include <memory>
 
-#include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/csr_output.h"
 #include "spmv/formats/shared_output.h"
+#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 namespace {
@@ -99,19 +99,13 @@ CsrSource open_petsc_matrix(const std::string& path) {
 std::vector<double> collective_read_petsc_vector(const Communicator& communicator,
                                                  const RowPartition& partition,
                                                  const std::string& path) {
-  std::vector<double> own(static_cast<std::size_t>(partition.size(communicator.rank())));
-  comm_thread::collective_attempt(communicator, [&] {
+  return collective_read_vector(communicator, partition, path, [&] {
     const auto file = std::make_shared<FileBytes>(path);
     const PetscHeader header = read_header(file, vector_id, 2, "a vector");
-    const std::int64_t length = header.numbers[1];
-    if (length != partition.row_count())
-      throw InputError(path + ": found a vector of length " + std::to_string(length) +
-                       "; expected length " + std::to_string(partition.row_count()));
-    const NumberArray values{file, 2 * header.index_bytes, length, value_type};
+    const NumberArray values{file, 2 * header.index_bytes, header.numbers[1], value_type};
     values.check_size("vector");
-    values.read(partition.begin(communicator.rank()), own, "vector");
+    return values;
   });
-  return own;
 }
 
 void collective_write_petsc_matrix(const Communicator& communicator,

@@ -1,5 +1,6 @@
 // Wrong input is an InputError or a TextFault, nothing else: no crash, and no allocation that the
-// size of the input does not justify (-malloc_limit_mb).
+// size of the input does not justify (-malloc_limit_mb). The first byte of an input chooses the
+// reader; with WEFT_FUZZ_READER=LETTER all go to one.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,6 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +23,7 @@
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/files/text_fault.h"
+#include "spmv/formats/hdf5_file.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
 #include "spmv/formats/scipy_file.h"
@@ -49,6 +54,32 @@ class MemoryFile {
 
  private:
   int file_;
+};
+
+/// A file with a name: the library of HDF5 reads no others. In memory where there is such a folder;
+/// removed with the process.
+class NamedFile {
+ public:
+  NamedFile() {
+    const std::filesystem::path memory = "/dev/shm";
+    const auto parent =
+        std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path();
+    std::string folder = (parent / "weft_fuzz_XXXXXX").string();
+    if (!mkdtemp(folder.data())) std::abort();
+    folder_ = folder;
+  }
+  ~NamedFile() { std::filesystem::remove_all(folder_); }
+  NamedFile(const NamedFile&) = delete;
+  NamedFile& operator=(const NamedFile&) = delete;
+
+  std::string write(const std::string& bytes) const {
+    const std::filesystem::path path = folder_ / "input.h5";
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    return path.string();
+  }
+
+ private:
+  std::filesystem::path folder_;
 };
 
 constexpr std::int64_t most_numbers = 1 << 12;
@@ -142,6 +173,15 @@ void parse_config(const std::string& bytes) {
   CommandLine().parse({file.path(), "--config"});
 }
 
+void read_hdf5(const std::string& bytes) {
+  static const NamedFile file;
+  const std::string path = file.write(bytes);
+  if (weft::spmv::holds_hdf5_matrix(path))
+    read_matrix(weft::spmv::open_hdf5_matrix(path));
+  else
+    weft::spmv::hdf5_vector_length(path);
+}
+
 void read(unsigned char reader, const std::string& bytes) {
   switch (reader) {
     case 'o':
@@ -159,6 +199,8 @@ void read(unsigned char reader, const std::string& bytes) {
     case 'n':
       return read_reals(weft::spmv::open_numpy_array(
           std::make_shared<weft::spmv::FileBytes>(MemoryFile(bytes).path())));
+    case 'h':
+      return read_hdf5(bytes);
     case 's': {
       const MemoryFile file(bytes);
       return read_matrix(weft::spmv::open_scipy_matrix(file.path()));
@@ -177,8 +219,10 @@ void read(unsigned char reader, const std::string& bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
+  static const char* const only = std::getenv("WEFT_FUZZ_READER");
+  const unsigned char reader = only && *only ? static_cast<unsigned char>(*only) : data[0];
   try {
-    read(data[0], std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+    read(reader, std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
   } catch (const weft::comm_thread::InputError&) {
   } catch (const weft::spmv::TextFault&) {
   } catch (const CLI::Error&) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -313,6 +314,41 @@ TEST_CASE("what a rank that is killed leaves in memory is removed, and what othe
   CHECK_FALSE(fs::exists(left));
   CHECK(fs::exists(used));
   fs::remove(used);
+}
+
+TEST_CASE("a rank that stops for good ends the job in the time given, whatever the others do") {
+  const std::string sweeps =
+      "jacobi poisson3d:64 --threads 1 --variant async --tolerance 1e-300 "
+      "--max-iterations 100000000";
+  for (const std::string& command : {endless, sweeps}) {
+    INFO(command);
+    const ScratchFolder folder;
+    ShellJob job(launch(2) + command + " --give-up-after 2 --checkpoint " + folder.path("state"));
+    CHECK(job.wait_for("iteration "));
+    CHECK(weft::tests::signal_rank_below(job.process(), 1, SIGSTOP));
+    const ProgramResult result = job.wait();
+    INFO(result.errors);
+    CHECK_FALSE(result.is_late);
+    CHECK(result.exit_code == 5);
+    const std::regex line(
+        "weft: rank 1 on [^ ]+ \\(process [0-9]+\\) has given no sign of life for 2 s; the job is "
+        "ended\n");
+    CHECK(std::regex_search(last_line(result.errors), line));
+    CHECK(std::ranges::count(result.errors, '\n') == 2);  // where it was, and who is lost
+  }
+}
+
+TEST_CASE("a launcher that is stopped itself loses no rank") {
+  ShellJob job(launch(2) +
+               "solve poisson3d:64 --threads 1 --tolerance 1e-300 --max-seconds 3 "
+               "--max-iterations 100000000 --give-up-after 1.5");
+  CHECK(job.wait_for("iteration "));
+  CHECK(kill(job.process(), SIGSTOP) == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  CHECK(kill(job.process(), SIGCONT) == 0);
+  const ProgramResult result = job.wait();
+  INFO(result.errors);
+  CHECK(result.exit_code == 6);
 }
 
 TEST_CASE("a killed rank is named, with an exit code of its own") {

@@ -356,6 +356,12 @@ TEST_CASE("a cut link and a stopped rank delay a run and change no bit; a killed
   CHECK(killed.exit_code == 5);
   CHECK(killed.errors.find("rank 1 was lost") != std::string::npos);
   CHECK(killed.errors.find("on n1") != std::string::npos);
+  const auto cut_off = run_shell(lab.line(endless + " --give-up-after 3") + " & job=$!; sleep 2; " +
+                                 lab.line("fault cut n1") + "; wait $job");
+  INFO(cut_off.errors);
+  CHECK(cut_off.exit_code == 5);
+  CHECK(cut_off.errors.find("weft: rank 1 on n1 (process ") != std::string::npos);
+  CHECK(cut_off.errors.find("has given no sign of life for 3 s") != std::string::npos);
   for (const auto& [fault, why] : std::vector<std::pair<std::string, std::string>>{
            {"kill n0", "there is no rank of weft on n0"},
            {"cut n2", "there is no host 'n2'"},
@@ -367,6 +373,48 @@ TEST_CASE("a cut link and a stopped rank delay a run and change no bit; a killed
     CHECK(refused.exit_code == 2);
     CHECK(refused.errors.find(why) != std::string::npos);
   }
+}
+
+TEST_CASE("a delay line loses as many frames as is asked for, and none when it is healed") {
+  if (!can_make_hosts()) return;
+  const Lab lab;
+  const auto up = lab.run("up --nodes 2 --latency 100us");
+  INFO(up.errors);
+  REQUIRE(up.exit_code == 0);
+  const ScratchFolder folder;
+  const std::string receive = folder.write("receive",
+                                           "import socket\n"
+                                           "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                                           "s.bind(('', 4711))\n"
+                                           "open('" +
+                                               folder.path("ready") +
+                                               "', 'w').close()\n"
+                                               "count = 0\n"
+                                               "while s.recv(16) != b'end':\n"
+                                               "    count += 1\n"
+                                               "print(count)\n");
+  const std::string send = folder.write("send",
+                                        "import socket, time\n"
+                                        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                                        "for i in range(600):\n"
+                                        "    s.sendto(b'x' if i < 400 else b'end', ('n1', 4711))\n"
+                                        "    time.sleep(0.0005)\n");
+  const auto received = [&] {
+    fs::remove(folder.path("ready"));
+    const auto run = run_shell(lab.line("exec n1 -- python3 " + receive) + " & until [[ -e " +
+                               folder.path("ready") + " ]]; do sleep 0.01; done; " +
+                               lab.line("exec n0 -- python3 " + send) + "; wait $!");
+    INFO(run.errors);
+    CHECK(run.exit_code == 0);
+    return std::atoi(run.output.c_str());
+  };
+  CHECK(received() == 400);
+  CHECK(lab.run("fault lose n1 50").exit_code == 0);
+  const int left = received();
+  CHECK(left > 130);
+  CHECK(left < 270);
+  CHECK(lab.run("fault heal n1").exit_code == 0);
+  CHECK(received() == 400);
 }
 
 TEST_CASE("what needs a lab says so while there is none") {

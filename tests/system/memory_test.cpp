@@ -35,9 +35,14 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("poisson3d:90");
   check_forecast("poisson3d:110 --operator stencil");
   check_forecast("poisson3d:80 --method gmres");
+  check_forecast("poisson3d:80 --method fgmres");
   check_forecast("poisson3d27:70 --method cg-pipelined");
   check_forecast("irregular:600000 --preconditioner jacobi");
   check_forecast("poisson3d:90 --preconditioner multigrid");
+  check_forecast("poisson2d:1000 --operator stencil --method multigrid");
+  check_forecast("diffusion3d:80,constant --operator stencil --method multigrid");
+  check_forecast("poisson3d:80 --preconditioner ilu0");
+  check_forecast("poisson3d:80 --partition metis");
   check_forecast("poisson3d:80 --preconditioner amg");
   check_forecast("elasticity3d:24 --preconditioner amg");
 }

@@ -1,4 +1,4 @@
-// lab_delay MICROSECONDS HOST...: the cables of tools/lab where they have a latency.
+// lab_delay CONTROL MICROSECONDS HOST...: the cables of tools/lab where they have a latency.
 //
 //   host's eth0 (TAP) ──► queue: MICROSECONDS ──► port of the switch (TAP) ──► bridge
 //   host's eth0 (TAP) ◄────────── at once ─────── port of the switch (TAP) ◄── bridge
@@ -6,6 +6,12 @@
 // HOST is a process of the host; cable I makes eth0 there and portI here. Both exist as long as
 // this program runs, until a signal ends it. All frames wait equally long, so one queue in the
 // order of arrival serves all cables. A frame that finds the queue full is lost, as in a switch.
+//
+// CONTROL is a FIFO that takes lines:
+//
+//   lose CABLE FRACTION SEED    from now on the cable loses this part of its frames, both ways,
+//   which
+//                               ones SEED says; 0: none
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
@@ -17,12 +23,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <exception>
+#include <random>
 #include <span>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -61,11 +71,30 @@ int open_tap(const std::string& name) {
   return file;
 }
 
+/// Says which frames a cable loses.
+class FrameLoss {
+ public:
+  FrameLoss() = default;
+  FrameLoss(double fraction, std::uint64_t seed) : fraction_(fraction), random_(seed) {}
+
+  bool takes_next() { return fraction_ > 0 && std::bernoulli_distribution(fraction_)(random_); }
+
+ private:
+  double fraction_ = 0;
+  std::mt19937_64 random_;
+};
+
 /// The two ends of the cable of one host.
 struct Cable {
   int host = -1;
   int port = -1;
+  FrameLoss loss{};
 };
+
+/// Both ends, so that it stays open when a writer has left.
+int open_control(const std::string& path) {
+  return check(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC), path);
+}
 
 std::vector<Cable> lay_cables(std::span<const std::string> hosts) {
   std::vector<Cable> cables;
@@ -89,17 +118,19 @@ void ask_for_precision() {
 
 class DelayLine {
  public:
-  DelayLine(std::vector<Cable> cables, nanoseconds delay)
-      : cables_(std::move(cables)), delay_(delay), buffer_(max_frame_bytes) {
+  DelayLine(std::vector<Cable> cables, nanoseconds delay, int control)
+      : cables_(std::move(cables)), delay_(delay), control_(control), buffer_(max_frame_bytes) {
     for (const Cable& cable : cables_) {
       polled_.push_back({cable.host, POLLIN, 0});
       polled_.push_back({cable.port, POLLIN, 0});
     }
+    polled_.push_back({control_, POLLIN, 0});
   }
 
   [[noreturn]] void run() {
     while (true) {
       wait();
+      if (polled_.back().revents) take_orders();
       for (std::size_t cable = 0; cable < cables_.size(); ++cable) {
         if (polled_[2 * cable].revents) delay_frames(cables_[cable]);
         deliver_due_frames();
@@ -134,21 +165,43 @@ class DelayLine {
     return std::span(buffer_).first(static_cast<std::size_t>(std::max(ssize_t{0}, bytes)));
   }
 
-  void delay_frames(const Cable& cable) {
+  void take_orders() {
+    std::array<char, 256> piece{};
+    const ssize_t count = read(control_, piece.data(), piece.size());
+    if (count > 0) orders_.append(piece.data(), static_cast<std::size_t>(count));
+    for (std::size_t end = 0; (end = orders_.find('\n')) != std::string::npos;) {
+      obey(orders_.substr(0, end));
+      orders_.erase(0, end + 1);
+    }
+  }
+
+  void obey(const std::string& order) {
+    std::istringstream words(order);
+    std::string what;
+    std::size_t cable = 0;
+    double fraction = 0;
+    std::uint64_t seed = 0;
+    if (words >> what >> cable >> fraction >> seed && what == "lose" && cable < cables_.size() &&
+        fraction >= 0 && fraction <= 1)
+      cables_[cable].loss = FrameLoss(fraction, seed);
+  }
+
+  void delay_frames(Cable& cable) {
     for (int count = 0; count < frames_at_a_time; ++count) {
       const auto frame = read_frame(cable.host);
       if (frame.empty()) return;
+      if (cable.loss.takes_next()) continue;
       if (queued_bytes_ + frame.size() > max_queued_bytes) continue;
       queued_bytes_ += frame.size();
       queue_.push_back({Clock::now() + delay_, cable.port, {frame.begin(), frame.end()}});
     }
   }
 
-  void pass_frames(const Cable& cable) {
+  void pass_frames(Cable& cable) {
     for (int count = 0; count < frames_at_a_time; ++count) {
       const auto frame = read_frame(cable.port);
       if (frame.empty()) return;
-      send(cable.host, frame);
+      if (!cable.loss.takes_next()) send(cable.host, frame);
     }
   }
 
@@ -167,6 +220,8 @@ class DelayLine {
 
   std::vector<Cable> cables_;
   nanoseconds delay_;
+  int control_;
+  std::string orders_;
   std::vector<std::byte> buffer_;
   std::vector<pollfd> polled_;
   std::deque<Frame> queue_;
@@ -185,12 +240,14 @@ void report_ready() {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
-  if (words.size() < 2) {
+  if (words.size() < 3) {
     std::fputs("lab_delay: a part of tools/lab; see tools/lab --help\n", stderr);
     return 2;
   }
   try {
-    DelayLine line(lay_cables(std::span(words).subspan(1)), microseconds(std::stol(words[0])));
+    const int control = open_control(words[0]);
+    DelayLine line(lay_cables(std::span(words).subspan(2)), microseconds(std::stol(words[1])),
+                   control);
     ask_for_precision();
     report_ready();
     line.run();

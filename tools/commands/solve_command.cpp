@@ -1,6 +1,7 @@
 #include "tools/commands/solve_command.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,12 +48,15 @@ using solver::SolveReport;
 /// What a run of the command tells of a solve while it goes on.
 class Watcher {
  public:
-  /// Lifetime: all outlive it.
+  using Forecast = std::function<MemoryForecast(const library::SolveSettings&)>;
+
+  /// `forecast_of`: of what has been chosen. Lifetime: all outlive it.
   Watcher(Job& job, double tolerance, const perfmodel::Stopwatch& watch,
-          const MemoryForecast& forecast, Timeline& timeline, SolveFacts& facts)
+          const MemoryForecast& forecast, Forecast forecast_of, Timeline& timeline,
+          SolveFacts& facts)
       : job_(job),
         watch_(watch),
-        without_factors_(forecast),
+        forecast_of_(std::move(forecast_of)),
         forecast_(forecast),
         timeline_(timeline),
         facts_(facts),
@@ -62,7 +66,9 @@ class Watcher {
   library::SolveHooks hooks() {
     return {.on_set_up =
                 [this](const library::SolveSettings& settings) {
-                  forecast_ = without_factors_;
+                  if (forecast_.bytes() > largest_.bytes()) largest_ = forecast_;
+                  forecast_ = forecast_of_(settings);
+                  collective_check_memory(job_, "--method " + settings.method, forecast_);
                   preconditioner_name_ = settings.preconditioner_name();
                 },
             .on_forecast = [this](double bytes) { collective_note_factors(bytes); },
@@ -78,7 +84,10 @@ class Watcher {
   void begin_with(ChosenSolver& solver) { solver_ = &solver; }
   void end() { progress_.clear(); }
 
-  const MemoryForecast& forecast() const { return forecast_; }
+  /// Of the choice that needs most.
+  const MemoryForecast& forecast() const {
+    return forecast_.bytes() < largest_.bytes() ? largest_ : forecast_;
+  }
   MultigridGrids& grids() { return *grids_; }
   const std::optional<ResidualHistory>& history() const { return history_; }  // of rank 0
   double schwarz_seconds_before() const { return schwarz_seconds_before_; }
@@ -106,8 +115,9 @@ class Watcher {
 
   Job& job_;
   const perfmodel::Stopwatch& watch_;
-  const MemoryForecast& without_factors_;
+  Forecast forecast_of_;
   MemoryForecast forecast_;
+  MemoryForecast largest_;  // of the choices before
   std::string preconditioner_name_;
   Timeline& timeline_;
   SolveFacts& facts_;
@@ -238,7 +248,17 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   facts.communication = collective_measure_communication(job, system.op());
   JobCheckpoints job_checkpoints(job, options.checkpoints);
   const solver::Checkpoints* const checkpoints = job_checkpoints.get();
-  Watcher watcher(job, options.stop.tolerance, watch, forecast, timeline, facts);
+  // `auto` has chosen; what the process had before is known from the first forecast.
+  const auto forecast_of = [&](const library::SolveSettings& chosen) {
+    SolveOptions with = options;
+    with.method = chosen.method;
+    with.preconditioner = chosen.preconditioner;
+    with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
+    MemoryForecast again = collective_forecast_solve(job, with, problem);
+    again.parts.front() = forecast.parts.front();
+    return again;
+  };
+  Watcher watcher(job, options.stop.tolerance, watch, forecast, forecast_of, timeline, facts);
   library::SolveHooks hooks = watcher.hooks();
   hooks.checkpoints = job_checkpoints.get();
   ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);

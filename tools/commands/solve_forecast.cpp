@@ -9,11 +9,23 @@ namespace {
 
 constexpr int restart_of_gmres = 30;
 
+/// Arrays of a rank's rows that multigrid without a matrix has beside those of problems in three
+/// dimensions, measured: a grid of two has a plane of halo on either side of its only one.
+double arrays_of_two_dimensions(const SolveOptions& options, const spmv::Problem& problem,
+                                int ranks) {
+  if (!options.is_matrix_free() || problem.kind != spmv::ProblemKind::poisson2d) return 0;
+  if (options.method == "multigrid") return 5;
+  return options.preconditioner != "multigrid" ? 0 : ranks > 1 ? 7 : 5;
+}
+
 /// Arrays of a rank's rows that the preconditioner has, measured for multigrid.
 double arrays_of_preconditioner(const SolveOptions& options, bool is_varying) {
   const double varying = is_varying ? 3 : 0;  // couplings of an operator without a matrix
   if (options.preconditioner == "multigrid" || (options.method == "multigrid" && is_varying))
-    return varying + (options.is_matrix_free() && !is_varying ? 2 : 4.2);
+    return (!is_varying                     ? 0
+            : options.method == "multigrid" ? 13.5
+                                            : 10) +
+           (options.is_matrix_free() && !is_varying ? 2 : 4.2);
   if (options.has_jacobi()) return varying + 2;
   return varying;
 }
@@ -74,6 +86,7 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   const double with_halo = 2;
   add_vectors(job, size,
               right_hand_side + of_method + arrays_of_preconditioner(options, is_varying) +
+                  arrays_of_two_dimensions(options, problem, job.world().size()) +
                   arrays_of_checkpoint(options, is_general),
               with_halo, forecast);
   if (options.preconditioner_name() == "amg")

@@ -86,13 +86,15 @@ std::string closest_option(const CLI::App& command, const std::string& word) {
   const std::string wanted = word.substr(0, word.find('='));
   std::string best;
   std::size_t least = std::max<std::size_t>(2, wanted.size() / 3) + 1;
-  for (const CLI::Option* const option : command.get_options())
-    for (const std::string& name : option->get_lnames()) {
-      const std::size_t found = distance(wanted, "--" + name);
-      if (found >= least) continue;
-      least = found;
-      best = "--" + name;
-    }
+  // Those of the program, such as --give-up-after, may stand behind a command, too.
+  for (const CLI::App* app = &command; app; app = app->get_parent())
+    for (const CLI::Option* const option : app->get_options())
+      for (const std::string& name : option->get_lnames()) {
+        const std::size_t found = distance(wanted, "--" + name);
+        if (found >= least) continue;
+        least = found;
+        best = "--" + name;
+      }
   return best;
 }
 

@@ -1,13 +1,13 @@
 #include "tools/job/job.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "tools/job/patience.h"
 
 namespace weft::tools {
 namespace {
@@ -29,11 +29,12 @@ double stall_seconds() {
 Job collective_start_job(const comm_thread::MpiSession& session, int threads, bool strict) {
   const auto world = comm_thread::Communicator::collective_world();
   comm_thread::JobOptions options{.threads = threads, .strict_placement = strict};
-  options.on_stall = [rank = world.rank()](const std::string& awaited, double seconds) {
-    std::fprintf(stderr, "weft: rank %d has been waiting for %.0f s: %s\n", rank, seconds,
-                 awaited.c_str());
-  };
   comm_thread::collective_attempt(world, [&] { options.stall_seconds = stall_seconds(); });
+  options.on_stall = [rank = world.rank(), first = options.stall_seconds](
+                         const std::string& awaited, double seconds) {
+    report_long_wait(rank, awaited, seconds, first);
+  };
+  start_signs_of_life(world.rank(), world.size());
   return Job(session, options);
 }
 

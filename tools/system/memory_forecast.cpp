@@ -30,7 +30,7 @@ constexpr double sliced_bytes_per_nonzero = 12.7;  // beside those: SELL, with p
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
 constexpr double order_bytes_per_nonzero = 14;
-constexpr double partition_bytes_per_nonzero = 20;
+constexpr double partition_bytes_per_nonzero = 25;
 // Columns, the sets that find them, send lists and messages; the vectors' own entries come on top.
 constexpr double bytes_per_halo_entry = 80;
 
@@ -118,12 +118,12 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
                                      least_exchange_bytes, most_exchange_bytes);
   const double reading = !size.is_text ? 0 : ranks == 1 ? file_bytes : exchange;
   // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
-  const double graph = !job.is_root()                 ? 0
-                       : options.partition == "metis" ? partition_bytes_per_nonzero
-                                                      : order_bytes_per_nonzero;
-  const double ordering = options.order != "given" || options.partition == "metis"
-                              ? std::max(matrix, graph * size.nonzeros)
-                              : 0;
+  const bool is_cut = options.partition == "metis";
+  const double graph = !job.is_root() || (is_cut && ranks == 1) ? 0
+                       : is_cut                                 ? partition_bytes_per_nonzero
+                                                                : order_bytes_per_nonzero;
+  const double ordering =
+      options.order != "given" || is_cut ? std::max(matrix, graph * size.nonzeros) : 0;
   const bool is_sliced =
       options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
@@ -147,6 +147,7 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
                         bool is_matrix_free, int ranks) {
   const double general = has_general_preconditioner ? 1 : 0;
   if (method == "gmres") return restart + 3 + general;
+  if (method == "fgmres") return 2 * restart + 3;
   if (method == "cg-one-reduction") return is_matrix_free ? 4 : 5 + general;
   if (method == "cg-pipelined") return 8 + 2 * general;
   if (method == "cg-pipelined-pr") return 6 + 2 * general;

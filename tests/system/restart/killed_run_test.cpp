@@ -36,21 +36,52 @@ std::vector<std::string> joined(std::vector<std::string> first,
   return first;
 }
 
-const std::vector<std::vector<std::string>> solves{
-    {"solve", "anisotropic3d:40,1,1,1e-3", "--method", "cg"},
-    {"solve", "anisotropic3d:60,1,1,1e-3", "--operator", "stencil", "--method", "cg-one-reduction"},
-    {"solve", "anisotropic3d:40,1,1,1e-3", "--method", "cg-pipelined", "--preconditioner",
-     "jacobi"},
-    {"solve", "anisotropic3d:40,1,1,1e-3", "--method", "gmres", "--restart", "20"},
-    {"solve", "anisotropic3d:30,1,1,1e-2", "--method", "bicgstab", "--preconditioner",
-     "schwarz:subdomains=12,overlap=1"},
-    {"solve", "poisson3d:100", "--operator", "stencil", "--method", "multigrid"},
-    {"solve", "anisotropic3d:40,1,1,1e-3", "--method", "minres", "--preconditioner", "amg"},
+/// What is run to its end, and where its result is then: x in a file of its own, or, of sweeps, the
+/// last checkpoint, which has x and the numbers of sweeps, in the order of the rows.
+struct Run {
+  std::vector<std::string> arguments;
+  bool is_sweep = false;
+
+  int exit_code() const { return is_sweep ? 3 : 0; }
 };
 
-}  // namespace
+const std::vector<Run> solves{
+    {{"solve", "anisotropic3d:40,1,1,1e-3", "--method", "cg"}},
+    {{"solve", "anisotropic3d:60,1,1,1e-3", "--operator", "stencil", "--method",
+      "cg-one-reduction"}},
+    {{"solve", "anisotropic3d:40,1,1,1e-3", "--method", "cg-pipelined", "--preconditioner",
+      "jacobi"}},
+    {{"solve", "anisotropic3d:40,1,1,1e-3", "--method", "gmres", "--restart", "20"}},
+    {{"solve", "anisotropic3d:30,1,1,1e-2", "--method", "bicgstab", "--preconditioner",
+      "schwarz:subdomains=12,overlap=1"}},
+    {{"solve", "poisson3d:100", "--operator", "stencil", "--method", "multigrid"}},
+    {{"solve", "anisotropic3d:40,1,1,1e-3", "--method", "minres", "--preconditioner", "amg"}},
+};
 
-TEST_CASE("a run that is killed at random ends on other ranks with the bits of one that was not") {
+const std::vector<Run> sweeps{
+    {{"jacobi", "--grid", "60", "--max-iterations", "6000"}, true},
+    {{"jacobi", "poisson3d:40", "--max-iterations", "4000"}, true},
+    {{"schwarz", "--subdomains", "12", "--points", "32", "--max-iterations", "1600"}, true},
+    {{"jacobi", "poisson2d:128", "--inner", "multigrid", "--max-iterations", "600"}, true},
+};
+
+/// The result of a run in `folder` that nobody has disturbed.
+std::string undisturbed(const Run& run, const ScratchFolder& folder, const std::string& solution) {
+  std::vector<std::string> arguments = joined(run.arguments, {"--threads", "1"});
+  const std::string last = folder.path("last");
+  arguments = joined(arguments, run.is_sweep ? std::vector<std::string>{"--tolerance", "1e-300",
+                                                                        "--checkpoint", last}
+                                             : std::vector<std::string>{"--solution", solution});
+  const auto result = run_weft(2, arguments);
+  INFO(result.errors << result.output);
+  CHECK(result.exit_code == run.exit_code());
+  const std::string bytes = read_file(run.is_sweep ? last : solution);
+  CHECK(!bytes.empty());
+  std::filesystem::remove(last);
+  return bytes;
+}
+
+void check_killed_runs(const std::vector<Run>& all) {
   const int runs = number_from("WEFT_RESTART_RUNS", 4);
   const auto seed = static_cast<unsigned>(number_from("WEFT_RESTART_SEED", 1));
   const std::vector<std::string> modes{"vector", "overlap", "task"};
@@ -58,15 +89,14 @@ TEST_CASE("a run that is killed at random ends on other ranks with the bits of o
   std::map<std::size_t, std::string> expected;
   for (int run = 0; run < runs; ++run) {
     std::mt19937 random(seed + static_cast<unsigned>(run));
-    const std::size_t which = static_cast<std::size_t>(run) % solves.size();
-    const std::vector<std::string> common =
-        joined(solves[which], {"--threads", "1", "--max-iterations", "1000000"});
+    const std::size_t which = static_cast<std::size_t>(run) % all.size();
+    const Run& what = all[which];
     const std::string solution = folder.path("x.npy");
-    if (!expected.contains(which)) {
-      CHECK(run_weft(2, joined(common, {"--solution", solution})).exit_code == 0);
-      expected[which] = read_file(solution);
-      CHECK(!expected[which].empty());
-    }
+    if (!expected.contains(which)) expected[which] = undisturbed(what, folder, solution);
+    std::vector<std::string> common = joined(what.arguments, {"--threads", "1"});
+    common = joined(common, what.is_sweep ? std::vector<std::string>{"--tolerance", "1e-300"}
+                                          : std::vector<std::string>{"--max-iterations", "1000000",
+                                                                     "--solution", solution});
     const std::string state = folder.path("state");
     std::filesystem::remove(state);
     int kills = 0;
@@ -74,11 +104,10 @@ TEST_CASE("a run that is killed at random ends on other ranks with the bits of o
       const int ranks = 1 + static_cast<int>(random() % 4);
       const std::string& mode = modes[random() % modes.size()];
       std::vector<std::string> arguments =
-          joined(common, {"--mode", mode, "--checkpoint", state, "--checkpoint-every", "0.1s",
-                          "--solution", solution});
+          joined(common, {"--mode", mode, "--checkpoint", state, "--checkpoint-every", "0.1s"});
       const bool is_continued = std::filesystem::exists(state);
       if (is_continued) arguments = joined(arguments, {"--restart", state});
-      INFO("run " << run << ", seed " << seed << ", solve " << which << ", " << ranks << " ranks, "
+      INFO("run " << run << ", seed " << seed << ", case " << which << ", " << ranks << " ranks, "
                   << mode << " mode, after " << kills << " kills");
       RunningProgram program(ranks, arguments);
       if (kills < 3) {
@@ -88,17 +117,26 @@ TEST_CASE("a run that is killed at random ends on other ranks with the bits of o
       const auto result = program.wait(patience);
       INFO(result.errors << result.output);
       CHECK_FALSE(result.is_late);
-      if (result.exit_code == 0) {
-        CHECK(read_file(solution) == expected[which]);
+      if (result.exit_code == what.exit_code()) {
+        CHECK(read_file(what.is_sweep ? state : solution) == expected[which]);
         break;
       }
       REQUIRE(kills < 3);
       ++kills;
     }
-    const std::string previous = state + ".previous";
     const std::vector<std::string> left = folder.names();
     for (const std::string& name : left)
       CHECK((name == "state" || name == "state.previous" || name == "x.npy"));
-    std::filesystem::remove(previous);
+    std::filesystem::remove(state + ".previous");
   }
+}
+
+}  // namespace
+
+TEST_CASE("a run that is killed at random ends on other ranks with the bits of one that was not") {
+  check_killed_runs(solves);
+}
+
+TEST_CASE("sweeps that are killed at random end on other ranks with the bits of undisturbed ones") {
+  check_killed_runs(sweeps);
 }

@@ -1,0 +1,131 @@
+// read_speed FILE...: how fast all ranks read a matrix or a vector, beside what dd does: each rank
+// reads its share of the bytes with a buffer of 1 MiB that it uses again (dd bs=1M), and with pages
+// that are new (what anything that keeps the numbers has to do). Alternating, from the page cache.
+#include <fcntl.h>
+#include <omp.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/mpi_session.h"
+#include "comm_thread/placement/compute_team.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/stopwatch.h"
+#include "spmv/formats/matrix_file.h"
+#include "spmv/rows/partition.h"
+#include "tools/job/statistics.h"
+
+namespace {
+
+using weft::comm_thread::Communicator;
+using weft::comm_thread::ComputeTeam;
+using weft::perfmodel::HugePageBuffer;
+
+constexpr int sample_count = 7;
+constexpr std::int64_t buffer_bytes = 1 << 20;
+
+/// Reads this rank's share of a file by pieces into to(place in the share, piece).
+template <class To>
+void read_share(const Communicator& world, const std::string& path, const To& to) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  const auto [begin, end] = weft::comm_thread::share_of(size, world.rank(), world.size());
+  for (std::int64_t at = begin; at < end;) {
+    const std::int64_t wanted = std::min(buffer_bytes, end - at);
+    const ssize_t got = pread(file, to(at - begin), static_cast<std::size_t>(wanted), at);
+    if (got <= 0) break;
+    at += got;
+  }
+  close(file);
+}
+
+void read_like_dd(const Communicator& world, const std::string& path) {
+  static HugePageBuffer<std::byte> buffer(buffer_bytes);
+  read_share(world, path, [&](std::int64_t) { return buffer.data(); });
+}
+
+void read_to_new_pages(const Communicator& world, const std::string& path) {
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  HugePageBuffer<std::byte> pages(static_cast<std::size_t>(size / world.size() + 1));
+  read_share(world, path, [&](std::int64_t place) { return pages.data() + place; });
+}
+
+void read_numbers(const Communicator& world, const ComputeTeam& team, const std::string& path) {
+  const weft::spmv::FileContents contents = weft::spmv::collective_look_into(world, path);
+  if (contents.is_matrix) {
+    weft::spmv::collective_read_matrix_file(world, team, path, weft::spmv::PartitionBy::rows);
+  } else {
+    const auto partition = weft::spmv::RowPartition::by_rows(contents.row_count, world.size());
+    weft::spmv::collective_read_vector_file(world, partition, path);
+  }
+}
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Seconds {
+  std::vector<double> passed;  // on the slowest rank
+  std::vector<double> processor;  // a rank, on average
+
+  void add(const Communicator& world, const std::function<void()>& work) {
+    world.sum(0.0);
+    const double before = processor_seconds();
+    const weft::perfmodel::Stopwatch watch;
+    work();
+    const double passed_here = watch.seconds();
+    processor.push_back(world.sum(processor_seconds() - before) / world.size());
+    passed.push_back(world.max(passed_here));
+  }
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const weft::comm_thread::MpiSession session;
+  const Communicator world = Communicator::collective_world();
+  const ComputeTeam team(omp_get_max_threads(), weft::comm_thread::WaitPolicy::yield);
+  if (world.is_root())
+    fmt::print(
+        "{} ranks x {} threads; GB/s of the file, medians of {}; below: by processor time\n\n"
+        "{:<16}{:>9}{:>9}{:>12}{:>9}{:>12}{:>14}\n",
+        world.size(), team.thread_count(), sample_count, "", "MB", "dd", "new pages", "weft",
+        "weft / dd", "/ new pages");
+  for (const std::string path : std::span(arguments + 1, static_cast<std::size_t>(count - 1))) {
+    const std::string file = weft::spmv::file_of(path);
+    const std::array<std::function<void()>, 3> ways{
+        [&] { read_like_dd(world, file); },
+        [&] { read_to_new_pages(world, file); },
+        [&] { read_numbers(world, team, path); },
+    };
+    std::array<Seconds, 3> seconds;
+    for (int sample = 0; sample < sample_count; ++sample)
+      for (std::size_t way = 0; way < ways.size(); ++way) seconds[way].add(world, ways[way]);
+    const auto bytes = static_cast<double>(std::filesystem::file_size(file));
+    const auto print = [&](const std::string& name, std::vector<double> Seconds::* which) {
+      std::array<double, 3> rates{};
+      for (std::size_t way = 0; way < ways.size(); ++way)
+        rates[way] = 1e-9 * bytes / weft::tools::summarise(seconds[way].*which).median;
+      if (world.is_root())
+        fmt::print("{:<16}{:>9.1f}{:>9.2f}{:>12.2f}{:>9.2f}{:>12.2f}{:>14.2f}\n", name,
+                   bytes * 1e-6, rates[0], rates[1], rates[2], rates[2] / rates[0],
+                   rates[2] / rates[1]);
+    };
+    print(std::filesystem::path(path).filename().string(), &Seconds::passed);
+    print("", &Seconds::processor);
+  }
+}
