@@ -273,6 +273,7 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
+    comm_thread/simulation/network_group.cpp
     comm_thread/simulation/simulated_network.cpp
     comm_thread/simulation/simulated_space.cpp
     comm_thread/simulation/simulated_transport.cpp
