@@ -389,7 +389,8 @@ void SweepRun::fetch_ahead(const Lane& lane) const {
   if (const EventQueue::Event* const event = lane.events.upcoming(stages[0])) {
     const SimulatedPart::Place& place = places_[event->rank];
     if (event->kind == EventQueue::Kind::step) {
-      fetch_lines(place.part, place.end);
+      fetch_lines(place.part, place.landings);
+      fetch_lines(place.channels, place.end);
       constexpr std::ptrdiff_t object_bytes = 256;  // with what it has allocated first
       fetch_lines(place.values_object, place.values_object + object_bytes);
       fetch_lines(place.values.data(), place.values.data() + place.values.size());
@@ -405,8 +406,10 @@ void SweepRun::fetch_ahead(const Lane& lane) const {
     lane.network.prefetch_receives(static_cast<int>(event->rank));
   if (const SimulatedPart::Place* const place = step(stages[1]); place && place->transport)
     place->transport->prefetch_wires();
-  if (const SimulatedPart::Place* const place = step(stages[2]); place && place->transport)
+  if (const SimulatedPart::Place* const place = step(stages[2]); place && place->transport) {
     place->transport->prefetch_messages();
+    parts_[lane.events.upcoming(stages[2])->rank]->prefetch_landings();
+  }
 }
 
 void SweepRun::happen(Lane& lane) {

@@ -75,7 +75,7 @@ TEST_CASE("a run that may not converge ends at the most sweeps, verified") {
 TEST_CASE("the number of threads changes nothing") {
   using comm_thread::DetectorKind;
   JacobiSimulationOptions options = small(SimulatedVariant::async);
-  options.rank_count = 90;
+  options.rank_count = 36;
   options.machine.ranks_per_node = 4;
   options.machine.jitter = 0.3;
   options.tolerance = 1e-2;
