@@ -305,6 +305,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/simulated_part.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp
+    solver/simulation/sweep_threads.cpp
     solver/simulation/tile_values.cpp
     solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp

@@ -23,10 +23,10 @@
 #include "comm_thread/simulation/simulated_transport.h"
 #include "comm_thread/waiting/team_barrier.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "perfmodel/stopwatch.h"
 #include "solver/simulation/event_queue.h"
 #include "solver/simulation/machine_model.h"
 #include "solver/simulation/simulated_part.h"
+#include "solver/simulation/sweep_threads.h"
 
 namespace weft::solver {
 namespace {
@@ -37,62 +37,6 @@ using comm_thread::SweepAction;
 void fetch_lines(const std::byte* begin, const std::byte* end) {
   constexpr std::ptrdiff_t line_bytes = 64;
   for (; begin < end; begin += line_bytes) __builtin_prefetch(begin);
-}
-
-/// Of a thread that waits for another one. Between two events of a lane there is no time for naps:
-/// where waiting does not end soon, other programs use the core, and one thread alone is quicker.
-class Patience {
- public:
-  Patience() : began_(perfmodel::seconds_now()) {}
-
-  void begin() { round_ = 0; }
-  void wait() {
-    const std::uint64_t round = round_++;
-    if (round < spins) return comm_thread::relax(comm_thread::WaitPolicy::spin, round);
-    const double before = perfmodel::seconds_now();
-    comm_thread::relax(comm_thread::WaitPolicy::yield, round - spins);
-    waited_ += perfmodel::seconds_now() - before;
-  }
-  bool is_over() const {
-    constexpr double most_seconds = 0.05;
-    constexpr double most_fraction = 0.2;
-    return waited_ > most_seconds && waited_ > most_fraction * (perfmodel::seconds_now() - began_);
-  }
-
- private:
-  static constexpr std::uint64_t spins = 4096;
-
-  double began_;
-  double waited_ = 0;
-  std::uint64_t round_ = 0;
-};
-
-/// How many threads are worth their meetings: each needs a node, and sweeps to begin within the
-/// lookahead.
-int useful_threads(const SweepRunOptions& options, const MachineModel& model,
-                   double charged_points) {
-  if (options.variant == SimulatedVariant::sync ||
-      options.detector == comm_thread::DetectorKind::all_reduce)
-    return 1;
-  const double lookahead = model.lookahead(options.is_one_sided);
-  const double begun = options.rank_count * lookahead / model.sweep_seconds(0, 0, charged_points);
-  if (lookahead <= 0 || begun < 2) return 1;
-  return std::min(options.thread_count, model.node_count());
-}
-
-/// As many whole nodes for each thread.
-std::vector<RankRange> ranges_of(const SweepRunOptions& options, const MachineModel& model,
-                                 int thread_count) {
-  std::vector<RankRange> ranges;
-  for (int thread = 0; thread < thread_count; ++thread) {
-    const auto nodes = comm_thread::share_of(model.node_count(), thread, thread_count);
-    const auto rank = [&](std::int64_t node) {
-      return static_cast<int>(
-          std::min<std::int64_t>(node * options.machine.ranks_per_node, options.rank_count));
-    };
-    ranges.push_back({rank(nodes.begin), rank(nodes.end)});
-  }
-  return ranges;
 }
 
 /// One run. What is called "rank" here is simulated.
@@ -195,9 +139,9 @@ SweepRun::SweepRun(const SweepRunOptions& options, const SweepCase& what)
       waited_(static_cast<std::size_t>(options.rank_count)) {
   model_.charge_payload(what.charged_values, sizeof(comm_thread::MessageHeader), 0);
   const int thread_count = useful_threads(options, model_, what.charged_points);
-  networks_ = std::make_unique<comm_thread::NetworkGroup>(options.rank_count, model_,
-                                                          ranges_of(options, model_, thread_count),
-                                                          model_.lookahead(options.is_one_sided));
+  networks_ = std::make_unique<comm_thread::NetworkGroup>(
+      options.rank_count, model_, ranks_of_threads(options, model_, thread_count),
+      model_.lookahead(options.is_one_sided));
   for (std::size_t i = 0; i < networks_->size(); ++i) {
     lanes_.push_back(std::make_unique<Lane>(options_, networks_->network(i), what.threshold));
     lanes_.back()->index = i;
