@@ -392,11 +392,14 @@ void SweepRun::run_lanes(std::size_t first) {
   std::vector<Lane*> mine{lanes_[first].get()};
   for (Patience patience;;) {
     bool has_moved = false;
-    for (Lane* const lane : mine) has_moved = advance(*lane) || has_moved;
-    if (has_moved) {
-      patience.begin();
-      continue;
+    bool has_crept = false;  // without events, the others' clocks still go on
+    for (Lane* const lane : mine) {
+      const double before = networks_->horizon(lane->index);
+      has_moved = advance(*lane) || has_moved;
+      has_crept = has_crept || networks_->horizon(lane->index) > before;
     }
+    if (has_moved || has_crept) patience.begin();
+    if (has_moved) continue;
     const auto is_over = [this](const Lane* lane) {
       return lane->events.is_empty() && networks_->is_over(lane->index);
     };
