@@ -74,6 +74,12 @@ class Channel {
   /// Messages sent but not acknowledged. Thread: any; exact on the sender's.
   std::uint64_t in_flight() const;
 
+  /// Fetches the memory that the next message will land in into the caches: for simulations, where
+  /// it has left them. Thread: the communication thread.
+  void prefetch_landing() const {
+    if (landing_) landing_->prefetch();
+  }
+
  private:
   friend class ChannelSet;
 

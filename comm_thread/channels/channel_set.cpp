@@ -79,6 +79,7 @@ ChannelSet::ChannelSet(CommThread& comm_thread, std::span<const ChannelSpec> spe
 }
 
 void ChannelSet::make_channels(std::span<const ChannelSpec> specs, Delivery delivery) {
+  std::vector<std::byte*> memory;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     std::byte* landing = shared_ ? shared_->here(i) : nullptr;
     if (!landing) {
@@ -87,9 +88,11 @@ void ChannelSet::make_channels(std::span<const ChannelSpec> specs, Delivery deli
       landing = landings_.back()->slot(1).data();
       Landing::initialise(landing, delivery, specs[i].receive_count);
     }
-    channels_.emplace_back(new Channel(specs[i], delivery, comm_thread_, carrier_, landing,
-                                       transport_.get(), i, shared_ ? shared_->there(i) : nullptr));
+    memory.push_back(landing);
   }
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    channels_.emplace_back(new Channel(specs[i], delivery, comm_thread_, carrier_, memory[i],
+                                       transport_.get(), i, shared_ ? shared_->there(i) : nullptr));
   if (transport_) comm_thread_.add_service(carrier_);
   is_open_ = true;
 }

@@ -97,6 +97,16 @@ void Landing::Writer::land(std::span<const double> values, std::uint64_t number,
   control(memory_).number.store(number, std::memory_order_release);
 }
 
+void Landing::Writer::prefetch() const {
+  constexpr std::size_t line = 64;
+  __builtin_prefetch(memory_);
+  const bool is_racy = delivery_ == Delivery::racy;
+  const std::byte* const begin =
+      is_racy ? memory_ + sizeof(Control) : message(memory_, back_, element_count_);
+  const std::size_t bytes = payload_bytes(element_count_) + (is_racy ? 0 : sizeof(Label));
+  for (std::size_t byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
+}
+
 Landing::Reader::Reader(std::byte* memory, Delivery delivery, std::size_t element_count)
     : memory_(memory), delivery_(delivery), element_count_(element_count) {
   if (delivery == Delivery::racy) copy_.resize(element_count);

@@ -61,6 +61,9 @@ class Landing::Writer {
   /// Publishes `values`, without an intermediate copy if possible. Shape: [element_count].
   void land(std::span<const double> values, std::uint64_t number, std::uint64_t iteration);
 
+  /// Fetches what the next message is written to into the caches.
+  void prefetch() const;
+
  private:
   std::byte* memory_;
   Delivery delivery_;

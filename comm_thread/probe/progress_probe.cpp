@@ -206,6 +206,10 @@ std::int64_t ProgressProbe::collective_wrong_words() {
 }
 
 double collective_latency_seconds(const Communicator& communicator) {
+  return collective_latency(communicator).median;
+}
+
+Latency collective_latency(const Communicator& communicator) {
   constexpr int trip_count = 201;
   std::array<double, trip_count> seconds{};
   const int partner = half_way(communicator.size());
@@ -229,8 +233,11 @@ double collective_latency_seconds(const Communicator& communicator) {
     }
     trip = MPI_Wtime() - begin;
   }
-  std::nth_element(seconds.begin(), seconds.begin() + trip_count / 2, seconds.end());
-  return communicator.max(communicator.is_root() ? seconds[trip_count / 2] / 2 : 0.0);
+  std::ranges::sort(seconds);
+  const auto on_all = [&](double trip) {
+    return communicator.max(communicator.is_root() ? trip / 2 : 0.0);
+  };
+  return {on_all(seconds[trip_count / 2]), on_all(seconds.front())};
 }
 
 }  // namespace weft::comm_thread

@@ -94,8 +94,16 @@ class ProgressProbe {
   std::optional<Pending> pending_;  // of the communication thread's run
 };
 
-/// Half the time that 8 bytes take to the rank half of all ranks further and back, in seconds: the
-/// median of many round trips, the same on all ranks. Collective over two ranks or more.
+/// Half the time that 8 bytes take to a rank and back. Unit: seconds.
+struct Latency {
+  double median = 0;  // of many round trips
+  double least = 0;  // with nothing in the way
+};
+
+/// Latency of the link to the rank half of all ranks further, the same on all ranks. Collective
+/// over two ranks or more.
+Latency collective_latency(const Communicator& communicator);
+/// Its median. Unit: seconds. Collective over two ranks or more.
 double collective_latency_seconds(const Communicator& communicator);
 
 }  // namespace weft::comm_thread

@@ -14,11 +14,11 @@ namespace weft::comm_thread {
 /// are known to have arrived. Grows with the number in flight and never shrinks.
 ///
 ///     first() ──► | 4 | 5 | 6 |   ◄── end()     message `number` in slot number % capacity
-///     memory      | times of all slots | payload | payload | …      whole cache lines each
+///     slot        | times | payload |            whole cache lines
 class MessageRing {
  public:
   struct Times {
-    double arrival = 0;
+    double arrival = std::numeric_limits<double>::infinity();
     double acknowledgement = std::numeric_limits<double>::infinity();
   };
 
@@ -27,8 +27,8 @@ class MessageRing {
 
   /// Makes room for messages of `bytes`. Before the first one.
   void expect(std::size_t bytes) {
-    if (bytes <= stride_ && capacity_ > 0) return;
-    stride_ = std::max(stride_, lines(bytes));
+    if (sizeof(Times) + bytes <= stride_ && capacity_ > 0) return;
+    stride_ = std::max(stride_, static_cast<std::uint32_t>(lines(sizeof(Times) + bytes)));
     capacity_ = 0;
     grow();
   }
@@ -40,19 +40,18 @@ class MessageRing {
   /// Payload of message `number`, one of the ring or the next.
   std::byte* payload(std::uint64_t number) {
     if (number - first_ >= capacity_) grow();
-    return memory_ + times_bytes(capacity_) + slot(number) * stride_;
+    return slot(number) + sizeof(Times);
   }
 
-  Times& times(std::uint64_t number) { return reinterpret_cast<Times*>(memory_)[slot(number)]; }
+  Times& times(std::uint64_t number) { return *reinterpret_cast<Times*>(slot(number)); }
 
   /// Adds message number `end()`, whose payload is written.
   void push(const Times& times_of_it) { times(end_++) = times_of_it; }
   void pop() { ++first_; }
 
-  /// Fetches the times and the slot of message `number` into the caches.
+  /// Fetches the slot of message `number` into the caches.
   void prefetch(std::uint64_t number) const {
-    __builtin_prefetch(memory_);
-    const std::byte* const begin = memory_ + times_bytes(capacity_) + slot(number) * stride_;
+    const std::byte* const begin = slot(number);
     for (std::size_t byte = 0; byte < stride_; byte += LinePool::line_bytes)
       __builtin_prefetch(begin + byte);
   }
@@ -64,32 +63,28 @@ class MessageRing {
   static std::size_t lines(std::size_t bytes) {
     return (bytes + LinePool::line_bytes - 1) / LinePool::line_bytes * LinePool::line_bytes;
   }
-  static std::size_t times_bytes(std::size_t capacity) { return lines(capacity * sizeof(Times)); }
 
-  std::size_t slot(std::uint64_t number) const {
-    return static_cast<std::size_t>(number) & (capacity_ - 1);
+  std::byte* slot(std::uint64_t number) const {
+    return memory_ + (static_cast<std::size_t>(number) & (capacity_ - 1)) * stride_;
   }
 
   void grow() {
     const std::size_t old = capacity_;
     const std::size_t capacity = old == 0 ? first_capacity : 2 * old;
-    std::byte* const memory = pool_->take(times_bytes(capacity) + capacity * stride_);
-    for (std::uint64_t number = first_; number < first_ + old; ++number) {
-      const auto to = static_cast<std::size_t>(number) & (capacity - 1);
-      std::memcpy(memory + to * sizeof(Times), &times(number), sizeof(Times));
-      std::memcpy(memory + times_bytes(capacity) + to * stride_,
-                  memory_ + times_bytes(old) + slot(number) * stride_, stride_);
-    }
+    std::byte* const memory = pool_->take(capacity * stride_);
+    for (std::uint64_t number = first_; number < first_ + old; ++number)
+      std::memcpy(memory + (static_cast<std::size_t>(number) & (capacity - 1)) * stride_,
+                  slot(number), stride_);
     memory_ = memory;
-    capacity_ = capacity;
+    capacity_ = static_cast<std::uint32_t>(capacity);
   }
 
   LinePool* pool_;
   std::byte* memory_ = nullptr;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
-  std::size_t stride_ = 0;  // of payloads, in bytes
-  std::size_t capacity_ = 0;  // a power of two
+  std::uint32_t stride_ = 0;  // of slots, in bytes
+  std::uint32_t capacity_ = 0;  // a power of two
 };
 
 }  // namespace weft::comm_thread

@@ -20,9 +20,22 @@ class NetworkModel {
  public:
   virtual ~NetworkModel() = default;
 
-  /// Time at which a message that is started at `now` is complete at its destination. Unit:
-  /// seconds.
-  virtual double arrival(const SimulatedRoute& route, std::size_t bytes, double now) = 0;
+  /// Time at which a message that is started at `now` leaves its node. Unit: seconds.
+  virtual double departure(const SimulatedRoute& route, std::size_t bytes, double now) {
+    static_cast<void>(route);
+    static_cast<void>(bytes);
+    return now;
+  }
+
+  /// Time at which a message that leaves its node at `departed` is complete at its destination.
+  /// Unit: seconds.
+  virtual double arrival(const SimulatedRoute& route, std::size_t bytes, double departed) = 0;
+
+  /// True if messages on `route` have nothing to do with other nodes.
+  virtual bool is_within_node(const SimulatedRoute& route) const {
+    static_cast<void>(route);
+    return false;
+  }
 
   /// Time at which a message that is there at `now` is known at its source to have been received.
   virtual double acknowledgement(const SimulatedRoute& route, double now) = 0;

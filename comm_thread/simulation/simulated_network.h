@@ -6,17 +6,27 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/engine/clock.h"
 #include "comm_thread/mpi/reduce_operation.h"
+#include "comm_thread/simulation/letter_queue.h"
 #include "comm_thread/simulation/line_pool.h"
 #include "comm_thread/simulation/message_ring.h"
 #include "comm_thread/simulation/network_model.h"
 
 namespace weft::comm_thread {
+
+/// Consecutive ranks, from `begin` to below `end`.
+struct RankRange {
+  int begin = 0;
+  int end = 0;
+  bool contains(int rank) const { return begin <= rank && rank < end; }
+};
 
 /// The network between any number of ranks in one process, and its time.
 ///
@@ -26,16 +36,27 @@ namespace weft::comm_thread {
 ///
 /// Whoever drives the simulation sets the time, which never goes back, and polls the ranks'
 /// CommThreads (Options::is_polled). `on_due` says which rank has to be polled when: all messages
-/// of a schedule's round have arrived, or a rest is over. Thread: one. Lifetime: outlives all that
-/// uses it.
+/// of a schedule's round have arrived, or a rest is over.
+///
+/// Several networks can share the ranks, each with a thread and a time of its own (NetworkGroup).
+/// Messages between nodes are then letters, which the network of their destination delivers in the
+/// order in which they were started, wherever that was.
+/// Thread: one. Lifetime: outlives all that uses it.
 class SimulatedNetwork {
  public:
   SimulatedNetwork(int rank_count, NetworkModel& model)
-      : rank_count_(rank_count), model_(model), receives_(static_cast<std::size_t>(rank_count)) {}
+      : SimulatedNetwork(rank_count, model, {0, rank_count}) {}
+  /// Of the ranks `own` alone.
+  SimulatedNetwork(int rank_count, NetworkModel& model, RankRange own)
+      : rank_count_(rank_count),
+        model_(model),
+        own_(own),
+        receives_(static_cast<std::size_t>(own.end - own.begin)) {}
   SimulatedNetwork(const SimulatedNetwork&) = delete;
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
   int rank_count() const { return rank_count_; }
+  const RankRange& own_ranks() const { return own_; }
   NetworkModel& model() { return model_; }
 
   double now() const { return now_; }
@@ -50,8 +71,8 @@ class SimulatedNetwork {
 
   /// Fetches what a poll of the schedules of `rank` will look at into the caches.
   void prefetch_receives(int rank) const {
-    const Receives& receives = receives_[static_cast<std::size_t>(rank)];
-    constexpr std::size_t lines = 5;  // a port, and behind it the times and two short messages
+    const Receives& receives = receives_[static_cast<std::size_t>(rank - own_.begin)];
+    constexpr std::size_t lines = 4;  // a port, and behind it two short messages
     for (std::size_t i = 0; i < receives.count; ++i)
       for (std::size_t line = 0; line < lines; ++line)
         __builtin_prefetch(reinterpret_cast<const std::byte*>(receives.ports[i]) +
@@ -79,6 +100,7 @@ class SimulatedNetwork {
     MessageRing messages;
     double last_arrival = 0;
     Arrivals* waiting = nullptr;  // for the next message
+    Port* far = nullptr;  // at the destination, if that belongs to another network
     SimulatedRoute route;
   };
 
@@ -96,6 +118,9 @@ class SimulatedNetwork {
 
   /// One direction of a channel's link. What every poll looks at lies in one cache line, and the
   /// messages follow: with thousands of ranks, nothing else of a wire is in the caches.
+  ///
+  /// Between two networks it has two halves. That of the source keeps messages until they are
+  /// acknowledged, that of the destination until they are released.
   struct alignas(64) Wire {
     static constexpr double never = std::numeric_limits<double>::infinity();
 
@@ -103,17 +128,21 @@ class SimulatedNetwork {
 
     double next_arrival = never;  // of message number `released`
     double next_acknowledgement = never;  // of message number `acknowledged`
-    std::uint64_t started = 0;
-    std::uint64_t released = 0;
-    std::uint64_t acknowledged = 0;
+    std::uint32_t started = 0;
+    std::uint32_t released = 0;
+    std::uint32_t acknowledged = 0;
+    std::uint32_t timed = 0;  // their arrival is known; of a half at the source, what it waits for
     double last_arrival = 0;
     double last_acknowledgement = 0;
     Look* sender = nullptr;
+    Look* receiver = nullptr;
 
     MessageRing messages;  // kept until received and acknowledged
-    Look* receiver = nullptr;
+    Wire* far = nullptr;  // the other half
     SimulatedRoute route;
+    bool is_acknowledged_on_arrival = false;
   };
+  static_assert(sizeof(Wire) == 128);
 
   /// A round of an all-reduce of the network's own.
   struct Reduction {
@@ -132,6 +161,38 @@ class SimulatedNetwork {
     std::size_t operator()(const Key& key) const;
   };
 
+  friend class NetworkGroup;
+
+  /// Networks that share the ranks: each is told of the others, after all ranks have prepared
+  /// their messages and before the first is sent. `most_bytes`: of any message.
+  void join(std::span<SimulatedNetwork* const> networks, std::size_t place, std::size_t most_bytes);
+  std::size_t most_bytes() const { return most_bytes_; }
+  /// True if messages on `route` have to be letters.
+  bool writes_letters(const SimulatedRoute& route) const {
+    return !letters_to_.empty() && !model_.is_within_node(route);
+  }
+  std::size_t place_of(int rank) const;
+
+  /// Sends message number `number` of `wire`, whose payload is written.
+  void start(Wire& wire, std::uint64_t number, std::size_t bytes);
+  /// Sends the message of `bytes` that is written to the end of `port`.
+  void start(Port& port, std::size_t bytes);
+  void set_arrival(Wire& wire, std::size_t bytes, double departed);
+  void set_arrival(Port& port, std::size_t bytes, double departed);
+  /// Message number `number` is known at its source to have been received.
+  void acknowledge(Wire& wire, std::uint64_t number, double seconds);
+
+  /// The letter to deliver next: the one that was started first. Null: there is none.
+  Letter* first_letter();
+  /// Delivers the first letter.
+  void deliver_first();
+  /// True if other networks have sent letters or acknowledgements.
+  bool has_mail() const;
+  /// Takes the acknowledgements that other networks have sent.
+  void take_receipts();
+  void write_letter(const SimulatedRoute& route, std::size_t bytes, void* target, bool is_for_wire,
+                    const std::byte* payload);
+
   void add_receive(int rank, Port& port);
   Port& port(std::uint64_t space, const SimulatedRoute& route, std::size_t bytes);
   Wire& wire(const SimulatedRoute& route, std::size_t bytes);
@@ -140,13 +201,24 @@ class SimulatedNetwork {
 
   int rank_count_;
   NetworkModel& model_;
+  RankRange own_;
   double now_ = 0;
   std::function<void(int, double)> on_due_;
   LinePool pool_;
   std::vector<Port*> ports_;  // in the pool, as the wires
   std::vector<Wire*> wires_;
   std::deque<Look> looks_;
-  std::vector<Receives> receives_;  // of each rank
+  std::vector<Receives> receives_;  // of each of its ranks
+  std::size_t most_bytes_ = 0;
+  // Of networks that share the ranks.
+  std::vector<SimulatedNetwork*> networks_;
+  std::size_t place_ = 0;  // among them
+  std::vector<std::unique_ptr<LetterQueue>> letters_to_;  // each of them, this one too
+  std::vector<std::unique_ptr<LetterQueue>> receipts_to_;
+  double first_to_itself_ = std::numeric_limits<double>::infinity();  // letter since the last look
+  std::size_t first_from_ = 0;  // whom `first_letter` came from
+  std::uint64_t sent_count_ = 0;  // letters and receipts to other networks
+  std::uint64_t taken_count_ = 0;
   std::unordered_map<Key, Port*, Hash> port_of_;
   std::unordered_map<Key, Wire*, Hash> wire_of_;
   std::unordered_map<Key, Reduction, Hash> reductions_;  // two rounds of each space at most

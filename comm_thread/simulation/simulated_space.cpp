@@ -77,15 +77,7 @@ class SimulatedMessages final : public PreparedMessages {
     SimulatedNetwork::Port& port = *message.port;
     std::byte* const payload = port.messages.payload(port.messages.end());
     if (message.bytes > 0) std::memcpy(payload, message.data, message.bytes);
-    NetworkModel& model = network_.model();
-    if (!model.carries(port.route, {payload, message.bytes})) return;
-    const double arrival = model.arrival(port.route, message.bytes, network_.now());
-    port.last_arrival = std::max(port.last_arrival, arrival);
-    port.messages.push({.arrival = port.last_arrival});
-    SimulatedNetwork::Arrivals* const waiting = std::exchange(port.waiting, nullptr);
-    if (!waiting) return;
-    waiting->last = std::max(waiting->last, port.last_arrival);
-    if (--waiting->missing == 0) network_.announce(port.route.to, waiting->last);
+    network_.start(port, message.bytes);
   }
 
   bool receive(const Message& message) {

@@ -7,12 +7,13 @@ namespace weft::comm_thread {
 SimulatedTransport::SimulatedTransport(SimulatedNetwork& network, int rank,
                                        std::span<const LinkPlan> plans,
                                        Acknowledgement acknowledgement)
-    : network_(network), acknowledgement_(acknowledgement), look_(&network.looks_.emplace_back()) {
+    : network_(network), look_(&network.looks_.emplace_back()) {
   for (const LinkPlan& plan : plans) {
     links_.push_back({&network.wire({rank, plan.neighbour, plan.send_tag}, plan.send_bytes),
                       &network.wire({plan.neighbour, rank, plan.receive_tag}, plan.receive_bytes),
                       plan.send_bytes, plan.receive_bytes});
     links_.back().out->sender = look_;
+    links_.back().in->is_acknowledged_on_arrival = acknowledgement == Acknowledgement::on_arrival;
     links_.back().in->receiver = look_;
   }
 }
@@ -34,7 +35,7 @@ void SimulatedTransport::prefetch_wires() const {
   for (const Link& link : links_)
     for (const SimulatedNetwork::Wire* const wire : {link.out, link.in}) {
       __builtin_prefetch(wire);
-      __builtin_prefetch(&wire->route);
+      __builtin_prefetch(&wire->messages);
     }
 }
 
@@ -52,20 +53,7 @@ std::span<std::byte> SimulatedTransport::send_slot(std::size_t link, std::uint64
 }
 
 void SimulatedTransport::start(std::size_t link, std::uint64_t number) {
-  SimulatedNetwork::Wire& wire = *links_[link].out;
-  NetworkModel& model = network_.model();
-  const double arrival = model.arrival(wire.route, links_[link].send_bytes, network_.now());
-  wire.last_arrival = std::max(wire.last_arrival, arrival);
-  MessageRing::Times times{.arrival = wire.last_arrival};
-  if (acknowledgement_ == Acknowledgement::on_arrival)
-    times.acknowledgement = model.acknowledgement(wire.route, wire.last_arrival);
-  wire.messages.push(times);
-  if (wire.released == wire.started) {
-    wire.next_arrival = times.arrival;
-    if (wire.receiver) wire.receiver->due = std::min(wire.receiver->due, times.arrival);
-  }
-  if (wire.acknowledged == wire.started) wire.next_acknowledgement = times.acknowledgement;
-  wire.started = number;
+  network_.start(*links_[link].out, number, links_[link].send_bytes);
 }
 
 std::uint64_t SimulatedTransport::acknowledged(std::size_t link) {
@@ -75,6 +63,7 @@ std::uint64_t SimulatedTransport::acknowledged(std::size_t link) {
     wire.next_acknowledgement = ++wire.acknowledged == wire.started
                                     ? SimulatedNetwork::Wire::never
                                     : wire.messages.times(wire.acknowledged).acknowledgement;
+  if (wire.far) wire.released = wire.acknowledged;  // as far as this half knows
   while (wire.messages.first() < std::min(wire.acknowledged, wire.released)) wire.messages.pop();
   return wire.acknowledged;
 }
@@ -88,16 +77,17 @@ std::optional<std::span<const std::byte>> SimulatedTransport::arrived(std::size_
 
 void SimulatedTransport::release(std::size_t link) {
   SimulatedNetwork::Wire& wire = *links_[link].in;
-  const std::uint64_t message = wire.released++;
+  const std::uint32_t message = wire.released++;
   wire.next_arrival = wire.released == wire.started ? SimulatedNetwork::Wire::never
                                                     : wire.messages.times(wire.released).arrival;
-  if (acknowledgement_ == Acknowledgement::on_arrival) return;
+  if (wire.far) {
+    wire.messages.pop();
+    wire.acknowledged = wire.released;  // as far as this half knows
+  }
+  if (wire.is_acknowledged_on_arrival) return;
   wire.last_acknowledgement = std::max(
       wire.last_acknowledgement, network_.model().acknowledgement(wire.route, network_.now()));
-  wire.messages.times(message).acknowledgement = wire.last_acknowledgement;
-  if (message != wire.acknowledged) return;
-  wire.next_acknowledgement = wire.last_acknowledgement;
-  if (wire.sender) wire.sender->due = std::min(wire.sender->due, wire.last_acknowledgement);
+  network_.acknowledge(wire, message, wire.last_acknowledgement);
 }
 
 }  // namespace weft::comm_thread

@@ -50,7 +50,6 @@ class SimulatedTransport final : public Transport {
   };
 
   SimulatedNetwork& network_;
-  Acknowledgement acknowledgement_;
   bool rests_ = false;
   SimulatedNetwork::Look* look_;
   bool is_look_due_known_ = false;  // after a poll it has to be found again

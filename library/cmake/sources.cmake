@@ -279,6 +279,7 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
+    comm_thread/simulation/network_group.cpp
     comm_thread/simulation/simulated_network.cpp
     comm_thread/simulation/simulated_space.cpp
     comm_thread/simulation/simulated_transport.cpp
@@ -311,6 +312,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/simulated_part.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp
+    solver/simulation/sweep_threads.cpp
     solver/simulation/tile_values.cpp
     solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp

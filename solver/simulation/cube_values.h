@@ -10,7 +10,7 @@
 
 namespace weft::solver {
 
-/// What the cubes of all simulated ranks share.
+/// What the cubes that one thread sweeps share.
 struct CubeWorld {
   const PartShape& shape;
   double residual_bound;  // at least about the largest square of a residual

@@ -29,14 +29,15 @@ JacobiSimulationResult simulate_jacobi(const JacobiSimulationOptions& options) {
   const std::size_t stride = (count + line - 1) / line * line;
   perfmodel::HugePageBuffer<double> values(stride * static_cast<std::size_t>(shape.rank_count()));
   const double norm = source_norm(shape);
-  CubeWorld world{shape, square(norm), std::vector<double>(count)};
+  std::vector<CubeWorld> worlds(static_cast<std::size_t>(options.thread_count),
+                                {shape, square(norm), std::vector<double>(count)});
   const double points = std::pow(options.points, 3);
   const SweepCase cubes{.make_values =
-                            [&](int rank) {
+                            [&](int rank, std::size_t thread) {
                               const std::span<double> own = values.span().subspan(
                                   stride * static_cast<std::size_t>(rank), count);
                               set_boundary_values(shape, rank, own);
-                              return std::make_unique<CubeValues>(world, rank, own);
+                              return std::make_unique<CubeValues>(worlds[thread], rank, own);
                             },
                         .threshold = square(options.tolerance * norm),
                         .source_norm = norm,

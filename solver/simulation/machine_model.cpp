@@ -90,22 +90,46 @@ double MachineModel::latency(int from_node, int to_node) const {
   return machine_.latency + machine_.latency_per_hop * (hop_count(from_node, to_node) - 1);
 }
 
-double MachineModel::arrival(const SimulatedRoute& route, std::size_t bytes, double now) {
+double MachineModel::departure(const SimulatedRoute& route, std::size_t bytes, double now) {
   const double charged = charged_bytes(bytes, route.tag);
-  const double overhead = machine_.overhead + charged * machine_.overhead_per_byte;
+  const double ready = now + overhead(charged);
+  if (is_within_node(route)) return ready;
+  double& out = out_free_[static_cast<std::size_t>(node(route.from))];
+  out = std::max(out, ready) + busy(charged);
+  return out;
+}
+
+double MachineModel::arrival(const SimulatedRoute& route, std::size_t bytes, double departed) {
+  const double charged = charged_bytes(bytes, route.tag);
   const int from = node(route.from);
   const int to = node(route.to);
-  const double ready = now + overhead;
   // Polls of a shared core: the message waits half an interval on average, at either end.
   const double polls = machine_.poll_interval;
   if (from == to)
-    return ready + latency(from, to) + charged * machine_.local_gap_per_byte + overhead + polls;
-  const double busy = machine_.gap + charged * machine_.gap_per_byte;
-  double& out = out_free_[static_cast<std::size_t>(from)];
-  out = std::max(out, ready) + busy;
+    return departed + latency(from, to) + charged * machine_.local_gap_per_byte +
+           overhead(charged) + polls;
   double& in = in_free_[static_cast<std::size_t>(to)];
-  in = std::max(in + busy, out + latency(from, to));
-  return in + overhead + polls;
+  in = std::max(in + busy(charged), departed + latency(from, to));
+  return in + overhead(charged) + polls;
+}
+
+double MachineModel::undisturbed_arrival(const SimulatedRoute& route, std::size_t bytes,
+                                         double now) const {
+  const double charged = charged_bytes(bytes, route.tag);
+  const bool is_within = is_within_node(route);
+  const double departed = now + overhead(charged) + (is_within ? 0 : busy(charged));
+  return departed + latency(node(route.from), node(route.to)) +
+         (is_within ? charged * machine_.local_gap_per_byte : 0) + overhead(charged) +
+         machine_.poll_interval;
+}
+
+double MachineModel::lookahead(bool is_one_sided) const {
+  constexpr double rounding = 1e-3;
+  const double message = 2 * machine_.overhead + machine_.gap + machine_.latency;
+  const double acknowledgement = machine_.latency + machine_.overhead;
+  // Acknowledged on arrival, the way there and back is twice the time.
+  const double back = is_one_sided ? acknowledgement : (message + acknowledgement) / 2;
+  return (1 - rounding) * std::min(message, back);
 }
 
 double MachineModel::acknowledgement(const SimulatedRoute& route, double now) {

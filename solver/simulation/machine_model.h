@@ -21,9 +21,23 @@ class MachineModel final : public comm_thread::NetworkModel {
  public:
   MachineModel(const Machine& machine, int rank_count, std::uint64_t seed);
 
-  double arrival(const comm_thread::SimulatedRoute& route, std::size_t bytes, double now) override;
+  double departure(const comm_thread::SimulatedRoute& route, std::size_t bytes,
+                   double now) override;
+  double arrival(const comm_thread::SimulatedRoute& route, std::size_t bytes,
+                 double departed) override;
+  bool is_within_node(const comm_thread::SimulatedRoute& route) const override {
+    return node(route.from) == node(route.to);
+  }
   double acknowledgement(const comm_thread::SimulatedRoute& route, double now) override;
   double reduction(int rank_count, double now) override;
+
+  /// Arrival of a message that finds all links free.
+  double undisturbed_arrival(const comm_thread::SimulatedRoute& route, std::size_t bytes,
+                             double now) const;
+
+  /// Seconds that pass between two nodes before anything on one matters on the other one, at least.
+  /// `is_one_sided`: messages are acknowledged when they are received.
+  double lookahead(bool is_one_sided) const;
 
   /// Bytes of the messages with `tag` that are charged for one of the simulated bytes beyond
   /// `free_bytes`: parts are smaller than those they stand for.
@@ -37,10 +51,15 @@ class MachineModel final : public comm_thread::NetworkModel {
   double sweep_seconds(int rank, std::uint64_t sweep, double point_count) const;
 
   int node(int rank) const { return rank / machine_.ranks_per_node; }
+  int node_count() const { return static_cast<int>(out_free_.size()); }
   const Machine& machine() const { return machine_; }
 
  private:
   double charged_bytes(std::size_t bytes, int tag) const;
+  double overhead(double charged) const {
+    return machine_.overhead + charged * machine_.overhead_per_byte;
+  }
+  double busy(double charged) const { return machine_.gap + charged * machine_.gap_per_byte; }
   double latency(int from_node, int to_node) const;
   int hop_count(int from_node, int to_node) const;
   std::uint64_t random(int rank, std::uint64_t sweep, std::uint64_t what) const;

@@ -55,13 +55,14 @@ SweepSimulationResult simulate_schwarz(const SchwarzSimulationOptions& options) 
   const SchwarzProblem problem = problem_of(options);
   auto run = static_cast<const SweepRunOptions&>(options);
   run.rank_count = problem.tiles_per_side * problem.tiles_per_side;
+  run.thread_count = 1;
   run.machine.seconds_per_sweep +=
       options.machine.seconds_per_solve * relative_cost(options.points);
   const TilePartition partition(problem.tiles_per_side, run.rank_count);
   const comm_thread::ComputeTeam team(1, comm_thread::WaitPolicy::yield);
   const SweepCase tiles{
       .make_values =
-          [&](int rank) {
+          [&](int rank, std::size_t) {
             return std::make_unique<TileValues>(team, problem, partition, rank, options.tolerance);
           },
       .source_norm = norm_of_source(problem),

@@ -48,6 +48,15 @@ SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
   const bool is_as_supposed = part < detector && detector < end && end - part < most_bytes;
   place.detector = is_as_supposed ? detector : part + sizeof(*this);
   place.end = is_as_supposed ? end : part + sizeof(*this);
+  place.landings = place.channels = place.end;
+  if (!channels_ || channels_->size() == 0) return place;
+  constexpr std::ptrdiff_t set_bytes = sizeof(comm_thread::ChannelSet) + 512;  // with its lists
+  const auto* const set = reinterpret_cast<const std::byte*>(channels_.get());
+  const auto* const channels = reinterpret_cast<const std::byte*>(&std::as_const(*channels_)[0]);
+  if (is_as_supposed && part < set && set + set_bytes < channels && channels < end) {
+    place.landings = set + set_bytes;
+    place.channels = channels;
+  }
   return place;
 }
 

@@ -88,9 +88,12 @@ class SimulatedPart {
   void take_halo();
 
   /// Where what a step and a poll look at lies, as far as it lies together. The allocator puts what
-  /// a rank allocates one after the other: channels behind the part, then the detector.
+  /// a rank allocates one after the other: behind the part landings, then channels, then the
+  /// detector. Of the landings a step needs one message each.
   struct Place {
     const std::byte* part = nullptr;
+    const std::byte* landings = nullptr;
+    const std::byte* channels = nullptr;
     const std::byte* comm_thread = nullptr;
     const std::byte* values_object = nullptr;
     const std::byte* detector = nullptr;
@@ -100,6 +103,10 @@ class SimulatedPart {
   };
   /// `end`: the next part.
   Place place(const std::byte* end) const;
+  /// Fetches what the next messages will land in into the caches.
+  void prefetch_landings() const {
+    for (std::size_t i = 0; i < neighbours_.size(); ++i) (*channels_)[i].prefetch_landing();
+  }
 
   // The end: nothing is left in flight.
   void begin_close();

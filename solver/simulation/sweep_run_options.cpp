@@ -23,6 +23,7 @@ void check(const SweepRunOptions& options) {
   expect_between("contribution period", options.contribution_period, 1, 1'000'000);
   expect_between("most sweeps", options.max_sweeps, 1, 1'000'000'000);
   expect_between("slow rank", options.machine.slow_rank, -1, options.rank_count - 1);
+  expect_between("threads of the simulation", options.thread_count, 1, 1024);
   expect_positive("tolerance", options.tolerance);
 }
 

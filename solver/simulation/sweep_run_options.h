@@ -34,6 +34,9 @@ struct SweepRunOptions {
   int halo_period = 1;
   int contribution_period = 10;  // also of the residuals of `sync`
   std::uint64_t seed = 1;
+  /// Threads of the simulation itself, at most: fewer where ranks are few, and one of `sync`, which
+  /// meets all the time, and of detectors that reduce by the network.
+  int thread_count = 1;
 };
 
 /// Jacobi sweeps on a simulated machine: what is simulated, and for what it stands.

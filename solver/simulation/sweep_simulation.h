@@ -37,7 +37,8 @@ struct SweepSimulationResult {
 
 /// What the ranks of a simulation sweep, and what the clock and the messages are charged for it.
 struct SweepCase {
-  std::function<std::unique_ptr<SimulatedValues>(int rank)> make_values{};
+  /// Values of a rank. Those of different `thread` are swept at the same time.
+  std::function<std::unique_ptr<SimulatedValues>(int rank, std::size_t thread)> make_values{};
   double threshold = 0;  // of the sum of all contributions: the run ends there
   double source_norm = 1;  // of all ranks: to what residuals are relative
   double charged_points = 0;  // of a sweep, beside Machine::seconds_per_sweep
@@ -51,7 +52,10 @@ struct SweepCase {
 ///
 /// A rank's communication thread has a core of its own, or looks every
 /// `Machine::poll_interval` seconds.
-/// Thread: one. Not collective. Throws comm_thread::InputError for options that are out of range.
+/// With `SweepRunOptions::thread_count` threads, each simulates consecutive ranks, in step with the
+/// others by the lookahead of the network (NetworkGroup). Their number does not change the result.
+/// Thread: one that may start a compute team. Not collective. Throws comm_thread::InputError for
+/// options that are out of range.
 SweepSimulationResult simulate_sweeps(const SweepRunOptions& options, const SweepCase& what);
 
 }  // namespace weft::solver

@@ -306,7 +306,7 @@ int measure(const comm_thread::MpiSession& session, const ProgressOptions& optio
   const ReportFile report_file(job, options.json_path);
   std::vector<OverlapResult> results = collective_read_results(job, options.merge_path);
 
-  const double latency = comm_thread::collective_latency_seconds(job.world());
+  const comm_thread::Latency latency = comm_thread::collective_latency(job.world());
   ProgressMeasurement measurement(job, options.repetitions);
   const std::vector<OverlapResult> measured = collective_measure(job, sizes, measurement);
   results.insert(results.begin(), measured.begin(), measured.end());
@@ -314,7 +314,8 @@ int measure(const comm_thread::MpiSession& session, const ProgressOptions& optio
   Json report = collective_start_report(job, "progress");
   report["method"] = "progress";
   report["seconds"] = {{"total", watch.seconds()}};
-  report["performance"] = {{"latency_seconds", latency},
+  report["performance"] = {{"latency_seconds", latency.median},
+                           {"least_latency_seconds", latency.least},
                            {"bandwidth_bytes_per_second", bandwidth_of(measured)}};
   report["contents_correct"] = measurement.contents_are_correct();
   report["overlap"] = Json::array();

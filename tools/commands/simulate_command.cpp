@@ -151,6 +151,7 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
     variants.push_back(solver::simulated_variant(variant));
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   collective_expect_one_rank(job, "simulate");
+  jacobi.thread_count = job.team().thread_count();
   const ReportFile report_file(job, options.json_path);
   if (options.advises) return advise(job, jacobi, options.seed_count, report_file);
   Json runs = Json::array();

@@ -110,6 +110,7 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
   jacobi.machine = options.machine.parsed();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   collective_expect_one_rank(job, "study scale");
+  jacobi.thread_count = job.team().thread_count();
   const ReportFile report_file(job, options.json_path);
   Json runs = Json::array();
   for (const int ranks : options.ranks) {

@@ -72,6 +72,37 @@ TEST_CASE("a run that may not converge ends at the most sweeps, verified") {
   CHECK(result.relative_residual > 1e-12);
 }
 
+TEST_CASE("the number of threads changes nothing") {
+  using comm_thread::DetectorKind;
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.rank_count = 36;
+  options.machine.ranks_per_node = 4;
+  options.machine.jitter = 0.3;
+  options.tolerance = 1e-2;
+  options.points = 8;  // so that many sweeps begin within a latency
+  for (const DetectorKind detector :
+       {DetectorKind::flags, DetectorKind::residual, DetectorKind::snapshot})
+    for (const bool is_one_sided : {false, true}) {
+      options.detector = detector;
+      options.is_one_sided = is_one_sided;
+      options.max_in_flight = is_one_sided ? 1 : 3;
+      options.thread_count = 1;
+      const JacobiSimulationResult one = simulate_jacobi(options);
+      CHECK(one.has_converged);
+      for (const int thread_count : {2, 5}) {
+        options.thread_count = thread_count;
+        const JacobiSimulationResult several = simulate_jacobi(options);
+        CHECK(several.hash == one.hash);
+        CHECK(several.event_count == one.event_count);
+        CHECK(several.message_count == one.message_count);
+        CHECK(several.skipped_count == one.skipped_count);
+        CHECK(several.seconds == one.seconds);
+        CHECK(several.mean_staleness == one.mean_staleness);
+        CHECK(several.waiting_fraction == one.waiting_fraction);
+      }
+    }
+}
+
 TEST_CASE("one rank is a simulation, too") {
   JacobiSimulationOptions options = small(SimulatedVariant::async);
   options.rank_count = 1;
