@@ -201,7 +201,8 @@ TEST_CASE("tools/run --retries starts again from the newest checkpoint where a r
   const ProgramResult result = job.wait();
   INFO(result.errors << result.output);
   CHECK(result.exit_code == 6);
-  CHECK_THAT(result.errors, Catch::Contains("weft: rank 1 was lost (process ") &&
+  // MPICH, which kills the others, may name any of those that have ended.
+  CHECK_THAT(result.errors, Catch::Contains(" was lost (process ") &&
                                 Catch::Contains("weft: try 1 of 2: starts again from " + state) &&
                                 !Catch::Contains("try 2"));
   CHECK_THAT(result.output, Catch::Contains("restart      continued after "));
