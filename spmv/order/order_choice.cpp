@@ -16,14 +16,14 @@ constexpr double distance_in_cache = 32768;
 /// Rows of a mesh in space in a good order are at most this multiple of N^(2/3) apart on average.
 constexpr double distance_in_order = 4;
 /// Rank 0 finds the order, and needs 2 GB for as many.
-constexpr GlobalIndex most_nonzeros = 100'000'000;
+constexpr GlobalIndex most_nonzeros_unasked = 100'000'000;
 
 }  // namespace
 
 OrderChoice collective_choose_order(const comm_thread::Communicator& communicator,
                                     const DistributedMatrix& matrix) {
   const GlobalIndex nonzeros = matrix.global_nonzero_count;
-  if (nonzeros > most_nonzeros)
+  if (nonzeros > most_nonzeros_unasked)
     return {false, fmt::format("{} nonzeros are more than rank 0 reorders unasked", nonzeros)};
   const GlobalIndex first = matrix.first_row();
   std::int64_t sum = 0;
