@@ -128,6 +128,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/tridiagonal_spectrum.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/block_cg.cpp
+    solver/krylov/block_cg_iteration.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp
     solver/krylov/gmres.cpp
@@ -288,7 +289,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
-    solver/krylov/block_cg_iteration.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_boxes.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
