@@ -14,9 +14,8 @@ struct OrderChoice {
 };
 
 /// Reverse Cuthill–McKee pays for itself where coupled rows are so far apart that the entries of x
-/// do not stay in a cache, and much further than in a good order of a mesh in space: 271 iterations
-/// with an approximate inverse of 220 000 rows in random order took 7.5 s as given and 4.5 s
-/// reordered, and 16 with algebraic multigrid 3.0 and 3.1 s, set-up and order included.
+/// do not stay in a cache, and much further than in a good order of a mesh in space (measured in
+/// docs/notes/products.md).
 ///
 /// It depends on the matrix alone. Takes about the time of a product. Collective; the same on all
 /// ranks.
