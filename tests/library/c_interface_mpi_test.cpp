@@ -14,8 +14,8 @@
 namespace weft::tests {
 namespace {
 
-TEST_CASE("the C interface gives the bits of the C++ interface") {
-  constexpr std::int64_t row_count = 3000;
+/// Of all ranks, with the threads of this test, which are not pinned.
+weft_job* create_job() {
   const weft_job_options options{.threads = thread_count(),
                                  .pinning = WEFT_KEEP,
                                  .strict_placement = 0,
@@ -24,6 +24,12 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
                                  .stall_seconds = 0};
   weft_job* job = nullptr;
   CHECK(weft_job_create(MPI_COMM_WORLD, &options, &job) == WEFT_OK);
+  return job;
+}
+
+TEST_CASE("the C interface gives the bits of the C++ interface") {
+  constexpr std::int64_t row_count = 3000;
+  weft_job* const job = create_job();
   const TridiagonalRows rows(row_count, weft_job_rank(job), weft_job_size(job));
   weft_matrix* a = nullptr;
   CHECK(weft_matrix_from_rows(job, rows.first_row, std::ssize(rows.offsets) - 1,
@@ -120,14 +126,7 @@ TEST_CASE("an iteration in C converges in lock step and without waiting") {
 }
 
 TEST_CASE("a job in C tells where its threads are") {
-  const weft_job_options options{.threads = thread_count(),
-                                 .pinning = WEFT_KEEP,
-                                 .strict_placement = 0,
-                                 .on_stall = nullptr,
-                                 .user = nullptr,
-                                 .stall_seconds = 0};
-  weft_job* job = nullptr;
-  CHECK(weft_job_create(MPI_COMM_WORLD, &options, &job) == WEFT_OK);
+  weft_job* const job = create_job();
   weft_thread_place place{.thread = -2, .planned_cpu = -1, .last_cpu = -1};
   int count = 0;
   CHECK(weft_job_audit(job, &place, 1, &count) == WEFT_OK);
