@@ -72,7 +72,7 @@ class Hierarchy {
                                             bool is_direct);
   LevelMatrix collective_describe(const Level<Value>& level,
                                   const spmv::DistributedMatrix& matrix) const;
-  /// True if a W-cycle takes more work than a V-cycle, but hardly, as the levels' nonzeros say.
+  /// True if the levels' nonzeros say that a W-cycle takes a little more work than a V-cycle.
   bool has_cheap_w_cycle() const;
   void collective_bound_norm();
   void keep_transfer(Kept& kept);

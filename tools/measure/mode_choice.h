@@ -18,8 +18,8 @@ struct ModeChoice {
 /// same on all ranks. Collective. Thread: the main thread.
 ModeChoice collective_choose_mode(Job& job, spmv::LinearOperator& op);
 
-/// The same by a trial of about ten products, which is a tenth of what a solve takes at least;
-/// without one where rows are too few for a trial to tell.
+/// Returns the quickest of vector, overlap and task mode in a trial of nine products. A solve takes
+/// a hundred or more. Where a rank has few rows there is no trial, and task mode is returned.
 ModeChoice collective_try_modes(Job& job, spmv::LinearOperator& op);
 
 }  // namespace weft::tools

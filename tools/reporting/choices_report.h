@@ -14,7 +14,7 @@ struct Choice {
   std::string why;  // a phrase
 };
 
-/// What a matrix is solved with, as far as the choices go.
+/// What the choices of `weft solve FILE` besides the method led to.
 struct ChosenSystem {
   std::string order;  // as the rows are
   std::string order_choice;  // why, where it was chosen
