@@ -71,7 +71,7 @@ Settings parse_amg(const std::string& text) {
       settings.gather_rows = whole_number(item, value, 1, most_gather_rows);
     else if (item == "precision=single" || item == "precision=double")
       settings.precision =
-          value == "single" ? Settings::Precision::single : Settings::Precision::double_;
+          value == "single" ? Settings::Precision::in_float : Settings::Precision::in_double;
     else if (key == "cycle")
       settings.form = parse_cycle(value);
     else

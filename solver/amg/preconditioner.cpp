@@ -12,7 +12,7 @@ AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Setti
 AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::SparseOperator& op,
                                                                const Settings& settings,
                                                                NearNullSpace near_null_space) {
-  if (settings.precision == Settings::Precision::single)
+  if (settings.precision == Settings::Precision::in_float)
     return std::make_unique<Cycle<float>>(op, settings, std::move(near_null_space));
   return std::make_unique<Cycle<double>>(op, settings, std::move(near_null_space));
 }

@@ -8,7 +8,7 @@ namespace weft::solver::amg {
 
 /// How a hierarchy is set up and applied.
 struct Settings {
-  enum class Precision { single, double_ };
+  enum class Precision { in_float, in_double };
   /// automatic: W where it takes at most an eighth more work, else V. V: one visit of each level.
   /// W: from the second level on, the next level corrects twice
   /// unless it is solved directly. Iterations then hardly grow with the number of levels. K: on
@@ -26,7 +26,7 @@ struct Settings {
   /// A level moves to fewer ranks where one would have fewer rows than this on average.
   std::int64_t gather_rows = 1000;
   /// Of the levels; vectors and products of the method are in double precision in any case.
-  Precision precision = Precision::single;
+  Precision precision = Precision::in_float;
   Form form = Form::automatic;
   /// Keeps prolongators and coarse matrices for new values of the matrix, and from the first of
   /// these on the places of all products: about as much memory as all levels.

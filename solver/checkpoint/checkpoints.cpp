@@ -266,10 +266,12 @@ void Checkpoints::write() {
     collective_write_checkpoint(writers_, options_.path, header_, *rows_, copy_.span());
     ++written_;
     last_written_ = header_.iteration;
+    last_attempt_failed_ = false;
   } catch (const std::exception& error) {
     ++failed_;
+    if (!last_attempt_failed_ || failure_ != error.what()) is_failure_new_ = true;
+    last_attempt_failed_ = true;
     failure_ = error.what();
-    is_failure_new_ = true;
   }
   write_seconds_ += watch.seconds();
 }

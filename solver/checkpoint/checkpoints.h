@@ -40,7 +40,8 @@ class Checkpoints {
     std::int64_t every_iterations = 0;  // where above 0, instead of `every_seconds`
     /// Number of the signal that asks this rank to end, or 0. Thread: the primary one.
     std::function<int()> stop_signal{};
-    /// Called on rank 0 with what could not be written. Thread: the primary one.
+    /// Called on rank 0 with what could not be written, once until a write succeeds or fails for
+    /// another reason. Thread: the primary one.
     std::function<void(const std::string& why)> on_failure{};
   };
 
@@ -162,7 +163,8 @@ class Checkpoints {
   std::optional<PackedRows> rows_;
   perfmodel::HugePageBuffer<double> copy_;  // [vector_count × rows]
   CheckpointHeader header_;
-  std::string failure_;  // of the last write; written by the helper thread
+  std::string failure_;  // of the last write that failed; written by the helper thread
+  bool last_attempt_failed_ = false;
   bool is_failure_new_ = false;
   double write_seconds_ = 0;  // of the helper thread
   std::int64_t written_ = 0;

@@ -254,11 +254,15 @@ TEST_CASE("a solve goes on where its checkpoints find a full or a read-only disk
       "disk=$1\nmkdir $disk\nmount -t tmpfs -o size=8m tmpfs $disk\n"
       "solve=(mpiexec.mpich -n 2 tools/weft solve poisson3d:40 --threads 1 --tolerance 1e-300 "
       "--max-iterations 1000000000)\n"
-      "\"${solve[@]}\" --max-seconds 4 --checkpoint $disk/state --checkpoint-every 5it &\n"
+      "\"${solve[@]}\" --max-seconds 4 --checkpoint $disk/state --checkpoint-every 5it "
+      "2>$disk.errors &\n"
       "until [[ -e $disk/state.previous ]]; do sleep 0.01; done\n"
-      "head -c 9m /dev/zero >$disk/fill 2>/dev/null\nsleep 0.7\nrm $disk/fill\n"
+      // All of the disk is in use only once there was no third state at some time.
+      "until grep -q 'No space' $disk.errors; do head -c 9m /dev/zero >>$disk/fill; done "
+      "2>/dev/null\nrm $disk/fill\n"
       "until mount -o remount,ro $disk 2>/dev/null; do sleep 0.001; done\n"
       "code=0\nwait $! || code=$?\necho first $code\nmount -o remount,rw $disk\n"
+      "cat $disk.errors >&2\n"
       "code=0\n\"${solve[@]}\" --max-seconds 0.1 --restart $disk/state || code=$?\n"
       "echo second $code\nls $disk\n");
   ShellJob job("timeout 60 unshare --mount bash " + script + " " + folder.path("disk"));

@@ -17,7 +17,7 @@ JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) {
   solver::Checkpoints::Options settings = options.settings();
   settings.stop_signal = StopSignals::caught;
   settings.on_failure = [](const std::string& why) {
-    fmt::print(stderr, "weft: {}; the solve goes on without this checkpoint\n", why);
+    fmt::print(stderr, "weft: {}; the solve goes on and tries again at each checkpoint\n", why);
   };
   if (!options.path.empty() && job.is_root()) tell_launcher("orderly");
   checkpoints_ =

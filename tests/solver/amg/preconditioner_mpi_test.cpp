@@ -95,7 +95,7 @@ const Settings with_levels{.direct_rows = 20};
 TEST_CASE("M is symmetric and positive") {
   for (const std::string problem : {"poisson2d:23x19", "poisson3d:9", "anisotropic3d:10,1,1,0.001",
                                     "diffusion3d:9,lognormal:3", "diffusion3d:9,jumps:10000"})
-    for (const auto precision : {Settings::Precision::single, Settings::Precision::double_})
+    for (const auto precision : {Settings::Precision::in_float, Settings::Precision::in_double})
       for (int degree = -1; degree <= 4; ++degree) {  // 0: the additive cycle; -1: a W-cycle
         CAPTURE(problem, degree, static_cast<int>(precision));
         CrewSystem system(Communicator::self(), problem);
@@ -108,7 +108,7 @@ TEST_CASE("M is symmetric and positive") {
                                                                : Settings::Form::v});
         CHECK(preconditioner.is_symmetric());
         CHECK(preconditioner.report().levels.size() > 1);
-        const double rounding = precision == Settings::Precision::single ? 1e-5 : 1e-12;
+        const double rounding = precision == Settings::Precision::in_float ? 1e-5 : 1e-12;
         const auto a = some_vector(system.count(), 1);
         const auto b = some_vector(system.count(), 5);
         const auto of_a = apply(system, preconditioner, a);
@@ -186,7 +186,7 @@ TEST_CASE("conjugate gradients take few iterations, and as many on any ranks") {
 TEST_CASE("the additive cycle is a V-cycle with Jacobi's smoothing") {
   CrewSystem system(Communicator::collective_world(), "poisson3d:9");
   const Settings additive{.direct_rows = 20,
-                          .precision = Settings::Precision::double_,
+                          .precision = Settings::Precision::in_double,
                           .form = Settings::Form::additive};
   Settings jacobi = additive;
   jacobi.form = Settings::Form::v;
@@ -277,7 +277,7 @@ TEST_CASE("new values of the matrix keep the aggregates, with the bits of a new 
     const auto of_problem = [&](const CrewSystem& system) {
       return problem.starts_with("elasticity") ? modes_of(system, problem) : NearNullSpace{};
     };
-    for (const auto precision : {Settings::Precision::single, Settings::Precision::double_}) {
+    for (const auto precision : {Settings::Precision::in_float, Settings::Precision::in_double}) {
       CAPTURE(problem, static_cast<int>(precision));
       CrewSystem alone(Communicator::self(), problem, 1);
       CrewSystem system(Communicator::collective_world(), problem);
@@ -314,7 +314,7 @@ TEST_CASE("elasticity takes few iterations with the modes of a rigid body, the s
   CrewSystem alone(Communicator::self(), problem, 1);
   CrewSystem together(Communicator::collective_world(), problem);
   const std::vector<double> b = some_vector(alone.count(), 3);
-  for (const auto precision : {Settings::Precision::single, Settings::Precision::double_})
+  for (const auto precision : {Settings::Precision::in_float, Settings::Precision::in_double})
     for (const GlobalIndex gather_rows : {1, 300}) {
       CAPTURE(static_cast<int>(precision), gather_rows);
       const Settings settings{
