@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -112,7 +113,10 @@ CallerRows::CallerRows(const comm_thread::Communicator& communicator,
   comm_thread::collective_attempt(communicator,
                                   [&] { check_shape(rows, given_->begin(communicator.rank())); });
   // Whose columns are wrong if a shape is wrong elsewhere is another question.
-  comm_thread::collective_attempt(communicator, [&] { check_columns(rows); });
+  comm_thread::collective_attempt(communicator, [&] {
+    check_columns(rows);
+    check_values(rows.values);
+  });
   moved_ = std::make_unique<RowPartition>(aligned(*given_));
   for (int rank = 0; rank < given_->rank_count(); ++rank)
     moves_ = moves_ || given_->begin(rank) != moved_->begin(rank);
@@ -150,6 +154,24 @@ void CallerRows::check_columns(const Rows& rows) const {
       throw InputError(fmt::format("rows of rank {}: found columns[{}] = {}; expected 0 to {}",
                                    communicator_.rank(), k, rows.columns[k],
                                    given_->row_count() - 1));
+}
+
+void CallerRows::check_values(std::span<const double> values) const {
+  std::vector<char> is_finite(static_cast<std::size_t>(team_.thread_count()), 1);
+  team_.run([&](const TeamThread& thread) {
+    const auto share = comm_thread::share_of(std::ssize(values), thread.index, thread.count);
+    bool all = true;  // no early end: that would not be vectorized
+    for (auto k = static_cast<std::size_t>(share.begin); k < static_cast<std::size_t>(share.end);
+         ++k)
+      all &= std::abs(values[k]) <= std::numeric_limits<double>::max();
+    is_finite[static_cast<std::size_t>(thread.index)] = all ? 1 : 0;
+  });
+  if (std::ranges::find(is_finite, 0) == is_finite.end()) return;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!std::isfinite(values[k]))
+      throw InputError(
+          fmt::format("rows of rank {}: found values[{}] = {}; expected a finite number",
+                      communicator_.rank(), k, values[k]));
 }
 
 bool CallerRows::is_in_order(const Rows& rows) const {
@@ -375,12 +397,14 @@ std::vector<std::span<const double>> CallerRows::parts_of(
 }
 
 void CallerRows::collective_update(std::span<const double> values, spmv::SplitMatrix& matrix) {
-  comm_thread::collective_agree_on_error(
-      communicator_, values.size() == given_entry_count_
-                         ? ""
-                         : fmt::format("values of rank {}: found {}; expected {} as in the rows "
-                                       "that the matrix was made of",
-                                       communicator_.rank(), values.size(), given_entry_count_));
+  comm_thread::collective_attempt(communicator_, [&] {
+    if (values.size() != given_entry_count_)
+      throw InputError(
+          fmt::format("values of rank {}: found {}; expected {} as in the rows that the matrix was "
+                      "made of",
+                      communicator_.rank(), values.size(), given_entry_count_));
+    check_values(values);
+  });
   const auto& offsets = matrix.matrix().rows.row_offsets;
   if (is_in_place_) {
     matrix.update_values(

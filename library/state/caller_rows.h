@@ -61,6 +61,7 @@ class CallerRows {
 
   void check_shape(const Rows& rows, std::int64_t rows_before) const;
   void check_columns(const Rows& rows) const;
+  void check_values(std::span<const double> values) const;
   bool is_in_order(const Rows& rows) const;
   spmv::DistributedMatrix use_in_place(const Rows& rows, Values kept);
   spmv::DistributedMatrix collective_assemble(const Rows& rows);

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -144,6 +145,23 @@ TEST_CASE("rows that contradict each other are an error with the same text on ev
   rows = TridiagonalRows(row_count, job.rank(), job.size());
   if (is_last) rows.values.pop_back();
   CHECK(fault_of(rows.rows()).find("values; expected") != std::string::npos);
+  rows = TridiagonalRows(row_count, job.rank(), job.size());
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  if (is_last) rows.values.back() = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THAT(fault_of(rows.rows()), Catch::EndsWith("= nan; expected a finite number"));
+  CHECK_THROWS_WITH(Matrix(a).update_values(rows.values), Catch::Contains("= nan; expected"));
+  if (is_last) rows.values.back() = -std::numeric_limits<double>::infinity();
+  CHECK_THAT(fault_of(rows.rows()), Catch::EndsWith("= -inf; expected a finite number"));
+
+  std::vector<double> b(rows.count(), 1.0);
+  std::vector<double> x(rows.count());
+  if (is_last) b.back() = std::numeric_limits<double>::quiet_NaN();
+  for (const char* const method : {"cg", "gmres", "bicgstab", "minres", "auto"}) {
+    INFO(method);
+    const Report report = Solver(a, {{"method", method}}).solve(b, x);
+    CHECK(report.status == Status::breakdown);
+    CHECK(report.iterations < 3);
+  }
 }
 
 }  // namespace

@@ -182,6 +182,7 @@ struct Rows {
   std::span<const std::int64_t> offsets;
   /// Global numbers, from 0, in any order within a row; entries of equal places are added up.
   std::span<const std::int64_t> columns;
+  /// Finite numbers, of as many entries.
   std::span<const double> values;
 };
 
