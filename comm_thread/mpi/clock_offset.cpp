@@ -48,6 +48,11 @@ std::int64_t ask(const Communicator& communicator, int rank) {
 }  // namespace
 
 std::int64_t collective_clock_offset_ns(const Communicator& communicator) {
+  return collective_clock_offset_ns(communicator, communicator.collective_split_node());
+}
+
+std::int64_t collective_clock_offset_ns(const Communicator& communicator,
+                                        const Communicator& node) {
   const int rank = communicator.rank();
   std::array<std::int64_t, 1> offset{0};
   // In every round, each rank that knows its offset answers one that does not.
@@ -57,7 +62,7 @@ std::int64_t collective_clock_offset_ns(const Communicator& communicator) {
     else if (rank >= knowing && rank < 2 * knowing)
       offset[0] = ask(communicator, rank - knowing);
   }
-  communicator.collective_split_node().broadcast(offset, 0);
+  node.broadcast(offset, 0);
   return offset[0];
 }
 

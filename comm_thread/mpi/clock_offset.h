@@ -14,5 +14,7 @@ namespace weft::comm_thread {
 /// the shortest round trip: the error is at most half of it, in each of log2 p rounds.
 /// Collective. Source: Cristian 1989.
 std::int64_t collective_clock_offset_ns(const Communicator& communicator);
+/// The same where the ranks of this rank's node have a communicator, `node`, already.
+std::int64_t collective_clock_offset_ns(const Communicator& communicator, const Communicator& node);
 
 }  // namespace weft::comm_thread

@@ -32,19 +32,20 @@ JacobiSimulationResult simulate_jacobi(const JacobiSimulationOptions& options) {
   std::vector<CubeWorld> worlds(static_cast<std::size_t>(options.thread_count),
                                 {shape, square(norm), std::vector<double>(count)});
   const double points = std::pow(options.points, 3);
-  const SweepCase cubes{.make_values =
-                            [&](int rank, std::size_t thread) {
-                              const std::span<double> own = values.span().subspan(
-                                  stride * static_cast<std::size_t>(rank), count);
-                              set_boundary_values(shape, rank, own);
-                              return std::make_unique<CubeValues>(worlds[thread], rank, own);
-                            },
-                        .threshold = square(options.tolerance * norm),
-                        .source_norm = norm,
-                        .charged_points = points,
-                        .interior_fraction = std::pow(std::max(0, options.points - 2), 3) / points,
-                        .charged_values = square(options.points) / square(options.real_points),
-                        .largest_message = shape.face_size()};
+  const SweepCase cubes{
+      .make_values =
+          [&](int rank, std::size_t thread) {
+            const std::span<double> own =
+                values.span().subspan(stride * static_cast<std::size_t>(rank), count);
+            set_boundary_values(shape, rank, own);
+            return std::make_unique<CubeValues>(worlds[thread], rank, own);
+          },
+      .threshold = square(options.tolerance * norm),
+      .source_norm = norm,
+      .charged_points = points,
+      .interior_fraction = [&](int rank) { return shape.interior_fraction(rank, options.points); },
+      .charged_values = square(options.points) / square(options.real_points),
+      .largest_message = shape.face_size()};
   return simulate_sweeps(options, cubes);
 }
 

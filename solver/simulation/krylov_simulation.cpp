@@ -33,6 +33,12 @@ KrylovSimulationOptions checked(const KrylovSimulationOptions& options) {
   return options;
 }
 
+/// Whatever is waited for is polled all the time.
+Machine polling_machine(Machine machine) {
+  machine.poll_interval = 0;
+  return machine;
+}
+
 /// What a rank does next. Only passes take time of its own; waits take that of others.
 enum class Action {
   post_halo,
@@ -136,7 +142,6 @@ class KrylovRun {
   std::vector<Place> places_;
   EventQueue events_;
   double charged_points_;
-  double interior_fraction_;
   double right_hand_side_square_;
   double halo_wait_ = 0;  // of all ranks
   double sum_wait_ = 0;
@@ -147,12 +152,11 @@ class KrylovRun {
 KrylovRun::KrylovRun(const KrylovSimulationOptions& options)
     : options_(checked(options)),
       shape_(ranks_per_direction(options.rank_count), options.real_points),
-      model_(options.machine, options.rank_count, options.seed),
+      model_(polling_machine(options.machine), options.rank_count, options.seed),
       network_(options.rank_count, model_),
       script_(script_of(options.method, options.mode)),
       places_(static_cast<std::size_t>(options.rank_count)),
       charged_points_(std::pow(options.points, 3)),
-      interior_fraction_(std::pow(std::max(0, options.points - 2), 3) / charged_points_),
       right_hand_side_square_(static_cast<double>(shape_.own_count()) * options.rank_count) {
   model_.charge_payload(std::pow(options.points, 2) / std::pow(options.real_points, 2), 0,
                         KrylovPart::halo_tag);
@@ -165,7 +169,7 @@ KrylovRun::KrylovRun(const KrylovSimulationOptions& options)
 
 double KrylovRun::seconds_of(int rank, Place& place, Action action) {
   const bool overlaps = options_.mode != SimulatedMode::vector;
-  const double interior = overlaps ? interior_fraction_ : 0;
+  const double interior = overlaps ? shape_.interior_fraction(rank, options_.points) : 0;
   const double product = options_.product_passes;
   const double points =
       charged_points_ * (action == Action::interior   ? interior * product

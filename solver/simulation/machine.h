@@ -27,6 +27,8 @@ struct Machine {
   double overhead = 0.5e-6;  // o, of a message, at either end
   double gap = 0.2e-6;  // g, between messages of a node
   double gap_per_byte = 0.2e-9;  // G, of the link of a node
+  /// Bytes that an idle link passes on at once, before G counts: of a token bucket. 0: none.
+  double burst_bytes = 0;
   double overhead_per_byte = 0.1e-9;  // O, of the copy at either end
   // Within a node.
   double local_latency = 0.5e-6;
@@ -47,7 +49,8 @@ struct Machine {
   int slow_rank = -1;
   double slow_factor = 1;  // by which that rank computes slower
 
-  /// Of the communication thread: between two polls, 0 on a core of its own.
+  /// Of the communication thread: between two polls while nobody waits for it, 0 on a core of its
+  /// own.
   double poll_interval = 0;
 };
 

@@ -46,8 +46,8 @@ MachineModel::MachineModel(const Machine& machine, int rank_count, std::uint64_t
   for (int at = 0; at < node_count; ++at)
     places_.push_back(
         {at % torus_[0], at / torus_[0] % torus_[1], at / (torus_[0] * torus_[1]) % torus_[2]});
-  out_free_.resize(static_cast<std::size_t>(node_count));
-  in_free_.resize(static_cast<std::size_t>(node_count));
+  out_free_.resize(static_cast<std::size_t>(node_count), -burst_seconds());
+  in_free_.resize(static_cast<std::size_t>(node_count), -burst_seconds());
   for (int rank = 0; rank < rank_count; ++rank) {
     const double spread = machine.core_spread * normal(random(rank, 0, 1), random(rank, 0, 2));
     core_factor_.push_back(std::max(0.5, 1 + spread) *
@@ -95,8 +95,8 @@ double MachineModel::departure(const SimulatedRoute& route, std::size_t bytes, d
   const double ready = now + overhead(charged);
   if (is_within_node(route)) return ready;
   double& out = out_free_[static_cast<std::size_t>(node(route.from))];
-  out = std::max(out, ready) + busy(charged);
-  return out;
+  out = std::max(out, ready - burst_seconds()) + busy(charged);
+  return std::max(out, ready);
 }
 
 double MachineModel::arrival(const SimulatedRoute& route, std::size_t bytes, double departed) {
@@ -109,15 +109,17 @@ double MachineModel::arrival(const SimulatedRoute& route, std::size_t bytes, dou
     return departed + latency(from, to) + charged * machine_.local_gap_per_byte +
            overhead(charged) + polls;
   double& in = in_free_[static_cast<std::size_t>(to)];
-  in = std::max(in + busy(charged), departed + latency(from, to));
-  return in + overhead(charged) + polls;
+  const double there = departed + latency(from, to);
+  in = std::max(in + busy(charged), there - burst_seconds());
+  return std::max(in, there) + overhead(charged) + polls;
 }
 
 double MachineModel::undisturbed_arrival(const SimulatedRoute& route, std::size_t bytes,
                                          double now) const {
   const double charged = charged_bytes(bytes, route.tag);
   const bool is_within = is_within_node(route);
-  const double departed = now + overhead(charged) + (is_within ? 0 : busy(charged));
+  const double link = is_within ? 0 : std::max(0.0, busy(charged) - burst_seconds());
+  const double departed = now + overhead(charged) + link;
   return departed + latency(node(route.from), node(route.to)) +
          (is_within ? charged * machine_.local_gap_per_byte : 0) + overhead(charged) +
          machine_.poll_interval;
@@ -125,7 +127,8 @@ double MachineModel::undisturbed_arrival(const SimulatedRoute& route, std::size_
 
 double MachineModel::lookahead(bool is_one_sided) const {
   constexpr double rounding = 1e-3;
-  const double message = 2 * machine_.overhead + machine_.gap + machine_.latency;
+  const double gap = std::max(0.0, machine_.gap - burst_seconds());
+  const double message = 2 * machine_.overhead + gap + machine_.latency;
   const double acknowledgement = machine_.latency + machine_.overhead;
   // Acknowledged on arrival, the way there and back is twice the time.
   const double back = is_one_sided ? acknowledgement : (message + acknowledgement) / 2;

@@ -14,7 +14,8 @@ namespace weft::solver {
 ///
 ///     start ─o─► link of the node, free ─g + G·bytes─► ─L + hops─► link in, free ─o + O·bytes─►
 ///
-/// A node's ranks share its link in and its link out; messages inside a node use neither. Links
+/// A node's ranks share its link in and its link out; messages inside a node use neither. A link
+/// that was idle passes on a burst at once (`Machine::burst_bytes`), as a token bucket does. Links
 /// between switches are never full. Every random number depends on the seed, the rank and the
 /// number of the sweep alone.
 class MachineModel final : public comm_thread::NetworkModel {
@@ -60,6 +61,7 @@ class MachineModel final : public comm_thread::NetworkModel {
     return machine_.overhead + charged * machine_.overhead_per_byte;
   }
   double busy(double charged) const { return machine_.gap + charged * machine_.gap_per_byte; }
+  double burst_seconds() const { return machine_.burst_bytes * machine_.gap_per_byte; }
   double latency(int from_node, int to_node) const;
   int hop_count(int from_node, int to_node) const;
   std::uint64_t random(int rank, std::uint64_t sweep, std::uint64_t what) const;
@@ -71,7 +73,7 @@ class MachineModel final : public comm_thread::NetworkModel {
   int payload_tag_ = 0;
   std::array<int, 3> torus_{1, 1, 1};
   std::vector<std::array<int, 3>> places_;  // of the nodes in the torus
-  std::vector<double> out_free_;  // of each node: when its link is free
+  std::vector<double> out_free_;  // of each node: when its link is free; less a burst
   std::vector<double> in_free_;
   std::vector<double> core_factor_;  // of each rank
 };

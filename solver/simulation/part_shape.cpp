@@ -36,6 +36,16 @@ std::vector<std::size_t> PartShape::faces_with_neighbour(int rank) const {
   return faces;
 }
 
+double PartShape::interior_fraction(int rank, int points) const {
+  double fraction = 1;
+  for (std::size_t direction = 0; direction < ranks_.size(); ++direction) {
+    const int count = (neighbour(rank, 2 * direction) >= 0 ? 1 : 0) +
+                      (neighbour(rank, 2 * direction + 1) >= 0 ? 1 : 0);
+    fraction *= static_cast<double>(std::max(0, points - count)) / points;
+  }
+  return fraction;
+}
+
 void PartShape::pack(std::span<const double> values, std::size_t face,
                      std::span<double> out) const {
   for (std::size_t i = 0; i < own_[face].size(); ++i) out[i] = values[own_[face][i]];

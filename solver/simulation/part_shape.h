@@ -34,6 +34,9 @@ class PartShape {
   /// Faces of a rank that have a neighbour, in the order of the neighbours' ranks.
   std::vector<std::size_t> faces_with_neighbour(int rank) const;
 
+  /// Fraction of a rank's points that need no neighbour, in a part of `points` per direction.
+  double interior_fraction(int rank, int points) const;
+
   /// Copies the part's own points at a face. Shape: values: [element_count], out: [face_size].
   void pack(std::span<const double> values, std::size_t face, std::span<double> out) const;
   /// Copies to the ghosts beyond a face. Shape: values: [element_count], in: [face_size].

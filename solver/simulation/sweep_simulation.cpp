@@ -39,6 +39,13 @@ void fetch_lines(const std::byte* begin, const std::byte* end) {
   for (; begin < end; begin += line_bytes) __builtin_prefetch(begin);
 }
 
+/// A rank that waits for a halo or a sum polls all the time.
+Machine machine_of_run(const SweepRunOptions& options) {
+  Machine machine = options.machine;
+  if (options.variant == SimulatedVariant::sync) machine.poll_interval = 0;
+  return machine;
+}
+
 /// One run. What is called "rank" here is simulated.
 class SweepRun {
  public:
@@ -113,6 +120,7 @@ class SweepRun {
   std::vector<std::unique_ptr<SimulatedPart>> parts_;
   std::vector<SimulatedPart::Place> places_;  // of their memory
   std::vector<double> sweep_begin_;  // of synchronous ranks
+  std::vector<double> interior_fraction_;  // of their sweeps: what the halo is not waited for
   double value_seconds_;  // to pack or unpack one value
 
   // Of each rank.
@@ -132,7 +140,7 @@ class SweepRun {
 SweepRun::SweepRun(const SweepRunOptions& options, const SweepCase& what)
     : options_(options),
       what_(what),
-      model_(options.machine, options.rank_count, options.seed),
+      model_(machine_of_run(options), options.rank_count, options.seed),
       value_seconds_(what.charged_values * sizeof(double) * options.machine.overhead_per_byte),
       has_begun_(static_cast<std::size_t>(options.rank_count)),
       is_meeting_(static_cast<std::size_t>(options.rank_count)),
@@ -165,7 +173,13 @@ void SweepRun::make_parts() {
                                          ? comm_thread::Delivery::racy
                                          : comm_thread::Delivery::async);
     }
-  if (is_sync()) sweep_begin_.resize(parts_.size());
+  if (is_sync()) {
+    sweep_begin_.resize(parts_.size());
+    interior_fraction_.resize(parts_.size());
+    if (options_.overlaps && what_.interior_fraction)
+      for (int rank = 0; rank < options_.rank_count; ++rank)
+        interior_fraction_[static_cast<std::size_t>(rank)] = what_.interior_fraction(rank);
+  }
   perfmodel::prefer_huge_pages(parts_.front().get(), parts_.back().get());
   for (std::size_t rank = 0; rank < parts_.size(); ++rank) {
     const std::size_t next = std::min(rank + 1, parts_.size() - 1);
@@ -228,7 +242,7 @@ void SweepRun::finish_halo(Lane& lane, int rank, double arrived) {
   const double begin = sweep_begin_[r];
   const SimulatedPart& part = *parts_[r];
   const double computing = compute_seconds(rank, part);
-  const double interior = options_.overlaps ? computing * what_.interior_fraction : 0;
+  const double interior = computing * interior_fraction_[r];
   const double boundary_begin = std::max(begin + interior, arrived);
   waited_[r] += boundary_begin - begin - interior;
   lane.push_step(rank, boundary_begin + computing - interior);

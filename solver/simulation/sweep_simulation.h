@@ -42,7 +42,8 @@ struct SweepCase {
   double threshold = 0;  // of the sum of all contributions: the run ends there
   double source_norm = 1;  // of all ranks: to what residuals are relative
   double charged_points = 0;  // of a sweep, beside Machine::seconds_per_sweep
-  double interior_fraction = 0;  // of a sweep: what needs no halo
+  /// Fraction of the sweep of a rank that needs no halo. Empty: none.
+  std::function<double(int rank)> interior_fraction{};
   double charged_values = 1;  // for each value in a message
   std::size_t largest_message = 0;  // values
 };

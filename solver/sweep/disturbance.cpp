@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -53,8 +54,15 @@ bool read_fault(std::string_view text, Fault& fault) {
     fault.kind = Fault::Kind::jitter;
     return read(words[1], fault.amount);
   }
-  if (words.size() != 3 || (words[0] != "slow" && words[0] != "stall")) return false;
-  fault.kind = words[0] == "slow" ? Fault::Kind::slow : Fault::Kind::stall;
+  if (words.size() != 3) return false;
+  if (words[0] == "slow")
+    fault.kind = Fault::Kind::slow;
+  else if (words[0] == "stall")
+    fault.kind = Fault::Kind::stall;
+  else if (words[0] == "pause")
+    fault.kind = Fault::Kind::pause;
+  else
+    return false;
   return read(words[1], fault.rank) && read(words[2], fault.amount);
 }
 
@@ -76,9 +84,9 @@ Fault Fault::parse(std::string_view text) {
   Fault fault;
   if (!read_fault(text, fault) || !is_valid(fault))
     throw comm_thread::InputError("--inject: found '" + std::string(text) +
-                                  "'; expected slow:RANK:FACTOR, jitter:FRACTION or "
-                                  "stall:RANK:SECONDS, with FACTOR at least 1, the others above 0, "
-                                  "all at most 1000000");
+                                  "'; expected slow:RANK:FACTOR, jitter:FRACTION, "
+                                  "stall:RANK:SECONDS or pause:RANK:SECONDS, with FACTOR at least "
+                                  "1, the others above 0, all at most 1000000");
   return fault;
 }
 
@@ -87,12 +95,15 @@ Disturbance::Disturbance(std::vector<Fault> faults, int rank)
   std::erase_if(faults_, [rank](const Fault& fault) { return !fault.concerns(rank); });
 }
 
-double Disturbance::pause_seconds(const Fault& fault, double sweep_seconds, int sweep_count) {
+double Disturbance::pause_seconds(const Fault& fault, double sweep_seconds, int sweep_count,
+                                  double pauses) {
   switch (fault.kind) {
     case Fault::Kind::slow:
       return (fault.amount - 1) * sweep_seconds;
     case Fault::Kind::jitter:
       return std::uniform_real_distribution<double>(0, fault.amount)(random_) * sweep_seconds;
+    case Fault::Kind::pause:
+      return fault.amount * pauses;
     case Fault::Kind::stall:
       break;
   }
@@ -101,11 +112,24 @@ double Disturbance::pause_seconds(const Fault& fault, double sweep_seconds, int 
   return is_due ? fault.amount : 0;
 }
 
+/// Fixed pauses that are due after a part of a sweep, or after sweeps.
+double Disturbance::fixed_pauses(double sweep_seconds, int sweep_count) {
+  const double early = all_seconds_ > 0 ? early_seconds_ / all_seconds_ : 0;
+  all_seconds_ += sweep_seconds;
+  if (sweep_count > 0) return sweep_count - std::exchange(paused_fraction_, 0);
+  early_seconds_ += sweep_seconds;
+  const double due = std::max(0.0, early - paused_fraction_);
+  paused_fraction_ += due;
+  return due;
+}
+
 double Disturbance::after_sweep(double sweep_seconds, int sweep_count) {
   if (!is_active()) return 0;
   const auto begin = Clock::now();
+  const double pauses = fixed_pauses(sweep_seconds, sweep_count);
   double seconds = 0;
-  for (const Fault& fault : faults_) seconds += pause_seconds(fault, sweep_seconds, sweep_count);
+  for (const Fault& fault : faults_)
+    seconds += pause_seconds(fault, sweep_seconds, sweep_count, pauses);
   sweep_count_ += static_cast<std::uint64_t>(sweep_count);
   if (seconds > 0) pause(seconds);
   return Seconds(Clock::now() - begin).count();

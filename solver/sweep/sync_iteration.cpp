@@ -88,6 +88,7 @@ void SyncIteration::sweep(const TeamThread& thread, bool is_exchanging,
     const SweepScope scope(*this, thread);
     sweeper_.sweep(thread, SweepPart::interior, residual_square);
   }
+  if (is_split) disturb(thread, 0);
   if (is_exchanging) halo_->finish(thread, timer_);
   {
     const SweepScope scope(*this, thread);

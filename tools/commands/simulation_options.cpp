@@ -93,6 +93,8 @@ solver::Machine MachineOptions::parsed() const {
   replace(parsed.latency, latency);
   replace(parsed.overhead, overhead);
   replace(parsed.gap, gap);
+  replace(parsed.burst_bytes, burst);
+  replace(parsed.seconds_per_solve, solve_seconds);
   replace(parsed.jitter, jitter);
   replace(parsed.core_spread, core_spread);
   replace(parsed.poll_interval, poll_interval);
@@ -137,12 +139,16 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   number("--overhead", options.overhead, "o, of a message at either end", "SECONDS");
   number("--gap", options.gap, "g, between two messages of a node", "SECONDS");
   number("--bandwidth", options.bandwidth, "1/G, of the link of a node", "BYTES/S");
+  number("--burst", options.burst, "that an idle link passes on at once", "BYTES");
   number("--point-rate", options.point_rate, "grid points a core sweeps in a second", "COUNT");
+  number("--solve-seconds", options.solve_seconds, "of a tile of 64^2 points, by its factors",
+         "SECONDS");
   number("--jitter", options.jitter, "mean slow-down of a sweep, exponential", "FRACTION");
   number("--core-spread", options.core_spread, "standard deviation of the cores' speeds",
          "FRACTION");
   number("--poll-interval", options.poll_interval,
-         "how often a communication thread without a core of its own looks", "SECONDS");
+         "how often a communication thread without a core of its own looks, while nobody waits",
+         "SECONDS");
   command.add_option("--slow", options.slow, "one rank computes slower by this factor")
       ->type_name("RANK:FACTOR");
   command
@@ -200,6 +206,7 @@ Json machine_report(const solver::Machine& machine) {
           {"overhead_seconds", machine.overhead},
           {"gap_seconds", machine.gap},
           {"gap_per_byte_seconds", machine.gap_per_byte},
+          {"burst_bytes", machine.burst_bytes},
           {"overhead_per_byte_seconds", machine.overhead_per_byte},
           {"local_latency_seconds", machine.local_latency},
           {"local_gap_per_byte_seconds", machine.local_gap_per_byte},

@@ -26,7 +26,9 @@ struct MachineOptions {
   double overhead = -1;
   double gap = -1;
   double bandwidth = -1;  // bytes a second of a node's link
+  double burst = -1;  // bytes
   double point_rate = -1;  // points a second of a core
+  double solve_seconds = -1;  // of a tile of 64² points
   double jitter = -1;
   double core_spread = -1;
   std::string slow{};  // RANK:FACTOR

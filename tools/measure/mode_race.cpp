@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "comm_thread/mpi/clock_offset.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/problems/random_numbers.h"
 
@@ -23,6 +24,8 @@ ModeRace::ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::M
     : job_(job),
       op_(op),
       modes_(std::move(modes)),
+      clock_offset_(1e-9 * static_cast<double>(
+                               comm_thread::collective_clock_offset_ns(job.world(), job.node()))),
       x_(op.collective_make_operand()),
       y_(op.element_count()),
       first_y_(op.element_count()),
@@ -60,25 +63,26 @@ double ModeRace::phase_seconds(std::size_t mode, Phase phase) const {
   return phases_[mode][phase] / static_cast<double>(seconds_[mode].size());
 }
 
-/// The slowest rank's time for one product.
+/// From when the last rank begins one product to when the last rank ends it.
 double ModeRace::collective_time(std::size_t mode, bool is_counted) {
   perfmodel::PhaseTimer timer;
-  double seconds = 0;
+  double begin = 0;
+  double end = 0;
   job_.world().barrier();
   job_.team().run([&](const TeamThread& thread) {
     thread.barrier();
-    const perfmodel::Stopwatch watch;
+    if (thread.is_primary()) begin = perfmodel::seconds_now();
     timer.start(thread.index);
     op_.apply(thread, modes_[mode], *x_, y_.data(), timer, {});
     thread.barrier();
-    if (thread.is_primary()) seconds = watch.seconds();
+    if (thread.is_primary()) end = perfmodel::seconds_now();
   });
   if (is_counted)
     for (std::size_t i = 0; i < perfmodel::phase_count; ++i) {
       const auto phase = static_cast<Phase>(i);
       phases_[mode][phase] += timer.times()[phase];
     }
-  return job_.world().max(seconds);
+  return job_.world().max(end + clock_offset_) - job_.world().max(begin + clock_offset_);
 }
 
 /// Counts results that differ in any bit from the first result of all.

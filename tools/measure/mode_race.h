@@ -28,7 +28,8 @@ class ModeRace {
   /// Collective. Once.
   void collective_run(int repetitions);
 
-  /// Of the slowest rank, one product.
+  /// One product: from when the last rank begins to when the last one ends. Ranks leave a barrier
+  /// at times that differ by up to a latency, which would count twice by a rank's own clock.
   Statistics seconds(std::size_t mode) const { return summarise(seconds_[mode]); }
   /// Of this rank's primary thread, in one product on average.
   double phase_seconds(std::size_t mode, perfmodel::Phase phase) const;
@@ -43,6 +44,7 @@ class ModeRace {
   const Job& job_;
   spmv::LinearOperator& op_;
   std::vector<spmv::Mode> modes_;
+  double clock_offset_;  // seconds to add to this rank's clock to get that of rank 0
   std::unique_ptr<spmv::Operand> x_;
   perfmodel::HugePageBuffer<double> y_;
   perfmodel::HugePageBuffer<double> first_y_;

@@ -23,7 +23,7 @@ namespace {
 /// exchanges is quicker; section 3.5: the grid. Figure 3 is drawn, without numbers.
 constexpr double published_largest_gain = 0.34;
 constexpr int published_grid = 800;
-/// Fitted to that one number, with odin-gigabit: it gives 30.5 %, more than 1, 1.4 … 1.6 and 2.
+/// Fitted to that one number, with odin-gigabit: it gives 30.4 %, more than 1, 1.4 … 1.6 and 2.
 /// With products that memory bounds (1), what can hide behind them is a quarter of an iteration at
 /// most.
 constexpr double fitted_product_passes = 1.7;

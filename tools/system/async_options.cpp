@@ -57,8 +57,8 @@ void add_async_options(CLI::App& command, AsyncOptions& options, bool may_use_th
       ->capture_default_str();
   command
       .add_option("--inject", options.faults,
-                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION or\n"
-                  "stall:RANK:SECONDS; may be given several times")
+                  "disturb the run: slow:RANK:FACTOR, jitter:FRACTION,\n"
+                  "stall:RANK:SECONDS or pause:RANK:SECONDS; may be given several times")
       ->type_name("FAULT");
   command.add_option("--max-iterations", options.max_iterations, "end after this many iterations")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))

@@ -22,6 +22,10 @@ TEST_CASE("faults are read as they are written on the command line") {
   CHECK(stall.kind == Fault::Kind::stall);
   CHECK(stall.rank == 0);
   CHECK(stall.amount == 1e-3);
+  const Fault pause = Fault::parse("pause:4:0.02");
+  CHECK(pause.kind == Fault::Kind::pause);
+  CHECK(pause.rank == 4);
+  CHECK(pause.amount == 0.02);
   CHECK(Fault::parse("slow:0:1").amount == 1);
 }
 
@@ -48,6 +52,8 @@ TEST_CASE("what is no fault is shown, with what is known") {
                                  "stall:1:-2",
                                  "stall:99999999999:1",
                                  "stall:1:2e6",
+                                 "pause:1:0",
+                                 "pause:1",
                                  "fast:1:2",
                                  "Slow:1:2"}) {
     CAPTURE(text);
@@ -57,8 +63,8 @@ TEST_CASE("what is no fault is shown, with what is known") {
     } catch (const comm_thread::InputError& error) {
       const std::string line = error.what();
       CHECK(line.starts_with("--inject: found '" + text +
-                             "'; expected slow:RANK:FACTOR, jitter:FRACTION or "
-                             "stall:RANK:SECONDS"));
+                             "'; expected slow:RANK:FACTOR, jitter:FRACTION, "
+                             "stall:RANK:SECONDS or pause:RANK:SECONDS"));
       CHECK(line.find('\n') == std::string::npos);
     }
   }
@@ -77,6 +83,19 @@ TEST_CASE("pauses last at least as long as the faults say") {
   Disturbance slow({Fault::parse("slow:0:3"), Fault::parse("slow:0:2")}, 0);
   CHECK(slow.after_sweep(1e-3) >= 3e-3);
   CHECK(slow.after_sweep(2e-5) >= 6e-5);
+}
+
+TEST_CASE("a fixed pause follows each sweep once, whatever the sweep and its parts take") {
+  constexpr double seconds = 0.01;
+  Disturbance fixed({Fault::parse("pause:0:0.01")}, 0);
+  CHECK(fixed.after_sweep(0) >= seconds);
+  CHECK(fixed.after_sweep(1000) >= seconds);
+  CHECK(fixed.after_sweep(0, 3) >= 3 * seconds);
+  Disturbance in_parts({Fault::parse("pause:0:0.04")}, 0);
+  in_parts.after_sweep(3, 0);  // nothing: its part is not known yet
+  CHECK(in_parts.after_sweep(1) >= 4 * seconds);
+  CHECK(in_parts.after_sweep(3, 0) >= 3 * seconds);
+  CHECK(in_parts.after_sweep(1) >= 0.99 * seconds);
 }
 
 TEST_CASE("a rank stalls once, after its tenth sweep") {
