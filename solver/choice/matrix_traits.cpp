@@ -217,21 +217,31 @@ Part Rows::scan(LocalIndex begin, LocalIndex end) const {
   return part;
 }
 
-/// Sends entries in columns of other ranks to these, and compares those that come.
+/// Sends entries in columns of other ranks to these, a MB at a time, and compares those that come.
 void collective_compare_remote(const Communicator& communicator, const DistributedMatrix& matrix,
                                const Rows& rows, std::vector<Part>& parts) {
-  std::map<int, std::vector<Entry>> entries;
-  for (const Part& part : parts)
-    for (const auto& [place, row] : part.remote) {
-      const Entry entry = rows.describe(place, row);
-      entries[matrix.partition.owner(entry.column)].push_back(entry);
+  constexpr std::size_t most_entries = (1 << 20) / sizeof(Entry);
+  std::size_t part = 0;
+  std::size_t next = 0;  // of the part's entries
+  for (bool has_more = true; has_more;) {
+    std::map<int, std::vector<Entry>> entries;
+    std::size_t count = 0;
+    for (; part < parts.size() && count < most_entries; ++part, next = 0) {
+      const auto& remote = parts[part].remote;
+      for (; next < remote.size() && count < most_entries; ++next, ++count) {
+        const Entry entry = rows.describe(remote[next].first, remote[next].second);
+        entries[matrix.partition.owner(entry.column)].push_back(entry);
+      }
+      if (next < remote.size()) break;
     }
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
-      rows.compare(entry, parts.front());
+    std::map<int, comm_thread::Bytes> messages;
+    for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
+    for (const auto& [rank, bytes] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+        rows.compare(entry, parts.front());
+    has_more = communicator.max(std::int64_t{part < parts.size() ? 1 : 0}) > 0;
+  }
 }
 
 /// The first of all ranks' asymmetries.
