@@ -116,8 +116,8 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
     size.nonzeros = static_cast<double>(found.nonzero_count);
     size.may_be_sliced = true;
     size.is_text = spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
-    // Of a mesh in a good order; another order makes it larger, but not than the other ranks' rows.
-    size.halo_per_rank = ranks == 1 ? 0 : std::min(size.rows, 6 * std::pow(size.rows, 2.0 / 3));
+    // The order is not known: half of what a random one makes, where a good one makes hardly any.
+    size.halo_per_rank = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks) / 2;
     size.elements_per_rank = rows_per_rank(job, size);
     return size;
   }
