@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -239,6 +240,8 @@ void collective_tell_end(int exit_code) {
 int main(int argument_count, char** arguments) {
   // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
   setenv("OMPI_MCA_osc", "^rdma", 0);
+  // A file longer than `ulimit -f` allows is an error of the write, not the end of the job.
+  std::signal(SIGXFSZ, SIG_IGN);
   const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));
   const int rank = MpiSession::rank();
   try {

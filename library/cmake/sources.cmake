@@ -210,6 +210,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/byte_source.cpp
     spmv/formats/csr_output.cpp
     spmv/formats/csr_reader.cpp
+    spmv/formats/csr_source.cpp
+    spmv/formats/entry_reader.cpp
     spmv/formats/matrix_file.cpp
     spmv/formats/number_array.cpp
     spmv/formats/numpy_file.cpp

@@ -50,7 +50,6 @@ struct Part {
   double least_diagonal = std::numeric_limits<double>::infinity();
   double largest_diagonal = 0;
   std::optional<Asymmetry> asymmetry;
-  std::vector<std::pair<std::int64_t, LocalIndex>> remote;  // entries whose columns others own
 
   void note(const Asymmetry& found) {
     if (!asymmetry ||
@@ -74,10 +73,18 @@ class Rows {
   Part scan(LocalIndex begin, LocalIndex end) const;
   /// Compares an entry of another rank with the own row of its column.
   void compare(const Entry& entry, Part& part) const;
-  /// What the owner of its column is told about own entry number `place` of row `row`.
-  Entry describe(std::int64_t place, LocalIndex row) const {
-    return {matrix_.first_row() + row, matrix_.global_column(column(place)), value(place),
-            diagonal(row)};
+  /// A place among the own entries, in the order of the rows.
+  struct Place {
+    LocalIndex row = 0;
+    std::int64_t entry = 0;
+  };
+  /// Moves `place` on to the next entry whose column another rank owns, from itself on; false where
+  /// there is none.
+  bool find_remote(Place& place) const;
+  /// What the owner of its column is told about an own entry.
+  Entry describe(const Place& place) const {
+    return {matrix_.first_row() + place.row, matrix_.global_column(column(place.entry)),
+            value(place.entry), diagonal(place.row)};
   }
 
  private:
@@ -179,9 +186,7 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
       const bool is_there = partner < row_begin(j + 1) && column(partner) == row;
       compare_own(row, j, a, is_there ? value(partner) : 0, part);
       partner += is_there;
-    } else if (!is_own(j)) {
-      part.remote.emplace_back(place, row);
-    } else if (j < begin || j >= end) {
+    } else if (is_own(j) && (j < begin || j >= end)) {
       compare_own(row, j, a, find(j, matrix_.first_row() + row), part);
     }
   }
@@ -217,21 +222,33 @@ Part Rows::scan(LocalIndex begin, LocalIndex end) const {
   return part;
 }
 
-/// Sends entries in columns of other ranks to these, and compares those that come.
+bool Rows::find_remote(Place& place) const {
+  if (matrix_.halo_columns.empty()) return false;
+  for (; place.row < rows_.row_count; ++place.row)
+    for (; place.entry < row_begin(place.row + 1); ++place.entry)
+      if (!is_own(column(place.entry))) return true;
+  return false;
+}
+
+/// Sends entries in columns of other ranks to these, a MB at a time, and compares those that come.
 void collective_compare_remote(const Communicator& communicator, const DistributedMatrix& matrix,
-                               const Rows& rows, std::vector<Part>& parts) {
-  std::map<int, std::vector<Entry>> entries;
-  for (const Part& part : parts)
-    for (const auto& [place, row] : part.remote) {
-      const Entry entry = rows.describe(place, row);
+                               const Rows& rows, Part& part) {
+  constexpr std::size_t most_entries = (1 << 20) / sizeof(Entry);
+  Rows::Place place;
+  for (bool has_more = true; has_more;) {
+    std::map<int, std::vector<Entry>> entries;
+    std::size_t count = 0;
+    for (; count < most_entries && rows.find_remote(place); ++place.entry, ++count) {
+      const Entry entry = rows.describe(place);
       entries[matrix.partition.owner(entry.column)].push_back(entry);
     }
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
-      rows.compare(entry, parts.front());
+    std::map<int, comm_thread::Bytes> messages;
+    for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
+    for (const auto& [rank, bytes] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
+      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes)) rows.compare(entry, part);
+    has_more = communicator.max(std::int64_t{count == most_entries ? 1 : 0}) > 0;
+  }
 }
 
 /// The first of all ranks' asymmetries.
@@ -264,7 +281,7 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
     parts[index] =
         rows.scan(op.matrix().thread_rows()[index], op.matrix().thread_rows()[index + 1]);
   });
-  collective_compare_remote(communicator, matrix, rows, parts);
+  collective_compare_remote(communicator, matrix, rows, parts.front());
   Part all;
   for (const Part& part : parts) {
     all.zero_diagonals += part.zero_diagonals;

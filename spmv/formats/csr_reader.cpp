@@ -28,74 +28,6 @@ using comm_thread::TeamThread;
 constexpr std::int64_t piece_entries = 1 << 14;
 constexpr std::int64_t short_piece_entries = 1 << 15;  // 128 KiB, which stay in a cache
 
-/// Where the rows [begin, end) begin among their nonzeros: [end - begin + 1]. In the file
-/// `nonzeros_before` others come first.
-struct RowOffsets {
-  perfmodel::HugePageBuffer<std::int64_t> at;
-  std::int64_t nonzeros_before = 0;
-};
-
-[[noreturn]] void fail(const CsrSource& source, const std::string& complaint) {
-  throw InputError(source.name() + ": " + complaint);
-}
-
-void check_sizes(const CsrSource& source, int rank_count) {
-  const GlobalIndex most = GlobalIndex{std::numeric_limits<LocalIndex>::max()} * rank_count;
-  if (source.row_count < 1 || source.nonzero_count < 1)
-    fail(source, "found an empty matrix (" + std::to_string(source.row_count) + " rows, " +
-                     std::to_string(source.nonzero_count) +
-                     " nonzeros); expected at least one nonzero");
-  if (source.row_count > most)
-    fail(source, "found " + std::to_string(source.row_count) + " rows; expected at most " +
-                     std::to_string(most) + " on " + std::to_string(rank_count) + " ranks");
-  source.rows.check_size("rows");
-  source.columns.check_size("columns");
-  source.values.check_size("values");
-}
-
-/// Throws where offsets do not ascend within the nonzeros. A rank reads its own rows only.
-RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,
-                                   GlobalIndex begin, GlobalIndex end) {
-  perfmodel::HugePageBuffer<std::int64_t> at(static_cast<std::size_t>(end - begin + 1));
-  std::int64_t own = 0;
-  comm_thread::collective_attempt(communicator, [&] {
-    if (source.has_offsets) {
-      source.rows.read(begin, at.span(), "row offsets");
-    } else {
-      source.rows.read(begin, at.span().subspan(1), "row lengths");
-      for (std::size_t row = 1; row < at.size(); ++row) {
-        const std::int64_t length = at[row];
-        if (length < 0 || length > source.nonzero_count)
-          fail(source, "found a row of length " + std::to_string(length) + "; expected 0 to " +
-                           std::to_string(source.nonzero_count));
-        at[row] += at[row - 1];
-        if (at[row] > source.nonzero_count)
-          fail(source, "found more nonzeros in its rows than it says; expected as many");
-      }
-      own = at[at.size() - 1];
-    }
-  });
-  if (!source.has_offsets) {
-    const std::int64_t before = communicator.exclusive_prefix_sum(own);
-    for (std::int64_t& offset : at.span()) offset += before;
-  }
-  comm_thread::collective_attempt(communicator, [&] {
-    for (std::size_t row = 0; row < at.size(); ++row)
-      if (at[row] < (row > 0 ? at[row - 1] : 0) || at[row] > source.nonzero_count)
-        fail(source, "found row offset " + std::to_string(at[row]) +
-                         "; expected offsets that ascend from 0 to " +
-                         std::to_string(source.nonzero_count));
-    const bool is_first = begin == 0 && begin < end;
-    const bool is_last = end == source.row_count && begin < end;
-    if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
-      fail(source, "found rows that do not have the " + std::to_string(source.nonzero_count) +
-                       " nonzeros of the file; expected them to begin at 0 and end there");
-  });
-  const std::int64_t before = at[0];
-  for (std::int64_t& offset : at.span()) offset -= before;
-  return {std::move(at), before};
-}
-
 RowPartition collective_partition(const Communicator& communicator, const CsrSource& source,
                                   PartitionBy by) {
   const GlobalIndex rows = source.row_count;
@@ -113,12 +45,6 @@ RowPartition collective_partition(const Communicator& communicator, const CsrSou
   return RowPartition::by_nonzeros(rows, communicator.size(), nonzeros);
 }
 
-void check_column(const CsrSource& source, std::int64_t column) {
-  if (column < 0 || column >= source.row_count)
-    fail(source, "found column " + std::to_string(column) + "; expected 0 to " +
-                     std::to_string(source.row_count - 1));
-}
-
 /// Calls take(row, column, place among the nonzeros) for the rows [first, last) of this rank.
 template <class TakePiece>
 void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t first,
@@ -129,7 +55,7 @@ void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t
     while (end < last && offsets.at[end + 1] - offsets.at[row] <= piece_entries) ++end;
     columns.resize(static_cast<std::size_t>(offsets.at[end] - offsets.at[row]));
     source.columns.read(offsets.nonzeros_before + offsets.at[row], columns, "columns");
-    for (const std::int64_t column : columns) check_column(source, column);
+    for (const std::int64_t column : columns) source.check_column(column);
     take_piece(row, end, columns);
     row = end;
   }
@@ -179,7 +105,7 @@ class OnePass {
         row_count_(static_cast<std::size_t>(partition.size(rank))),
         finds_(static_cast<std::size_t>(team.thread_count())) {
     if (row_count_ > static_cast<std::size_t>(std::numeric_limits<LocalIndex>::max()))
-      fail(source, "found more rows for one rank than 2147483647; use more ranks");
+      source.fail("found more rows for one rank than 2147483647; use more ranks");
     rows_.row_count = static_cast<LocalIndex>(row_count_);
     const auto nonzeros = static_cast<std::size_t>(offsets.at[row_count_]);
     rows_.columns = perfmodel::HugePageBuffer<LocalIndex>(nonzeros);
@@ -302,7 +228,7 @@ class OnePass {
       const auto own = static_cast<std::uint32_t>(column);
       if (own < count) continue;
       const auto global = static_cast<LocalIndex>(own + first);
-      check_column(source_, global);
+      source_.check_column(global);
       column = -1 - finds.place_of(global);
     }
     return true;
@@ -342,7 +268,7 @@ class OnePass {
     halo_columns_.erase(std::unique(halo_columns_.begin(), halo_columns_.end()),
                         halo_columns_.end());
     if (std::ssize(halo_columns_) >= std::numeric_limits<LocalIndex>::max() - rows_.row_count)
-      fail(source_, "found more entries of x for one rank than 2147483647; use more ranks");
+      source_.fail("found more entries of x for one rank than 2147483647; use more ranks");
     team_.run([&](const TeamThread& thread) {
       const Finds& finds = finds_[static_cast<std::size_t>(thread.index)];
       std::vector<LocalIndex> numbers;
@@ -412,7 +338,7 @@ void assemble(const CsrSource& source, const RowOffsets& offsets, const ComputeT
 
 DistributedMatrix collective_read_csr(const Communicator& communicator, const ComputeTeam& team,
                                       const CsrSource& source, PartitionBy partition_by) {
-  comm_thread::collective_attempt(communicator, [&] { check_sizes(source, communicator.size()); });
+  comm_thread::collective_attempt(communicator, [&] { source.check_sizes(communicator.size()); });
   RowPartition partition = collective_partition(communicator, source, partition_by);
   const int rank = communicator.rank();
   RowOffsets offsets =
@@ -422,7 +348,7 @@ DistributedMatrix collective_read_csr(const Communicator& communicator, const Co
       try {
         work();
       } catch (const std::bad_alloc&) {
-        fail(source, "the matrix needs more memory than there is; use more ranks");
+        source.fail("the matrix needs more memory than there is; use more ranks");
       }
     });
   };

@@ -1,18 +1,26 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 
+#include "comm_thread/mpi/communicator.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "spmv/formats/number_array.h"
 #include "spmv/rows/index.h"
 
 namespace weft::spmv {
 
-/// A square matrix in compressed row storage in a file.
+/// A square matrix in compressed row storage in a file, or by columns, or as single entries.
 ///
-/// `rows` are the row lengths [row_count] or, `has_offsets`, where each row begins [row_count + 1].
+///     layout   rows                                        columns               values
+///     rows     row lengths [row_count] or, `has_offsets`,
+///              where each row begins [row_count + 1]       column of each nonzero of each
+///     columns  where each column begins [row_count + 1]    row of each nonzero    of each
+///     entries  row of each nonzero                         column of each nonzero of each
 struct CsrSource {
+  enum class Layout { rows, columns, entries };
+
+  Layout layout = Layout::rows;
   GlobalIndex row_count = 0;
   std::int64_t nonzero_count = 0;
   bool has_offsets = false;
@@ -25,6 +33,33 @@ struct CsrSource {
     return rows.source->is_parallel() && columns.source->is_parallel() &&
            values.source->is_parallel();
   }
+
+  /// Throws comm_thread::InputError with the name of the file.
+  [[noreturn]] void fail(const std::string& complaint) const;
+  /// Throw comm_thread::InputError where the matrix is empty, too large for so many ranks or for
+  /// its file, or has no such row or column.
+  void check_sizes(int rank_count) const;
+  void check_row(std::int64_t row) const { check_number(row, "row"); }
+  void check_column(std::int64_t column) const { check_number(column, "column"); }
+
+ private:
+  void check_number(std::int64_t number, const char* what) const {
+    if (number < 0 || number >= row_count) fail_of(number, what);
+  }
+  [[noreturn]] void fail_of(std::int64_t number, const char* what) const;
 };
+
+/// Where the rows [begin, end) begin among their nonzeros: [end - begin + 1]. In the file
+/// `nonzeros_before` others come first.
+struct RowOffsets {
+  perfmodel::HugePageBuffer<std::int64_t> at;
+  std::int64_t nonzeros_before = 0;
+};
+
+/// The offsets of the rows [begin, end), or of the columns where the layout is by columns; ranks
+/// have consecutive ones. Collective. Throws comm_thread::InputError, the same on every rank, where
+/// offsets do not ascend within the nonzeros.
+RowOffsets collective_read_offsets(const comm_thread::Communicator& communicator,
+                                   const CsrSource& source, GlobalIndex begin, GlobalIndex end);
 
 }  // namespace weft::spmv

@@ -110,6 +110,26 @@ void check_chunk(const Hdf5Name& name, const Handle& dataset) {
                    " MiB; expected smaller ones");
 }
 
+/// Throws where the numbers went through a filter that the library does not have, such as h5py's
+/// lzf.
+void check_filters(const Hdf5Name& name, const Handle& dataset) {
+  const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose);
+  const int filters = H5Pget_nfilters(creation.id());
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    std::size_t parameters = 0;
+    std::array<char, 64> words{};
+    unsigned how = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation.id(), static_cast<unsigned>(i), &flags, &parameters, nullptr,
+                       words.size() - 1, words.data(), &how);
+    if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+    fail(name, std::string("found numbers behind the filter '") + words.data() + "' (number " +
+                   std::to_string(filter) +
+                   "), which the library of HDF5 does not have; expected gzip, or none");
+  }
+}
+
 }  // namespace
 
 std::int64_t count_of(const Handle& dataset) {
@@ -145,6 +165,7 @@ NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::st
     return array;
   }
   check_chunk(name, dataset);
+  check_filters(name, dataset);
   const bool is_real = kind == H5T_FLOAT;
   array.type = {is_real ? NumberType::Kind::real : NumberType::Kind::integer, 8, false};
   array.source =

@@ -110,12 +110,14 @@ std::string text_of(const Handle& group, const char* member) {
   return text.substr(0, text.find('\0'));
 }
 
-void check_format(const Hdf5Name& name, const Handle& group) {
+CsrSource::Layout layout_of(const Hdf5Name& name, const Handle& group) {
   for (const char* const member : {"format", "encoding-type", "h5sparse_format"}) {
     const std::string text = text_of(group, member);
+    if (text.find("csc") != std::string::npos) return CsrSource::Layout::columns;
     if (!text.empty() && text.find("csr") == std::string::npos)
-      fail(name, "found the format '" + text + "'; expected csr: save A.tocsr()");
+      fail(name, "found the format '" + text + "'; expected csr or csc: save A.tocsr()");
   }
+  return CsrSource::Layout::rows;
 }
 
 bool is_vector(const Handle& file, const std::string& member) {
@@ -151,8 +153,7 @@ CsrSource open_csr(const std::string& path) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
   const Handle group = open_matrix(name, file);
-  check_format(name, group);
-  CsrSource source{.has_offsets = true};
+  CsrSource source{.layout = layout_of(name, group), .has_offsets = true};
   source.rows = open_array(name, group, "indptr");
   source.columns = open_array(name, group, "indices");
   source.values = open_array(name, group, "data");

@@ -12,6 +12,7 @@
 #include "spmv/files/matrix_market_writer.h"
 #include "spmv/formats/byte_source.h"
 #include "spmv/formats/csr_reader.h"
+#include "spmv/formats/entry_reader.h"
 #include "spmv/formats/hdf5_file.h"
 #include "spmv/formats/hdf5_name.h"
 #include "spmv/formats/hdf5_output.h"
@@ -123,7 +124,10 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
   check_matrix_file(path);
   if (format_of(path) == FileFormat::matrix_market)
     return collective_read_matrix_market(communicator, team, path, partition);
-  return collective_read_csr(communicator, team, collective_open(communicator, path), partition);
+  const CsrSource source = collective_open(communicator, path);
+  return source.layout == CsrSource::Layout::rows
+             ? collective_read_csr(communicator, team, source, partition)
+             : collective_read_entries(communicator, team, source, partition);
 }
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,

@@ -168,14 +168,29 @@ class ArchiveWriter {
   std::string directory_;
 };
 
+/// Throws comm_thread::InputError where the arrays are of different lengths.
+void check_counts(const CsrSource& source) {
+  const bool has_offsets = source.has_offsets;
+  const std::int64_t expected = has_offsets ? source.row_count + 1 : source.nonzero_count;
+  if (source.rows.count == expected && source.columns.count == source.nonzero_count) return;
+  source.fail("found " + std::to_string(source.rows.count) +
+              (has_offsets ? " offsets, " : " rows, ") + std::to_string(source.columns.count) +
+              (has_offsets ? " indices and " : " columns and ") +
+              std::to_string(source.nonzero_count) + " values for " +
+              std::to_string(source.row_count) + " rows; expected " +
+              (has_offsets ? "one offset more than rows, and as many indices as values"
+                           : "as many of each"));
+}
+
 }  // namespace
 
 CsrSource open_scipy_matrix(const std::string& path) {
+  using Layout = CsrSource::Layout;
   const ZipDirectory archive(std::make_shared<FileBytes>(path));
   const std::string format = read_numpy_text(*archive.open("format.npy"));
-  if (format != "csr")
+  if (format != "csr" && format != "csc" && format != "coo")
     throw InputError(path + ": found the format '" + format +
-                     "'; expected csr: save_npz(FILE, A.tocsr())");
+                     "'; expected csr, csc or coo: save_npz(FILE, A.tocsr())");
   const NumberArray shape = open_numpy_array(archive.open("shape.npy"));
   std::array<std::int64_t, 2> sizes{};
   if (shape.count != 2) throw InputError(path + ": found no shape; expected two sizes");
@@ -183,18 +198,17 @@ CsrSource open_scipy_matrix(const std::string& path) {
   if (sizes[0] != sizes[1] || sizes[0] < 0)
     throw InputError(path + ": found " + std::to_string(sizes[0]) + " rows and " +
                      std::to_string(sizes[1]) + " columns; expected a square matrix");
-  CsrSource source{.row_count = sizes[0], .has_offsets = true};
-  source.rows = open_numpy_array(archive.open("indptr.npy"));
-  source.columns = open_numpy_array(archive.open("indices.npy"));
+  const bool has_offsets = format != "coo";
+  CsrSource source{.layout = format == "csr"   ? Layout::rows
+                             : format == "csc" ? Layout::columns
+                                               : Layout::entries,
+                   .row_count = sizes[0],
+                   .has_offsets = has_offsets};
+  source.rows = open_numpy_array(archive.open(has_offsets ? "indptr.npy" : "row.npy"));
+  source.columns = open_numpy_array(archive.open(has_offsets ? "indices.npy" : "col.npy"));
   source.values = open_numpy_array(archive.open("data.npy"));
   source.nonzero_count = source.values.count;
-  if (source.rows.count != sizes[0] + 1 || source.columns.count != source.nonzero_count)
-    throw InputError(path + ": found " + std::to_string(source.rows.count) + " row offsets, " +
-                     std::to_string(source.columns.count) + " columns and " +
-                     std::to_string(source.nonzero_count) + " values for " +
-                     std::to_string(sizes[0]) +
-                     " rows; expected one offset more than rows, and "
-                     "as many columns as values");
+  check_counts(source);
   return source;
 }
 

@@ -9,7 +9,8 @@
 namespace weft::spmv {
 
 /// Matrices as scipy.sparse.save_npz writes them (.npz): a zip archive of NumPy arrays, compressed
-/// or stored, with `format` "csr", `shape`, `indptr`, `indices` and `data`.
+/// or stored, with `format` "csr" or "csc", `shape`, `indptr`, `indices` and `data`, or with
+/// `format` "coo", `shape`, `row`, `col` and `data`. Written as "csr".
 ///
 /// Ranks read a stored archive in parallel; a compressed one is inflated by every rank, up to its
 /// own rows.

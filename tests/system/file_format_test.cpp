@@ -69,6 +69,20 @@ TEST_CASE("matrices of SciPy and in PETSc's format are the same as Matrix Market
     }
 }
 
+TEST_CASE("matrices by columns and as single entries are the same as by rows") {
+  const ScratchFolder folder;
+  if (!run_script("write", folder) || !run_script("write-hdf5", folder)) return;
+  convert(1, folder.path("skew_csr.npz"), folder.path("reference.petsc"));
+  const std::string reference = read_file(folder.path("reference.petsc"));
+  CHECK(reference.size() > 1000);
+  for (const std::string name : {"skew_csc.npz", "skew_coo.npz", "skew_csc.h5"})
+    for (const int ranks : {1, 3}) {
+      convert(ranks, folder.path(name), folder.path("read.petsc"));
+      INFO(name);
+      CHECK(read_file(folder.path("read.petsc")) == reference);
+    }
+}
+
 TEST_CASE("SciPy and NumPy read what weft writes, the same bytes on any ranks") {
   const ScratchFolder folder;
   if (!run_script("write", folder)) return;
@@ -114,7 +128,7 @@ TEST_CASE("files in a wrong or damaged format are refused in one line") {
   check_refused({"solve", folder.write("junk.petsc", std::string(100, 'x'))}, "PETSc");
   check_refused({"solve", folder.write("empty.petsc", "")}, "PETSc");
   if (!run_script("write", folder)) return;
-  check_refused({"solve", folder.path("csc.npz")}, "found the format 'csc'");
+  check_refused({"solve", folder.path("bsr.npz")}, "found the format 'bsr'");
   check_refused({"convert", folder.path("b.npy"), folder.path("b.npz")}, "found another ending");
   const std::string whole = read_file(folder.path("short.petsc"));
   const std::string cut = folder.write("cut.petsc", whole.substr(0, whole.size() - 9));
@@ -156,7 +170,8 @@ TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft write
     if (first.empty()) first = read_file(folder.path("out.h5"));
     CHECK(read_file(folder.path("out.h5")) == first);
   }
-  check_refused({"solve", folder.path("csc.h5")}, "found the format 'csc'");
+  check_refused({"solve", folder.path("bsr.h5")}, "found the format 'bsr'");
+  check_refused({"solve", folder.path("lzf.h5")}, "found numbers behind the filter 'lzf'");
   check_refused({"solve", folder.path("oblong.h5")}, "a square matrix");
   check_refused({"solve", folder.path("b.h5")}, "found none of the groups with data");
   check_refused({"solve", folder.path("plain.h5:none")}, "found no group none");

@@ -276,6 +276,25 @@ TEST_CASE("a solve goes on where its checkpoints find a full or a read-only disk
                                 Catch::EndsWith("state\nstate.previous\n"));
 }
 
+TEST_CASE("a checkpoint or a solution longer than ulimit -f allows is an error of the write") {
+  const ScratchFolder folder;
+  // 8 MiB: x has a little more, and what UCX shares between ranks has less.
+  const auto run = [&](const std::string& options) {
+    return ShellJob(
+               "bash -c 'ulimit -f 8192; exec mpiexec.mpich -n 2 tools/weft solve poisson3d:104 "
+               "--operator stencil --method cg --threads 1 --max-iterations 5 " +
+               options + "'")
+        .wait();
+  };
+  const auto solved = run("--checkpoint " + folder.path("state") + " --checkpoint-every 2it");
+  CHECK(solved.exit_code == 3);
+  CHECK_THAT(solved.output, Catch::Contains("cannot be written (File too large)"));
+  const auto refused = run("--solution " + folder.path("x.npy"));
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.errors, Catch::Contains("x.npy") && Catch::Contains("File too large"));
+  CHECK(fs::is_empty(folder.path(".")));
+}
+
 TEST_CASE("the exit code under the launcher is the one that the ranks agreed on") {
   const auto code = [](const std::string& arguments) {
     const ScratchFolder folder;

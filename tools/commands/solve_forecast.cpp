@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "solver/precondition/isai_preconditioner.h"
+
 namespace weft::tools {
 namespace {
 
@@ -18,16 +20,14 @@ double arrays_of_two_dimensions(const SolveOptions& options, const spmv::Problem
   return options.preconditioner != "multigrid" ? 0 : ranks > 1 ? 7 : 5;
 }
 
-/// Arrays of a rank's rows that the preconditioner has, measured for multigrid.
-double arrays_of_preconditioner(const SolveOptions& options, bool is_varying) {
-  const double varying = is_varying ? 3 : 0;  // couplings of an operator without a matrix
-  if (options.preconditioner == "multigrid" || (options.method == "multigrid" && is_varying))
-    return (!is_varying                     ? 0
-            : options.method == "multigrid" ? 13.5
-                                            : 10) +
-           (options.is_matrix_free() && !is_varying ? 2 : 4.2);
-  if (options.has_jacobi()) return varying + 2;
-  return varying;
+/// Arrays of a rank's rows that multigrid has, measured.
+double arrays_of_multigrid(const SolveOptions& options, bool is_varying) {
+  const bool is_method = options.method == "multigrid";
+  if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
+  return (!is_varying ? 0
+          : is_method ? 13.5
+                      : 10) +
+         (options.is_matrix_free() && !is_varying ? 2 : 4.2);
 }
 
 struct StateSize {
@@ -65,11 +65,23 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;
 }
 
+/// Bytes of isai and its set-up at their peak, measured: rows of M, or of G and its transposed, as
+/// lists, and the matrices made from them.
+double bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
+                     const SystemSize& size) {
+  const bool is_symmetric = form == solver::IsaiPreconditioner::Form::symmetric;
+  const double sliced = size.may_be_sliced ? 12.7 : 0;
+  const double of_nonzeros = ((is_symmetric ? 62 : 33) + sliced) * size.nonzeros;
+  const double of_rows = (is_symmetric ? 84 : 30) * size.rows;
+  const double of_halo = 400;
+  return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;
+}
+
 }  // namespace
 
 MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& options,
                                          const spmv::Problem& problem) {
-  const SystemSize size = collective_system_size(job, problem);
+  const SystemSize size = collective_system_size(job, problem, options.is_matrix_free());
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());
   const bool has_preconditioner =
       !options.preconditioner.empty() && options.preconditioner != "none";
@@ -83,12 +95,16 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   const double right_hand_side = 1;
   const bool is_varying =
       options.is_matrix_free() && problem.kind == spmv::ProblemKind::diffusion3d;
-  const double with_halo = 2;
-  add_vectors(job, size,
-              right_hand_side + of_method + arrays_of_preconditioner(options, is_varying) +
+  const double of_couplings = is_varying ? 3 : 0;
+  const double of_diagonal = options.has_jacobi() ? 2 : 0;
+  const double with_halo = options.is_matrix_free() ? 0 : 2;
+  add_vectors(job, size, right_hand_side + of_method + of_couplings + of_diagonal, with_halo,
+              arrays_of_multigrid(options, is_varying) +
                   arrays_of_two_dimensions(options, problem, job.world().size()) +
                   arrays_of_checkpoint(options, is_general),
-              with_halo, forecast);
+              forecast);
+  if (const auto isai = options.settings().parsed_isai())
+    forecast.parts.push_back({"isai", bytes_of_isai(job, *isai, size)});
   if (options.preconditioner_name() == "amg")
     forecast.parts.push_back({"amg", bytes_of_amg(job, options, problem, size)});
   return forecast;

@@ -40,7 +40,7 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
                                                const SystemOptions& options) {
   const SystemSize size = collective_system_size(job, problem);
   MemoryForecast forecast = forecast_operator(job, size, options, false);
-  add_vectors(job, size, 2, 1, forecast);
+  add_vectors(job, size, 2, 1, 0, forecast);
   collective_check_memory(job, problem.name(), forecast);
   const auto partition_by = options.parsed_partition();
   return problem.is_file()

@@ -9,6 +9,8 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/matrix_file.h"
+#include "spmv/grid/layout.h"
+#include "spmv/grid/partition.h"
 #include "spmv/problems/generator.h"
 
 namespace weft::tools {
@@ -30,7 +32,8 @@ constexpr double sliced_bytes_per_nonzero = 12.7;  // beside those: SELL, with p
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
 constexpr double order_bytes_per_nonzero = 14;
-constexpr double partition_bytes_per_nonzero = 25;
+constexpr double partition_bytes_per_nonzero = 23;
+constexpr double random_partition_bytes_per_nonzero = 58;  // whose coarser graphs are no smaller
 // Columns, the sets that find them, send lists and messages; the vectors' own entries come on top.
 constexpr double bytes_per_halo_entry = 80;
 
@@ -69,11 +72,30 @@ RowSample collective_sample_rows(const Job& job, const spmv::Problem& problem) {
 double halo_of(const spmv::Problem& problem, double rows_of_rank, int ranks) {
   if (ranks == 1) return 0;
   const double others = static_cast<double>(problem.row_count()) - rows_of_rank;
-  return std::min(others, 2 * static_cast<double>(problem.reach()));
+  const double sides = ranks == 2 ? 1 : 2;
+  return std::min(others, sides * static_cast<double>(problem.reach()));
 }
 
 double rows_per_rank(const Job& job, const SystemSize& size) {
   return std::ceil(size.rows / job.world().size());
+}
+
+/// Elements of a grid's vector that are in use on a rank. A grid of one plane has a plane of ghost
+/// points on either side, which nobody touches.
+double grid_elements(const Job& job, const spmv::Problem& problem) {
+  const spmv::GridBox own =
+      spmv::GridPartition(problem.grid, job.world().size()).box(job.world().rank());
+  const auto elements = static_cast<double>(spmv::GridLayout(own, 1).element_count());
+  return own.size(2) > 1 ? elements : elements / 3;
+}
+
+/// Memory that an array occupies when all of it is in use: whole pages, huge ones if it is as
+/// large, as perfmodel::HugePageBuffer has them.
+double bytes_of_pages(double bytes) {
+  constexpr double small_page = 4 << 10;
+  constexpr double huge_page = 2 << 20;
+  const double page = bytes < huge_page ? small_page : huge_page;
+  return page * std::ceil(bytes / page);
 }
 
 }  // namespace
@@ -84,7 +106,8 @@ double MemoryForecast::bytes() const {
   return sum;
 }
 
-SystemSize collective_system_size(const Job& job, const spmv::Problem& problem) {
+SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
+                                  bool is_matrix_free) {
   const int ranks = job.world().size();
   SystemSize size;
   if (problem.is_file()) {
@@ -93,8 +116,9 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem) 
     size.nonzeros = static_cast<double>(found.nonzero_count);
     size.may_be_sliced = true;
     size.is_text = spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
-    // Of a mesh in a good order; another order makes it larger, but not than the other ranks' rows.
-    size.halo_per_rank = ranks == 1 ? 0 : std::min(size.rows, 6 * std::pow(size.rows, 2.0 / 3));
+    // The order is not known: half of what a random one makes, where a good one makes hardly any.
+    size.halo_per_rank = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks) / 2;
+    size.elements_per_rank = rows_per_rank(job, size);
     return size;
   }
   size.rows = static_cast<double>(problem.row_count());
@@ -102,6 +126,8 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem) 
   size.nonzeros = size.rows * sample.mean_nonzeros;
   size.may_be_sliced = sample.has_varying_lengths;
   size.halo_per_rank = halo_of(problem, size.rows / ranks, ranks);
+  size.is_random = problem.kind == spmv::ProblemKind::irregular;
+  size.elements_per_rank = is_matrix_free ? grid_elements(job, problem) : rows_per_rank(job, size);
   return size;
 }
 
@@ -120,6 +146,7 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
   const bool is_cut = options.partition == "metis";
   const double graph = !job.is_root() || (is_cut && ranks == 1) ? 0
+                       : is_cut && size.is_random               ? random_partition_bytes_per_nonzero
                        : is_cut                                 ? partition_bytes_per_nonzero
                                                                 : order_bytes_per_nonzero;
   const double ordering =
@@ -138,9 +165,12 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
 }
 
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
-                 MemoryForecast& forecast) {
+                 double plain_arrays, MemoryForecast& forecast) {
+  const double elements = size.elements_per_rank;
   forecast.parts.push_back(
-      {"vectors", 8 * (arrays * rows_per_rank(job, size) + with_halo * size.halo_per_rank)});
+      {"vectors", (arrays - with_halo) * bytes_of_pages(8 * elements) +
+                      with_halo * bytes_of_pages(8 * (elements + size.halo_per_rank)) +
+                      8 * plain_arrays * rows_per_rank(job, size)});
 }
 
 double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,
@@ -149,10 +179,11 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
   if (method == "gmres") return restart + 3 + general;
   if (method == "fgmres") return 2 * restart + 3;
   if (method == "cg-one-reduction") return is_matrix_free ? 4 : 5 + general;
-  if (method == "cg-pipelined") return 8 + 2 * general;
+  if (method == "cg-pipelined") return 7 + 2 * general;
   if (method == "cg-pipelined-pr") return 6 + 2 * general;
   if (method == "multigrid") return ranks > 1 ? 5.6 : 2.6;  // with deep halos
-  if (method == "cg" || method == "pcg-jacobi" || method == "fcg") return 4 + general;
+  if (method == "cg" || method == "pcg-jacobi" || method == "fcg")
+    return (is_matrix_free ? 3 : 4) + general;
   return 8 + 2 * general;
 }
 

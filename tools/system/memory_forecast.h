@@ -40,19 +40,24 @@ struct SystemSize {
   double nonzeros = 0;
   double halo_per_rank = 0;
   bool is_text = false;
+  bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_sliced = false;  // rows of varying length, as far as is known
+  double elements_per_rank = 0;  // of a vector, without its halo
 };
 
-/// Reads the header of a file. Collective. Throws comm_thread::InputError.
-SystemSize collective_system_size(const Job& job, const spmv::Problem& problem);
+/// Reads the header of a file. `is_matrix_free`: vectors are those of a grid. Collective. Throws
+/// comm_thread::InputError.
+SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
+                                  bool is_matrix_free = false);
 
 /// What stores the operator: a matrix with its order, or, `is_matrix_free`, nothing.
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
                                  const SystemOptions& options, bool is_matrix_free);
 
-/// Adds `arrays` vectors of a rank's rows, of which `with_halo` have the halo.
+/// Adds `arrays` vectors as the operator has them, each on whole pages of its own, of which
+/// `with_halo` have the halo, and as much memory as `plain_arrays` have numbers for a rank's rows.
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
-                 MemoryForecast& forecast);
+                 double plain_arrays, MemoryForecast& forecast);
 
 /// Vectors that a Krylov method has besides b; of an unknown one, the most.
 double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,

@@ -1,0 +1,79 @@
+#include "spmv/formats/csr_source.h"
+
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
+
+namespace weft::spmv {
+
+using comm_thread::Communicator;
+
+void CsrSource::fail(const std::string& complaint) const {
+  throw comm_thread::InputError(name() + ": " + complaint);
+}
+
+void CsrSource::fail_of(std::int64_t number, const char* what) const {
+  fail(std::string("found ") + what + " " + std::to_string(number) + "; expected 0 to " +
+       std::to_string(row_count - 1));
+}
+
+void CsrSource::check_sizes(int rank_count) const {
+  const GlobalIndex most = GlobalIndex{std::numeric_limits<LocalIndex>::max()} * rank_count;
+  if (row_count < 1 || nonzero_count < 1)
+    fail("found an empty matrix (" + std::to_string(row_count) + " rows, " +
+         std::to_string(nonzero_count) + " nonzeros); expected at least one nonzero");
+  if (row_count > most)
+    fail("found " + std::to_string(row_count) + " rows; expected at most " + std::to_string(most) +
+         " on " + std::to_string(rank_count) + " ranks");
+  rows.check_size("rows");
+  columns.check_size("columns");
+  values.check_size("values");
+}
+
+RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,
+                                   GlobalIndex begin, GlobalIndex end) {
+  perfmodel::HugePageBuffer<std::int64_t> at(static_cast<std::size_t>(end - begin + 1));
+  std::int64_t own = 0;
+  comm_thread::collective_attempt(communicator, [&] {
+    if (source.has_offsets) {
+      source.rows.read(begin, at.span(), "row offsets");
+    } else {
+      source.rows.read(begin, at.span().subspan(1), "row lengths");
+      for (std::size_t row = 1; row < at.size(); ++row) {
+        const std::int64_t length = at[row];
+        if (length < 0 || length > source.nonzero_count)
+          source.fail("found a row of length " + std::to_string(length) + "; expected 0 to " +
+                      std::to_string(source.nonzero_count));
+        at[row] += at[row - 1];
+        if (at[row] > source.nonzero_count)
+          source.fail("found more nonzeros in its rows than it says; expected as many");
+      }
+      own = at[at.size() - 1];
+    }
+  });
+  if (!source.has_offsets) {
+    const std::int64_t before = communicator.exclusive_prefix_sum(own);
+    for (std::int64_t& offset : at.span()) offset += before;
+  }
+  comm_thread::collective_attempt(communicator, [&] {
+    for (std::size_t row = 0; row < at.size(); ++row)
+      if (at[row] < (row > 0 ? at[row - 1] : 0) || at[row] > source.nonzero_count)
+        source.fail("found row offset " + std::to_string(at[row]) +
+                    "; expected offsets that ascend from 0 to " +
+                    std::to_string(source.nonzero_count));
+    const bool is_first = begin == 0 && begin < end;
+    const bool is_last = end == source.row_count && begin < end;
+    if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
+      source.fail("found rows that do not have the " + std::to_string(source.nonzero_count) +
+                  " nonzeros of the file; expected them to begin at 0 and end there");
+  });
+  const std::int64_t before = at[0];
+  for (std::int64_t& offset : at.span()) offset -= before;
+  return {std::move(at), before};
+}
+
+}  // namespace weft::spmv
