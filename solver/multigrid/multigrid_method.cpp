@@ -356,10 +356,9 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
 
 std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
                                                                   KrylovMethod::Options options) {
-  return with_precision(options.multigrid.is_double,
-                        [&]<class Value>(Value) -> std::unique_ptr<MultigridMethod> {
-                          return std::make_unique<MultigridMethodOf<Value>>(op, std::move(options));
-                        });
+  if (options.multigrid.is_double)
+    return std::make_unique<MultigridMethodOf<double>>(op, std::move(options));
+  return std::make_unique<MultigridMethodOf<float>>(op, std::move(options));
 }
 
 }  // namespace weft::solver
