@@ -166,6 +166,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
     solver/multigrid/grids/level_cuts.cpp
+    solver/multigrid/grids/rim.cpp
     solver/multigrid/level_plan.cpp
     solver/multigrid/matrix_multigrid.cpp
     solver/multigrid/multigrid_method.cpp
@@ -426,6 +427,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp
+    tools/system/memory_forecast.cpp
+    tools/system/memory_forecast.cpp
     tools/system/memory_forecast.cpp
     tools/system/ordered_matrix.cpp
     tools/system/schwarz_options.cpp

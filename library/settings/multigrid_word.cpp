@@ -37,10 +37,12 @@ MultigridSettings parse_multigrid(const std::string& text) {
       settings.has_full_start = value == "full";
     else if (item == "cycle=v" || item == "cycle=additive")
       settings.is_additive = value == "additive";
+    else if (item == "precision=single" || item == "precision=double")
+      settings.is_double = value == "double";
     else
       throw comm_thread::InputError("found '" + item +
-                                    "'; expected steps=S, start=zero|full, cycle=v|additive or "
-                                    "gather=N|auto, joined by commas");
+                                    "'; expected steps=S, start=zero|full, cycle=v|additive, "
+                                    "precision=single|double or gather=N|auto, joined by commas");
   }
   return settings;
 }

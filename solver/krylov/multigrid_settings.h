@@ -16,6 +16,8 @@ struct MultigridSettings {
   bool has_full_start = false;
   /// The cycle as a sum over grids (AdditiveCycle) instead of one grid after the other.
   bool is_additive = false;
+  /// Values of the hierarchy in double precision. x, b and the residual are so in any case.
+  bool is_double = false;
 };
 
 }  // namespace weft::solver

@@ -59,7 +59,7 @@ Made make_multigrid(LinearOperator& op, const Options& options) {
   if (!grid || options.preconditioner)
     throw comm_thread::InputError(
         "--method multigrid: found an operator without a grid, or a null space; expected neither");
-  return std::make_unique<MultigridMethod>(*grid, options);
+  return collective_make_multigrid_method(*grid, options);
 }
 
 constexpr KrylovEntry cg_variant(const char* name, const char* summary, int reductions,

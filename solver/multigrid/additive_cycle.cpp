@@ -26,12 +26,13 @@ constexpr int first_additive_tag = 2500;
 /// Planes of a slice at least: each computes again what it needs of its neighbours'.
 constexpr GlobalIndex least_slice = 12;
 
-/// Bytes a point besides those of a pass up: y = Λ·f reads f and x̂ and writes y, 16; w is written,
-/// 8; the sum reads y and w, 8; and the pass up does not read f and x̂.
-constexpr double bytes_of_own_term = 16 + 8 + 8 - 8;
+/// Bytes a point besides those of a pass up: y = Λ·f reads f and x̂ and writes y, w is written, the
+/// sum reads y and w, and the pass up does not read f and x̂.
+template <class Value>
+constexpr double bytes_of_own_term = (4 + 2 + 2 - 2) * sizeof(Value);
 
 /// Full starts are GridCycle's: here coarse solutions travel no further than a pass reads.
-CycleGrids::Options additive(CycleGrids::Options options) {
+CycleOptions additive(CycleOptions options) {
   options.has_full_start = false;
   options.is_additive = true;
   return options;
@@ -46,13 +47,14 @@ void for_each_row(const GridBox& box, const GridBox& domain, const Row& row) {
 }
 
 /// y + w, to where it is wanted; `w` is overwritten.
-void deliver_sum(const UpPass::Sink& sink, GlobalIndex y, GlobalIndex z, RowRange range,
-                 const float* smoothed, float* w) {
+template <class Value>
+void deliver_sum(const typename UpPass<Value>::Sink& sink, GlobalIndex y, GlobalIndex z,
+                 RowRange range, const Value* smoothed, Value* w) {
   add_row(range, smoothed, w, sink.array ? sink.array->row(y, z) : w);
   if (sink.array) return;
   double* const values = sink.values + sink.layout->index(range.begin, y, z) - range.begin;
   if (sink.direction)
-    update_row(range, static_cast<float>(sink.old), static_cast<float>(sink.fresh), w,
+    update_row(range, static_cast<Value>(sink.old), static_cast<Value>(sink.fresh), w,
                sink.direction->row(y, z), values);
   else
     widen_row(range, w, values);
@@ -61,13 +63,14 @@ void deliver_sum(const UpPass::Sink& sink, GlobalIndex y, GlobalIndex z, RowRang
 }  // namespace
 
 /// w of one grid, added to its y.
-class AdditiveCycle::UpWork final : public spmv::Work {
+template <class Value>
+class AdditiveCycle<Value>::UpWork final : public spmv::Work {
  public:
-  UpWork(AdditiveCycle& cycle, std::size_t index, const UpPass::Sink& sink)
+  UpWork(AdditiveCycle& cycle, std::size_t index, const typename UpPass<Value>::Sink& sink)
       : cycle_(cycle), index_(index), sink_(sink) {}
   void run(RowSet part, const TeamThread& thread,
            const std::function<void()>& pause) const override {
-    CycleGrids::Level& level = cycle_.grids_.levels()[index_];
+    typename CycleGrids<Value>::Level& level = cycle_.grids_.levels()[index_];
     Terms& terms = cycle_.terms_[index_];
     for_each_tile(level.up, part, thread, [&](const PassTile& tile) {
       level.up_pass->run(tile, terms.no_f, terms.no_f,
@@ -77,7 +80,7 @@ class AdditiveCycle::UpWork final : public spmv::Work {
   }
   /// After a barrier: `y` may be another thread's.
   void add(const TeamThread& thread) const {
-    CycleGrids::Level& level = cycle_.grids_.levels()[index_];
+    typename CycleGrids<Value>::Level& level = cycle_.grids_.levels()[index_];
     Terms& terms = cycle_.terms_[index_];
     for_each_tile(level.up, RowSet::all, thread, [&](const PassTile& tile) {
       for_each_row(tile.points, level.grid.points(),
@@ -90,11 +93,12 @@ class AdditiveCycle::UpWork final : public spmv::Work {
  private:
   AdditiveCycle& cycle_;
   std::size_t index_;
-  UpPass::Sink sink_;
+  typename UpPass<Value>::Sink sink_;
 };
 
 /// Other work, and beside its messages a slice of the finest y and all of another grid's.
-class AdditiveCycle::BesideWork final : public spmv::Work {
+template <class Value>
+class AdditiveCycle<Value>::BesideWork final : public spmv::Work {
  public:
   /// `level`: the other grid; 0 for none.
   BesideWork(AdditiveCycle& cycle, const spmv::Work& work, std::size_t slice, std::size_t level)
@@ -119,39 +123,45 @@ class AdditiveCycle::BesideWork final : public spmv::Work {
   std::size_t level_;
 };
 
-AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
-                             comm_thread::CommThread& comm_thread,
-                             const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
-                             const spmv::GridPartition& partition, const Options& options,
-                             perfmodel::PhaseTimer& timer)
+template <class Value>
+AdditiveCycle<Value>::AdditiveCycle(const comm_thread::Communicator& communicator,
+                                    comm_thread::CommThread& comm_thread,
+                                    const comm_thread::ComputeTeam& team,
+                                    const spmv::GridStencil& stencil,
+                                    const spmv::GridPartition& partition, const Options& options,
+                                    perfmodel::PhaseTimer& timer)
     : AdditiveCycle(communicator, comm_thread, team,
-                    plan_constant(stencil, partition, options.least_points).levels, options,
+                    plan_constant<Value>(stencil, partition, options.least_points).levels, options,
                     timer) {}
 
-AdditiveCycle::AdditiveCycle(const comm_thread::Communicator& communicator,
-                             comm_thread::CommThread& comm_thread,
-                             const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
-                             const Options& options, perfmodel::PhaseTimer& timer)
-    : Cycle(communicator, comm_thread, team, std::move(plan), additive(options), first_additive_tag,
-            timer),
+template <class Value>
+AdditiveCycle<Value>::AdditiveCycle(const comm_thread::Communicator& communicator,
+                                    comm_thread::CommThread& comm_thread,
+                                    const comm_thread::ComputeTeam& team,
+                                    std::vector<LevelPlan<Value>> plan, const Options& options,
+                                    perfmodel::PhaseTimer& timer)
+    : CycleOf<Value>(communicator, comm_thread, team, std::move(plan), additive(options),
+                     first_additive_tag, timer),
       terms_(grids_.levels().size()) {
   for (std::size_t i = 0; i + 1 < terms_.size(); ++i) make_terms(i);
   make_slices();
 }
 
-void AdditiveCycle::make_terms(std::size_t index) {
+template <class Value>
+void AdditiveCycle<Value>::make_terms(std::size_t index) {
   const int rank = grids_.communicator().rank();
-  const CycleGrids::Level& level = grids_.levels()[index];
+  const typename CycleGrids<Value>::Level& level = grids_.levels()[index];
   const GridBox own = level.cuts.box(rank);
   const LevelCuts coarse = level.cuts.coarse(level.grid.is_coarsened);
   Terms& terms = terms_[index];
-  terms.y = GridArray(own, 1);
-  terms.w = GridArray(own, 1);
-  terms.no_f = GridArray::zeros(own, grids_.options().steps + 1);
-  terms.no_e = GridArray::zeros(coarse.box(rank), grids_.solution_depth() + 1);
+  terms.y = GridArray<Value>(own, 1);
+  terms.w = GridArray<Value>(own, 1);
+  terms.no_f = GridArray<Value>::zeros(own, grids_.options().steps + 1);
+  terms.no_e = GridArray<Value>::zeros(coarse.box(rank), grids_.solution_depth() + 1);
 }
 
-std::size_t AdditiveCycle::own_byte_count() const {
+template <class Value>
+std::size_t AdditiveCycle<Value>::own_byte_count() const {
   std::size_t bytes = 0;
   for (const Terms& terms : terms_)
     bytes += terms.y.byte_count() + terms.w.byte_count() + terms.no_f.byte_count() +
@@ -159,7 +169,8 @@ std::size_t AdditiveCycle::own_byte_count() const {
   return bytes;
 }
 
-void AdditiveCycle::make_slices() {
+template <class Value>
+void AdditiveCycle<Value>::make_slices() {
   const auto levels = grids_.levels();
   const GridBox own = levels.front().cuts.box(grids_.communicator().rank());
   const auto count = static_cast<GlobalIndex>(2 * (levels.size() - 1));
@@ -174,72 +185,84 @@ void AdditiveCycle::make_slices() {
   }
 }
 
-void AdditiveCycle::smooth(std::size_t index, const Tiles& tiles, const TeamThread& thread,
-                           const std::function<void()>& pause) {
-  CycleGrids::Level& level = grids_.levels()[index];
+template <class Value>
+void AdditiveCycle<Value>::smooth(std::size_t index, const Tiles& tiles, const TeamThread& thread,
+                                  const std::function<void()>& pause) {
+  typename CycleGrids<Value>::Level& level = grids_.levels()[index];
   Terms& terms = terms_[index];
   for (const PassTile& tile : tiles[static_cast<std::size_t>(thread.index)])
     level.up_pass->run(tile, level.f, level.x, terms.no_e, {.array = &terms.y},
                        grids_.memory(thread), pause);
 }
 
-void AdditiveCycle::begin(const TeamThread& thread, const DownPass::Source& source) {
-  CycleGrids::DownWork(grids_, 0, source).run(RowSet::interior, thread, {});
+template <class Value>
+void AdditiveCycle<Value>::begin(const TeamThread& thread,
+                                 const typename DownPass<Value>::Source& source) {
+  typename CycleGrids<Value>::DownWork(grids_, 0, source).run(RowSet::interior, thread, {});
 }
 
-void AdditiveCycle::collective_descend(const TeamThread& thread, const DownPass::Source& source,
-                                       spmv::Halo* halo, RowSet part) {
+template <class Value>
+void AdditiveCycle<Value>::collective_descend(const TeamThread& thread,
+                                              const typename DownPass<Value>::Source& source,
+                                              spmv::Halo* halo, RowSet part) {
   const auto levels = grids_.levels();
   {
     const TimedPass timed(grids_.timer(), thread, times_[0].down, times_[0].down_name);
     note_down_bytes(thread, 0, source);
     if (part == RowSet::boundary) {
-      CycleGrids::DownWork(grids_, 0, source).run(part, thread, {});
+      typename CycleGrids<Value>::DownWork(grids_, 0, source).run(part, thread, {});
       thread.barrier();
     } else {
-      grids_.collective_run(thread, CycleGrids::DownWork(grids_, 0, source), halo);
+      grids_.collective_run(thread, typename CycleGrids<Value>::DownWork(grids_, 0, source), halo);
     }
   }
   for (std::size_t i = 1; i < levels.size(); ++i) {
-    CycleGrids::Level& level = levels[i];
+    typename CycleGrids<Value>::Level& level = levels[i];
     const TimedPass timed(grids_.timer(), thread, times_[i].down, times_[i].down_name);
     note_down_bytes(thread, i, {.array = &level.f});
     level.f_halo->copy_own(thread);
     if (i + 1 < levels.size()) {
-      const CycleGrids::DownWork work(grids_, i, {.array = &level.f});
+      const typename CycleGrids<Value>::DownWork work(grids_, i, {.array = &level.f});
       grids_.collective_run(thread, BesideWork(*this, work, i - 1, i - 1), &*level.f_halo);
     } else {
-      const CycleGrids::CoarsestWork work(grids_);
+      const typename CycleGrids<Value>::CoarsestWork work(grids_);
       grids_.collective_run(thread, BesideWork(*this, work, i - 1, i - 1), &*level.f_halo);
     }
   }
 }
 
-void AdditiveCycle::collective_ascend(const TeamThread& thread, const UpPass::Sink& sink) {
+template <class Value>
+void AdditiveCycle<Value>::collective_ascend(const TeamThread& thread,
+                                             const typename UpPass<Value>::Sink& sink) {
   const auto levels = grids_.levels();
   const std::size_t last = levels.size() - 1;
   for (std::size_t i = last; i > 0; --i) {
     LevelTimes& times = times_[i - 1];
     const TimedPass timed(grids_.timer(), thread, times.up, times.up_name);
     levels[i].e_halo->copy_own(thread);
-    const UpPass::Sink to = i > 1 ? UpPass::Sink{.array = &levels[i - 1].e} : sink;
+    const typename UpPass<Value>::Sink to =
+        i > 1 ? typename UpPass<Value>::Sink{.array = &levels[i - 1].e} : sink;
     const UpWork work(*this, i - 1, to);
     grids_.collective_run(thread, BesideWork(*this, work, 2 * last - i, 0), &*levels[i].e_halo);
     work.add(thread);
     thread.barrier();
     if (thread.is_primary())
-      times.up_bytes = bytes_of_up_pass(to, times.coarse_share, true) +
-                       levels[i - 1].coupling_bytes() + bytes_of_own_term;
+      times.up_bytes = bytes_of_up_pass<Value>(to, times.coarse_share, true) +
+                       levels[i - 1].coupling_bytes() + bytes_of_own_term<Value>;
   }
   if (thread.is_primary()) ++cycles_;
 }
 
-void AdditiveCycle::note_down_bytes(const TeamThread& thread, std::size_t index,
-                                    const DownPass::Source& source) {
+template <class Value>
+void AdditiveCycle<Value>::note_down_bytes(const TeamThread& thread, std::size_t index,
+                                           const typename DownPass<Value>::Source& source) {
   LevelTimes& times = times_[index];
   if (!thread.is_primary() || index + 1 == times_.size()) return;
-  times.down_bytes = bytes_of_down_pass(source, times.coarse_share, true) +
+  times.down_bytes = bytes_of_down_pass<Value>(source, times.coarse_share, true) +
                      grids_.levels()[index].coupling_bytes();
 }
+
+template class AdditiveCycle<float>;
+template class AdditiveCycle<double>;
 
 }  // namespace weft::solver

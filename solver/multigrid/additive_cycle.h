@@ -36,46 +36,58 @@ namespace weft::solver {
 /// Lifetime: what it is constructed with outlives it.
 /// Source: Vassilevski and Yang 2014, "Reducing communication in algebraic multigrid using additive
 /// variants" (mult-additive).
-class AdditiveCycle final : public Cycle {
+template <class Value>
+class AdditiveCycle final : public CycleOf<Value> {
  public:
+  using Options = CycleOptions;
+
   /// As GridCycle.
   AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
                 const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
                 const spmv::GridPartition& partition, const Options& options,
                 perfmodel::PhaseTimer& timer);
   AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-                const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
+                const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
                 const Options& options, perfmodel::PhaseTimer& timer);
 
   /// Goes down from the points of the finest grid that need no halo, while another exchanges it.
   /// Thread: every thread of the team.
-  void begin(const comm_thread::TeamThread& thread, const DownPass::Source& source);
-  void collective_descend(const comm_thread::TeamThread& thread, const DownPass::Source& source,
+  void begin(const comm_thread::TeamThread& thread, const typename DownPass<Value>::Source& source);
+  void collective_descend(const comm_thread::TeamThread& thread,
+                          const typename DownPass<Value>::Source& source,
                           spmv::Halo* halo) override {
     collective_descend(thread, source, halo, spmv::RowSet::all);
   }
   /// The same; `part`: of the finest grid: `boundary` after `begin`, whose source was the same.
-  void collective_descend(const comm_thread::TeamThread& thread, const DownPass::Source& source,
-                          spmv::Halo* halo, spmv::RowSet part);
-  void collective_ascend(const comm_thread::TeamThread& thread, const UpPass::Sink& sink) override;
+  void collective_descend(const comm_thread::TeamThread& thread,
+                          const typename DownPass<Value>::Source& source, spmv::Halo* halo,
+                          spmv::RowSet part);
+  void collective_ascend(const comm_thread::TeamThread& thread,
+                         const typename UpPass<Value>::Sink& sink) override;
 
  private:
+  using CycleOf<Value>::grids_;
+  using CycleOf<Value>::times_;
+  using CycleOf<Value>::cycles_;
+  using typename Cycle::LevelTimes;
+  using typename Cycle::TimedPass;
+
   /// The tiles of one thread or of all, by thread.
   using Tiles = std::vector<std::vector<PassTile>>;
 
   /// What one grid has beside the arrays of a V-cycle: x is after smoothing from zero, e = y + w.
   /// The coarsest has none.
   struct Terms {
-    GridArray y;  // Λ·f
-    GridArray w;  // P̄·e of the coarser grids
-    GridArray no_f;  // zeros
-    GridArray no_e;
+    GridArray<Value> y;  // Λ·f
+    GridArray<Value> w;  // P̄·e of the coarser grids
+    GridArray<Value> no_f;  // zeros
+    GridArray<Value> no_e;
   };
   class UpWork;
   class BesideWork;
 
   void note_down_bytes(const comm_thread::TeamThread& thread, std::size_t index,
-                       const DownPass::Source& source);
+                       const typename DownPass<Value>::Source& source);
   void make_terms(std::size_t index);
   void make_slices();
   void smooth(std::size_t level, const Tiles& tiles, const comm_thread::TeamThread& thread,

@@ -49,7 +49,8 @@ CoarsestGrid::CoarsestGrid(const GridLevel& level, const GridCouplings* coupling
       matrix, 1, "the coarsest grid's operator is not positive definite");
 }
 
-void CoarsestGrid::solve(const GridArray& f, GridArray& e) {
+template <class Value>
+void CoarsestGrid::solve(const GridArray<Value>& f, GridArray<Value>& e) {
   std::size_t i = 0;
   for_each_point(level_, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
     right_hand_side_[i++] = mass(x, y, z) * static_cast<double>(f.row(y, z)[x]);
@@ -57,8 +58,11 @@ void CoarsestGrid::solve(const GridArray& f, GridArray& e) {
   const auto solution = factor_->solve(0, right_hand_side_);
   i = 0;
   for_each_point(level_, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
-    e.row(y, z)[x] = static_cast<float>(solution[i++]);
+    e.row(y, z)[x] = static_cast<Value>(solution[i++]);
   });
 }
+
+template void CoarsestGrid::solve(const GridArray<float>&, GridArray<float>&);
+template void CoarsestGrid::solve(const GridArray<double>&, GridArray<double>&);
 
 }  // namespace weft::solver

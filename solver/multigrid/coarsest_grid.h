@@ -17,7 +17,8 @@ class CoarsestGrid {
   /// the operator is not positive definite.
   explicit CoarsestGrid(const GridLevel& level, const GridCouplings* couplings = nullptr);
   /// e = A⁻¹·f at all points of the grid.
-  void solve(const GridArray& f, GridArray& e);
+  template <class Value>
+  void solve(const GridArray<Value>& f, GridArray<Value>& e);
 
  private:
   double mass(spmv::GlobalIndex x, spmv::GlobalIndex y, spmv::GlobalIndex z) const;

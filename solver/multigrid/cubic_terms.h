@@ -18,13 +18,14 @@ namespace weft::solver {
 /// Points beside a boundary get theirs from the four coarse points next to it, so that no value on
 /// the boundary need be known: what a right-hand side has of it is not zero. From three of them
 /// interpolation has errors there that one cycle does not remove: see docs/notes/multigrid.md.
+template <class Value>
 struct CubicTerms {
   /// Coarse points that a point may need beyond those around it.
   static constexpr int reach = 4;
 
   spmv::GlobalIndex first = 0;
   int count = 1;
-  std::array<float, 4> weights{1, 0, 0, 0};
+  std::array<Value, 4> weights{1, 0, 0, 0};
   bool is_inner = false;  // between two coarse points on each side
 
   /// Of fine point `i`. `is_coarsened`: else fine and coarse points are the same.
@@ -37,7 +38,7 @@ struct CubicTerms {
     terms.count = static_cast<int>(std::min<spmv::GlobalIndex>(count, 4));
     terms.first = i / 2 - 2;
     if (terms.is_inner) {
-      terms.weights = {-0.0625F, 0.5625F, 0.5625F, -0.0625F};
+      terms.weights = {-0.0625, 0.5625, 0.5625, -0.0625};
       return terms;
     }
     terms.first = std::clamp<spmv::GlobalIndex>(terms.first, 0, count - terms.count);
@@ -47,7 +48,7 @@ struct CubicTerms {
       for (int other = 0; other < terms.count; ++other)
         if (other != k)
           weight *= (static_cast<double>(i) - place(other)) / (place(k) - place(other));
-      terms.weights[static_cast<std::size_t>(k)] = static_cast<float>(weight);
+      terms.weights[static_cast<std::size_t>(k)] = static_cast<Value>(weight);
     }
     return terms;
   }

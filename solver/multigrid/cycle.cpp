@@ -7,6 +7,8 @@
 #include "solver/multigrid/cycle_bounds.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "spmv/grid/box.h"
+#include "spmv/grid/shares.h"
+#include "spmv/rows/index.h"
 
 namespace weft::solver {
 
@@ -31,27 +33,21 @@ Cycle::TimedPass::~TimedPass() {
     trace->record(name_, ThreadTrace::Kind::overlapping, begin_, end);
 }
 
-Cycle::Cycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-             const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
-             const Options& options, int first_tag, perfmodel::PhaseTimer& timer)
-    : grids_(communicator, comm_thread, team, std::move(plan), options, first_tag, timer),
-      times_(grids_.levels().size()) {
-  std::vector<GridLevel> grids;
-  for (const CycleGrids::Level& level : grids_.levels()) grids.push_back(level.grid);
-  least_eigenvalue_ = least_eigenvalue_of_cycle(grids, options.steps);
-  for (std::size_t i = 0; i < times_.size(); ++i) make_times(i);
-}
-
-void Cycle::make_times(std::size_t index) {
-  LevelTimes& times = times_[index];
-  const auto levels = grids_.levels();
-  const bool is_last = index + 1 == levels.size();
-  const std::string number = std::to_string(index);
-  times.down_name = perfmodel::kept_name(is_last ? "coarsest grid" : "grid " + number + " down");
-  times.up_name = perfmodel::kept_name("grid " + number + " up");
-  if (is_last) return;
-  times.coarse_share = static_cast<double>(levels[index + 1].grid.point_count()) /
-                       static_cast<double>(levels[index].grid.point_count());
+Cycle::Cycle(const Options& options, std::span<const GridLevel> grids)
+    : times_(grids.size()),
+      options_(options),
+      finest_(grids.front()),
+      least_eigenvalue_(least_eigenvalue_of_cycle(grids, options.steps)) {
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    LevelTimes& times = times_[i];
+    const bool is_last = i + 1 == grids.size();
+    const std::string number = std::to_string(i);
+    times.down_name = perfmodel::kept_name(is_last ? "coarsest grid" : "grid " + number + " down");
+    times.up_name = perfmodel::kept_name("grid " + number + " up");
+    if (is_last) continue;
+    times.coarse_share = static_cast<double>(grids[i + 1].point_count()) /
+                         static_cast<double>(grids[i].point_count());
+  }
 }
 
 void Cycle::forget_times() {
@@ -62,15 +58,54 @@ void Cycle::forget_times() {
   }
 }
 
-CycleReport Cycle::report() {
+namespace {
+
+template <class Value>
+std::vector<GridLevel> grids_of(const std::vector<LevelPlan<Value>>& plan) {
+  std::vector<GridLevel> grids;
+  for (const LevelPlan<Value>& level : plan) grids.push_back(level.grid);
+  return grids;
+}
+
+}  // namespace
+
+template <class Value>
+CycleOf<Value>::CycleOf(const comm_thread::Communicator& communicator,
+                        comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
+                        std::vector<LevelPlan<Value>> plan, const Options& options, int first_tag,
+                        perfmodel::PhaseTimer& timer)
+    : Cycle(options, grids_of(plan)),
+      grids_(communicator, comm_thread, team, std::move(plan), options, first_tag, timer) {}
+
+template <class Value>
+void CycleOf<Value>::collective_apply(const TeamThread& thread, const spmv::GridLayout& layout,
+                                      const double* r, double* z) {
+  GridArray<Value>& f = right_hand_side();
+  const double inverse = 1 / finest().scale;
+  for (const GridBox& box : spmv::share_of_rows(layout.own(), thread.index, thread.count))
+    for (spmv::GlobalIndex row_z = box.begin[2]; row_z < box.end[2]; ++row_z)
+      for (spmv::GlobalIndex row_y = box.begin[1]; row_y < box.end[1]; ++row_y) {
+        const double* const from = r + layout.index(box.begin[0], row_y, row_z);
+        Value* const to = f.row(row_y, row_z) + box.begin[0];
+        for (spmv::GlobalIndex i = 0; i < box.size(0); ++i)
+          to[i] = static_cast<Value>(inverse * from[i]);
+      }
+  thread.barrier();
+  collective_descend(thread, {.array = &f}, &right_hand_side_halo());
+  collective_ascend(thread, {.layout = &layout, .values = z});
+}
+
+template <class Value>
+CycleReport CycleOf<Value>::report() {
   const auto levels = grids_.levels();
   CycleReport report{.cycles = cycles_,
                      .steps = options().steps,
+                     .value_bytes = sizeof(Value),
                      .gathering = options().gathering,
                      .allocated_bytes = own_byte_count(),
                      .levels = {}};
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    CycleGrids::Level& level = levels[i];
+    typename CycleGrids<Value>::Level& level = levels[i];
     const LevelTimes& times = times_[i];
     const GridBox points = level.grid.points();
     const auto own =
@@ -78,7 +113,7 @@ CycleReport Cycle::report() {
     const auto pass = [&](const PassTimes& of_pass, double bytes_per_point) {
       return PassReport{.times = of_pass, .model_bytes = bytes_per_point * own};
     };
-    const auto note_exchange = [](PassReport& of, BoxExchange<float>& halo) {
+    const auto note_exchange = [](PassReport& of, BoxExchange<Value>& halo) {
       of.sent_bytes = halo.sent_bytes();
       of.sent_messages = halo.sent_messages();
       of.halo = &halo;
@@ -94,5 +129,8 @@ CycleReport Cycle::report() {
   }
   return report;
 }
+
+template class CycleOf<float>;
+template class CycleOf<double>;
 
 }  // namespace weft::solver

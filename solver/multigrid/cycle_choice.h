@@ -11,12 +11,13 @@ namespace weft::solver {
 
 /// A GridCycle, or with `is_additive` an AdditiveCycle. Collective. Thread: the main thread,
 /// outside the team.
-std::unique_ptr<Cycle> collective_make_cycle(const comm_thread::Communicator& communicator,
-                                             comm_thread::CommThread& comm_thread,
-                                             const comm_thread::ComputeTeam& team,
-                                             std::vector<LevelPlan> plan,
-                                             const Cycle::Options& options,
-                                             perfmodel::PhaseTimer& timer);
+template <class Value>
+std::unique_ptr<CycleOf<Value>> collective_make_cycle(const comm_thread::Communicator& communicator,
+                                                      comm_thread::CommThread& comm_thread,
+                                                      const comm_thread::ComputeTeam& team,
+                                                      std::vector<LevelPlan<Value>> plan,
+                                                      const Cycle::Options& options,
+                                                      perfmodel::PhaseTimer& timer);
 
 /// `options` with the least points of a rank that a model chooses from a measurement where they are
 /// 0. `stencil`: of the operator, or of one with constant couplings on its grid. Collective.

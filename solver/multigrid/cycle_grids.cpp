@@ -14,10 +14,12 @@ using comm_thread::TeamThread;
 using spmv::GridBox;
 using spmv::RowSet;
 
-CycleGrids::CycleGrids(const comm_thread::Communicator& communicator,
-                       comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
-                       std::vector<LevelPlan> plan, const Options& options, int first_tag,
-                       perfmodel::PhaseTimer& timer)
+template <class Value>
+CycleGrids<Value>::CycleGrids(const comm_thread::Communicator& communicator,
+                              comm_thread::CommThread& comm_thread,
+                              const comm_thread::ComputeTeam& team,
+                              std::vector<LevelPlan<Value>> plan, const Options& options,
+                              int first_tag, perfmodel::PhaseTimer& timer)
     : communicator_(communicator),
       comm_thread_(comm_thread),
       team_(team),
@@ -25,7 +27,7 @@ CycleGrids::CycleGrids(const comm_thread::Communicator& communicator,
       memories_(static_cast<std::size_t>(team.thread_count())),
       timer_(timer) {
   levels_.reserve(plan.size());  // they hold references to each other
-  for (LevelPlan& level : plan) {
+  for (LevelPlan<Value>& level : plan) {
     levels_.push_back({.grid = level.grid,
                        .cuts = level.cuts,
                        .finer_cuts = level.finer_cuts,
@@ -51,11 +53,13 @@ CycleGrids::CycleGrids(const comm_thread::Communicator& communicator,
   communicator.barrier();  // both ends of every pair exist
 }
 
-int CycleGrids::solution_depth() const {
-  return std::max(options_.steps, options_.has_full_start ? CubicTerms::reach : 2);
+template <class Value>
+int CycleGrids<Value>::solution_depth() const {
+  return std::max(options_.steps, options_.has_full_start ? CubicTerms<Value>::reach : 2);
 }
 
-void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
+template <class Value>
+void CycleGrids<Value>::make_level(Level& level, std::size_t index, int first_tag) {
   const int rank = communicator_.rank();
   const bool is_last = index + 1 == levels_.size();
   const GridBox domain = level.grid.points();
@@ -64,16 +68,16 @@ void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
   const int f_depth = is_last ? 0 : depth();
   const int e_depth = solution_depth();
   // Beside a grid that this rank has as a whole are zeros, which a row needs at its ends alone.
-  level.f = GridArray(own, own == domain ? 1 : std::max(f_depth, 1));
-  if (index > 0) level.e = GridArray(own, e_depth);
+  level.f = GridArray<Value>(own, own == domain ? 1 : std::max(f_depth, 1));
+  if (index > 0) level.e = GridArray<Value>(own, e_depth);
   if (level.cuts != level.finer_cuts) {
     level.restricted.emplace(level.finer_cuts.box(rank), 1);
     level.correction.emplace(level.finer_cuts.box(rank), e_depth);
   }
-  GridArray& from = level.restriction_target();
+  GridArray<Value>& from = level.restriction_target();
   const int tag = first_tag + 2 * static_cast<int>(index);
-  const auto side = [](const LevelCuts& cuts, int depth, GridArray& array) {
-    return BoxExchange<float>::Side{cuts, depth, array.layout(), array.values()};
+  const auto side = [](const LevelCuts& cuts, int depth, GridArray<Value>& array) {
+    return typename BoxExchange<Value>::Side{cuts, depth, array.layout(), array.values()};
   };
   level.f_halo.emplace(communicator_, domain, side(level.finer_cuts, 0, from),
                        side(level.cuts, f_depth, level.f), threads, tag);
@@ -82,10 +86,11 @@ void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
                          side(level.finer_cuts, e_depth, level.interpolation_source()), threads,
                          tag + 1);
   if (is_last) return;
-  const LevelCouplings* const couplings = level.couplings.get();
+  const LevelCouplings<Value>* const couplings = level.couplings.get();
   // The additive cycle has x change between its passes.
-  const bool keeps_x = options_.is_additive || !UpPass::repeats_start(options_.steps, couplings);
-  if (keeps_x) level.x = GridArray(own, options_.steps);
+  const bool keeps_x =
+      options_.is_additive || !UpPass<Value>::repeats_start(options_.steps, couplings);
+  if (keeps_x) level.x = GridArray<Value>(own, options_.steps);
   const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
   // The finest residual needs x at one more point on each side.
   const int reach = options_.steps + (index == 0 ? 2 : 1);
@@ -99,7 +104,8 @@ void CycleGrids::make_level(Level& level, std::size_t index, int first_tag) {
   level.up_pass.emplace(level.grid, options_.steps, couplings);
 }
 
-std::size_t CycleGrids::Level::byte_count() const {
+template <class Value>
+std::size_t CycleGrids<Value>::Level::byte_count() const {
   std::size_t bytes = f.byte_count() + x.byte_count() + e.byte_count();
   if (restricted) bytes += restricted->byte_count();
   if (correction) bytes += correction->byte_count();
@@ -108,13 +114,15 @@ std::size_t CycleGrids::Level::byte_count() const {
   return bytes;
 }
 
-void CycleGrids::run_alone(const TeamThread& thread, const spmv::Work& work) const {
+template <class Value>
+void CycleGrids<Value>::run_alone(const TeamThread& thread, const spmv::Work& work) const {
   const perfmodel::PhaseScope scope(timer_, thread.index, perfmodel::Phase::local_part);
   work.run(RowSet::all, thread, {});
 }
 
-void CycleGrids::collective_run(const TeamThread& thread, const spmv::Work& work,
-                                spmv::Halo* halo) const {
+template <class Value>
+void CycleGrids<Value>::collective_run(const TeamThread& thread, const spmv::Work& work,
+                                       spmv::Halo* halo) const {
   if (halo && !halo->messages().is_empty())
     spmv::run_in_mode(thread, options_.mode, {work, *halo, comm_thread_, timer_});
   else
@@ -122,8 +130,9 @@ void CycleGrids::collective_run(const TeamThread& thread, const spmv::Work& work
   thread.barrier();
 }
 
-void CycleGrids::DownWork::run(RowSet part, const TeamThread& thread,
-                               const std::function<void()>& pause) const {
+template <class Value>
+void CycleGrids<Value>::DownWork::run(RowSet part, const TeamThread& thread,
+                                      const std::function<void()>& pause) const {
   Level& level = grids_.levels_[index_];
   for_each_tile(level.down, part, thread, [&](const PassTile& tile) {
     level.down_pass->run(tile, source_, level.x, grids_.levels_[index_ + 1].restriction_target(),
@@ -131,11 +140,15 @@ void CycleGrids::DownWork::run(RowSet part, const TeamThread& thread,
   });
 }
 
-void CycleGrids::CoarsestWork::run(RowSet part, const TeamThread& thread,
-                                   const std::function<void()>&) const {
+template <class Value>
+void CycleGrids<Value>::CoarsestWork::run(RowSet part, const TeamThread& thread,
+                                          const std::function<void()>&) const {
   Level& level = grids_.levels_.back();
   if (part != RowSet::interior && thread.is_primary() && grids_.coarsest_)
     grids_.coarsest_->solve(level.f, level.e);
 }
+
+template class CycleGrids<float>;
+template class CycleGrids<double>;
 
 }  // namespace weft::solver

@@ -5,7 +5,7 @@
 
 namespace weft::solver {
 
-/// A cycle of multigrid as a preconditioner: symmetric, in single precision.
+/// A cycle of multigrid as a preconditioner: symmetric.
 class CyclePreconditioner : public Preconditioner {
  public:
   bool is_symmetric() const final { return true; }

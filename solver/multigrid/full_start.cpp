@@ -39,6 +39,7 @@ constexpr int cycles_per_grid = 2;
 /// Fine points and weights from which coarse point `j` of a direction gets its right-hand side: the
 /// mean of restriction and the value at the point. Restriction alone makes the coarse solution too
 /// small, by as much as the coarse discretisation makes it too large.
+template <class Value>
 struct RestrictionTerms {
   RestrictionTerms(const GridLevel& fine, std::size_t direction, GlobalIndex j) {
     if (!fine.is_coarsened[direction]) {
@@ -50,30 +51,30 @@ struct RestrictionTerms {
     // The last may be outside of the grid.
     count = 2 * j + 2 < fine.directions[direction].size ? 3 : 2;
     for (std::size_t k = 0; k < 3; ++k)
-      weights[k] = static_cast<float>((all[k] + (k == 1 ? 1 : 0)) / 2);
+      weights[k] = static_cast<Value>((all[k] + (k == 1 ? 1 : 0)) / 2);
   }
   GlobalIndex first = 0;
   int count = 1;
-  std::array<float, 3> weights{1, 0, 0};
+  std::array<Value, 3> weights{1, 0, 0};
 };
 
 /// out += weight·row at the points [begin, end).
-template <class Value>
-void add_row_to(GlobalIndex begin, GlobalIndex end, float weight, const Value* row, float* out) {
+template <class In, class Value>
+void add_row_to(GlobalIndex begin, GlobalIndex end, Value weight, const In* row, Value* out) {
 #pragma omp simd
-  for (GlobalIndex x = begin; x < end; ++x) out[x] += weight * static_cast<float>(row[x]);
+  for (GlobalIndex x = begin; x < end; ++x) out[x] += weight * static_cast<Value>(row[x]);
 }
 
 /// out = t along x, from `terms` of the points [begin, end).
-template <class Value>
-void interpolate_row(std::span<const CubicTerms> terms, GlobalIndex begin, GlobalIndex end,
-                     const float* t, Value* out) {
+template <class Value, class Out>
+void interpolate_row(std::span<const CubicTerms<Value>> terms, GlobalIndex begin, GlobalIndex end,
+                     const Value* t, Out* out) {
   const auto by_terms = [&](GlobalIndex i) {
-    const CubicTerms& of = terms[static_cast<std::size_t>(i - begin)];
-    float sum = of.weights[0] * t[of.first];
+    const CubicTerms<Value>& of = terms[static_cast<std::size_t>(i - begin)];
+    Value sum = of.weights[0] * t[of.first];
     for (int k = 1; k < of.count; ++k)
       sum += of.weights[static_cast<std::size_t>(k)] * t[of.first + k];
-    out[i] = static_cast<Value>(sum);
+    out[i] = static_cast<Out>(sum);
   };
   const auto is_inner = [&](GlobalIndex i) {
     return terms[static_cast<std::size_t>(i - begin)].is_inner;
@@ -86,10 +87,11 @@ void interpolate_row(std::span<const CubicTerms> terms, GlobalIndex begin, Globa
   const GlobalIndex pairs_end = last / 2;
 #pragma omp simd
   for (GlobalIndex j = i / 2; j < pairs_end; ++j) {
-    const float sum =
-        ((-0.0625F * t[j - 2] + 0.5625F * t[j - 1]) + 0.5625F * t[j]) + -0.0625F * t[j + 1];
-    out[2 * j] = static_cast<Value>(sum);
-    out[2 * j + 1] = static_cast<Value>(t[j]);
+    const Value sum =
+        ((-Value{0.0625} * t[j - 2] + Value{0.5625} * t[j - 1]) + Value{0.5625} * t[j]) +
+        -Value{0.0625} * t[j + 1];
+    out[2 * j] = static_cast<Out>(sum);
+    out[2 * j + 1] = static_cast<Out>(t[j]);
   }
   for (i = std::max(i, 2 * pairs_end); i < end; ++i) by_terms(i);
 }
@@ -97,44 +99,47 @@ void interpolate_row(std::span<const CubicTerms> terms, GlobalIndex begin, Globa
 }  // namespace
 
 /// An exchange alone.
-class FullStart::NoWork final : public spmv::Work {
+template <class Value>
+class FullStart<Value>::NoWork final : public spmv::Work {
  public:
   void run(spmv::RowSet, const TeamThread&, const std::function<void()>&) const override {}
 };
 
-FullStart::FullStart(GridCycle& cycle)
+template <class Value>
+FullStart<Value>::FullStart(GridCycle<Value>& cycle)
     : cycle_(cycle), rows_(static_cast<std::size_t>(cycle.grids_.team().thread_count())) {
-  const CycleGrids& grids = cycle.grids_;
+  const CycleGrids<Value>& grids = cycle.grids_;
   const int rank = grids.communicator().rank();
   const std::size_t count = grids.levels().size();
   guesses_.resize(count);
   transfers_.resize(count - 1);
   GlobalIndex longest = 0;
   for (std::size_t i = 0; i + 1 < count; ++i) {
-    const CycleGrids::Level& level = grids.levels()[i];
+    const typename CycleGrids<Value>::Level& level = grids.levels()[i];
     const GridBox own = level.cuts.box(rank);
     longest = std::max(longest, own.size(0));
     for (std::size_t d = 0; d < 3; ++d)
       for (GlobalIndex at = own.begin[d]; at < own.end[d]; ++at)
         transfers_[i].terms[d].push_back(
-            CubicTerms::of(level.grid.directions[d], level.grid.is_coarsened[d], at));
+            CubicTerms<Value>::of(level.grid.directions[d], level.grid.is_coarsened[d], at));
     if (i == 0) continue;
     Guess& guess = guesses_[i];
     const int depth = cycle.depth() + 1;
-    guess.values = GridArray(own, depth);
-    guess.sum = GridArray(own, 0);
-    const BoxExchange<float>::Side side{level.cuts, depth, guess.values.layout(),
-                                        guess.values.values()};
-    guess.halo = std::make_unique<BoxExchange<float>>(grids.communicator(), level.grid.points(),
+    guess.values = GridArray<Value>(own, depth);
+    guess.sum = GridArray<Value>(own, 0);
+    const typename BoxExchange<Value>::Side side{level.cuts, depth, guess.values.layout(),
+                                                 guess.values.values()};
+    guess.halo = std::make_unique<BoxExchange<Value>>(grids.communicator(), level.grid.points(),
                                                       side, side, grids.team().thread_count(),
                                                       first_start_tag + static_cast<int>(i));
   }
   for (auto& row : rows_)
-    row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms::reach + margin)));
+    row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms<Value>::reach + margin)));
   grids.communicator().barrier();  // both ends of every pair exist
 }
 
-std::size_t FullStart::byte_count() const {
+template <class Value>
+std::size_t FullStart<Value>::byte_count() const {
   std::size_t bytes = 0;
   for (const Guess& guess : guesses_)
     if (guess.halo)
@@ -142,42 +147,48 @@ std::size_t FullStart::byte_count() const {
   return bytes;
 }
 
-int FullStart::rank() const { return cycle_.grids_.communicator().rank(); }
+template <class Value>
+int FullStart<Value>::rank() const {
+  return cycle_.grids_.communicator().rank();
+}
 
-void FullStart::collective_exchange(const TeamThread& thread, BoxExchange<float>& halo) const {
+template <class Value>
+void FullStart<Value>::collective_exchange(const TeamThread& thread,
+                                           BoxExchange<Value>& halo) const {
   halo.copy_own(thread);
   cycle_.grids_.collective_run(thread, NoWork(), &halo);
 }
 
+template <class Value>
 template <class RowOf>
-void FullStart::restrict_to(const TeamThread& thread, std::size_t index, double factor,
-                            const RowOf& fine_row) {
-  CycleGrids::Level& to = cycle_.grids_.levels()[index];
+void FullStart<Value>::restrict_to(const TeamThread& thread, std::size_t index, double factor,
+                                   const RowOf& fine_row) {
+  typename CycleGrids<Value>::Level& to = cycle_.grids_.levels()[index];
   const GridLevel& fine = cycle_.grids_.levels()[index - 1].grid;
   const GridBox own = coarse_points(fine, cycle_.grids_.levels()[index - 1].cuts.box(rank()));
   const bool is_coarsened = fine.is_coarsened[0];
   const GlobalIndex size = fine.directions[0].size;
   const GlobalIndex begin = is_coarsened ? 2 * own.begin[0] : own.begin[0];
   const GlobalIndex end = is_coarsened ? std::min(2 * own.end[0] + 1, size) : own.end[0];
-  float* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
+  Value* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
   for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
-    const RestrictionTerms in_y(fine, 1, y);
-    const RestrictionTerms in_z(fine, 2, z);
-    std::fill(t + begin, t + end + 1, 0.0F);
+    const RestrictionTerms<Value> in_y(fine, 1, y);
+    const RestrictionTerms<Value> in_z(fine, 2, z);
+    std::fill(t + begin, t + end + 1, Value{0.0});
     for (int k = 0; k < in_z.count; ++k)
       for (int j = 0; j < in_y.count; ++j)
         add_row_to(begin, end,
-                   static_cast<float>(factor / to.grid.scale) *
+                   static_cast<Value>(factor / to.grid.scale) *
                        in_z.weights[static_cast<std::size_t>(k)] *
                        in_y.weights[static_cast<std::size_t>(j)],
                    fine_row(in_y.first + j, in_z.first + k), t);
-    float* const out = to.restriction_target().row(y, z);
+    Value* const out = to.restriction_target().row(y, z);
     if (!is_coarsened) {
       std::copy(t + begin, t + end, out + begin);
       return;
     }
     const auto points = [&](GlobalIndex first, GlobalIndex after) {
-      const std::array<float, 3> w = RestrictionTerms(fine, 0, first).weights;
+      const std::array<Value, 3> w = RestrictionTerms<Value>(fine, 0, first).weights;
 #pragma omp simd
       for (GlobalIndex x = first; x < after; ++x)
         out[x] = (w[0] * t[2 * x] + w[1] * t[2 * x + 1]) + w[2] * t[2 * x + 2];
@@ -189,76 +200,80 @@ void FullStart::restrict_to(const TeamThread& thread, std::size_t index, double 
   thread.barrier();
 }
 
-template <class Value, class RowOf>
-void FullStart::interpolate_to(const TeamThread& thread, std::size_t index, const RowOf& fine_row) {
-  CycleGrids::Level& from = cycle_.grids_.levels()[index + 1];
+template <class Value>
+template <class Out, class RowOf>
+void FullStart<Value>::interpolate_to(const TeamThread& thread, std::size_t index,
+                                      const RowOf& fine_row) {
+  typename CycleGrids<Value>::Level& from = cycle_.grids_.levels()[index + 1];
   collective_exchange(thread, *from.e_halo);
-  const CycleGrids::Level& to = cycle_.grids_.levels()[index];
-  const GridArray& e = from.interpolation_source();
+  const typename CycleGrids<Value>::Level& to = cycle_.grids_.levels()[index];
+  const GridArray<Value>& e = from.interpolation_source();
   const GridBox own = to.cuts.box(rank());
   const auto& terms = transfers_[index].terms;
-  const auto term = [&](std::size_t d, GlobalIndex i) -> const CubicTerms& {
+  const auto term = [&](std::size_t d, GlobalIndex i) -> const CubicTerms<Value>& {
     return terms[d][static_cast<std::size_t>(i - own.begin[d])];
   };
   if (!own.is_empty()) {
     // Coarse points along x that any of the row needs.
     GlobalIndex begin = term(0, own.begin[0]).first;
     GlobalIndex end = begin;
-    for (const CubicTerms& of : terms[0]) {
+    for (const CubicTerms<Value>& of : terms[0]) {
       begin = std::min(begin, of.first);
       end = std::max(end, of.first + of.count);
     }
-    float* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
+    Value* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
     for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
-      const CubicTerms& in_y = term(1, y);
-      const CubicTerms& in_z = term(2, z);
-      std::fill(t + begin, t + end, 0.0F);
+      const CubicTerms<Value>& in_y = term(1, y);
+      const CubicTerms<Value>& in_z = term(2, z);
+      std::fill(t + begin, t + end, Value{0.0});
       for (int k = 0; k < in_z.count; ++k)
         for (int j = 0; j < in_y.count; ++j) {
-          const float weight =
+          const Value weight =
               in_z.weights[static_cast<std::size_t>(k)] * in_y.weights[static_cast<std::size_t>(j)];
-          const float* const row = e.row(in_y.first + j, in_z.first + k);
+          const Value* const row = e.row(in_y.first + j, in_z.first + k);
 #pragma omp simd
           for (GlobalIndex x = begin; x < end; ++x) t[x] += weight * row[x];
         }
-      Value* const out = fine_row(y, z);
+      Out* const out = fine_row(y, z);
       if (to.grid.is_coarsened[0])
-        interpolate_row(std::span(terms[0]), own.begin[0], own.end[0], t, out);
+        interpolate_row(std::span<const CubicTerms<Value>>(terms[0]), own.begin[0], own.end[0], t,
+                        out);
       else
-        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) out[x] = static_cast<Value>(t[x]);
+        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) out[x] = static_cast<Out>(t[x]);
     });
   }
   thread.barrier();
 }
 
-void FullStart::subtract_product(const TeamThread& thread, std::size_t index) const {
-  CycleGrids::Level& level = cycle_.grids_.levels()[index];
+template <class Value>
+void FullStart<Value>::subtract_product(const TeamThread& thread, std::size_t index) const {
+  typename CycleGrids<Value>::Level& level = cycle_.grids_.levels()[index];
   const GridLevel& grid = level.grid;
   const GridBox own = level.cuts.box(rank());
   if (own.is_empty()) return;
-  const GridArray& u = guesses_[index].values;
+  const GridArray<Value>& u = guesses_[index].values;
   const auto coupling = [&](std::size_t d) {
-    return static_cast<float>(grid.directions[d].coupling);
+    return static_cast<Value>(grid.directions[d].coupling);
   };
   const auto before = [&](std::size_t d, GlobalIndex i) {
-    return static_cast<float>(grid.directions[d].before(i));
+    return static_cast<Value>(grid.directions[d].before(i));
   };
   const GridBox box = grown(own, cycle_.depth(), grid.points());
   for_each_row_of(thread, box, [&](GlobalIndex y, GlobalIndex z) {
-    const float* const here = u.row(y, z);
-    const float* const below = u.row(y - 1, z);
-    const float* const above = u.row(y + 1, z);
-    const float* const behind = u.row(y, z - 1);
-    const float* const ahead = u.row(y, z + 1);
-    float* const f = level.f.row(y, z);
-    const float to_below = before(1, y);
-    const float to_behind = before(2, z);
-    const float to_above = coupling(1);
-    const float to_ahead = coupling(2);
+    const Value* const here = u.row(y, z);
+    const Value* const below = u.row(y - 1, z);
+    const Value* const above = u.row(y + 1, z);
+    const Value* const behind = u.row(y, z - 1);
+    const Value* const ahead = u.row(y, z + 1);
+    Value* const f = level.f.row(y, z);
+    const Value to_below = before(1, y);
+    const Value to_behind = before(2, z);
+    const Value to_above = coupling(1);
+    const Value to_ahead = coupling(2);
     const auto points = [&](GlobalIndex first, GlobalIndex end) {
-      const auto diagonal = static_cast<float>(grid.diagonal(first, y, z));
-      const float to_left = before(0, first);
-      const float to_right = coupling(0);
+      const auto diagonal = static_cast<Value>(grid.diagonal(first, y, z));
+      const Value to_left = before(0, first);
+      const Value to_right = coupling(0);
 #pragma omp simd
       for (GlobalIndex x = first; x < end; ++x)
         f[x] = (f[x] - diagonal * here[x]) + ((to_left * here[x - 1] + to_right * here[x + 1]) +
@@ -271,17 +286,18 @@ void FullStart::subtract_product(const TeamThread& thread, std::size_t index) co
   });
 }
 
-void FullStart::take_correction(const TeamThread& thread, std::size_t index, bool is_first,
-                                bool is_last) {
-  CycleGrids::Level& level = cycle_.grids_.levels()[index];
+template <class Value>
+void FullStart<Value>::take_correction(const TeamThread& thread, std::size_t index, bool is_first,
+                                       bool is_last) {
+  typename CycleGrids<Value>::Level& level = cycle_.grids_.levels()[index];
   Guess& guess = guesses_[index];
   const GridBox own = level.cuts.box(rank());
   for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
-    float* const values = guess.values.row(y, z);
-    float* const sum = guess.sum.row(y, z);
-    float* const e = level.e.row(y, z);
+    Value* const values = guess.values.row(y, z);
+    Value* const sum = guess.sum.row(y, z);
+    Value* const e = level.e.row(y, z);
     for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) {
-      const float so_far = is_first ? values[x] : sum[x] + values[x];
+      const Value so_far = is_first ? values[x] : sum[x] + values[x];
       if (is_last) {
         e[x] += so_far;
       } else {
@@ -293,8 +309,9 @@ void FullStart::take_correction(const TeamThread& thread, std::size_t index, boo
   thread.barrier();
 }
 
-void FullStart::collective_run(const TeamThread& thread, const spmv::GridLayout& layout,
-                               const double* b, double* x) {
+template <class Value>
+void FullStart<Value>::collective_run(const TeamThread& thread, const spmv::GridLayout& layout,
+                                      const double* b, double* x) {
   const auto levels = cycle_.grids_.levels();
   const std::size_t last = levels.size() - 1;
   restrict_to(thread, 1, 1 / cycle_.finest().scale,
@@ -306,7 +323,7 @@ void FullStart::collective_run(const TeamThread& thread, const spmv::GridLayout&
   }
   cycle_.descend_from(thread, last, {.array = &levels[last].f}, &*levels[last].f_halo);
   for (std::size_t i = last - 1; i > 0; --i) {
-    interpolate_to<float>(
+    interpolate_to<Value>(
         thread, i, [&](GlobalIndex y, GlobalIndex z) { return guesses_[i].values.row(y, z); });
     for (int k = 0; k < cycles_per_grid; ++k) {
       collective_exchange(thread, *guesses_[i].halo);
@@ -319,5 +336,8 @@ void FullStart::collective_run(const TeamThread& thread, const spmv::GridLayout&
   interpolate_to<double>(thread, 0,
                          [&](GlobalIndex y, GlobalIndex z) { return x + layout.index(0, y, z); });
 }
+
+template class FullStart<float>;
+template class FullStart<double>;
 
 }  // namespace weft::solver

@@ -24,13 +24,14 @@ namespace weft::solver {
 ///
 /// Interpolation is cubic, so that x is as good as a solution on the finest grid, up to a small
 /// factor, wherever b is smooth; one cycle more brings it to the error of discretisation. No
-/// operation depends on ranks, threads or modes. Memory: two values of single precision for each
+/// operation depends on ranks, threads or modes. Memory: two values for each
 /// point of all grids but the finest.
 /// Lifetime: the cycle outlives it.
+template <class Value>
 class FullStart {
  public:
   /// `cycle`: made with `has_full_start`. Collective. Thread: the main thread, outside the team.
-  explicit FullStart(GridCycle& cycle);
+  explicit FullStart(GridCycle<Value>& cycle);
 
   /// x at the own points of the finest grid. `b`: with at least one point around the own ones.
   /// Shape: b, x: arrays of `layout`. Thread: every thread of the team, after a barrier; ends with
@@ -43,24 +44,24 @@ class FullStart {
  private:
   /// Of a grid that is neither the finest nor the coarsest.
   struct Guess {
-    GridArray values;  // of the solution so far, or of the last correction to it
-    GridArray sum;  // of all before that
-    std::unique_ptr<BoxExchange<float>> halo;
+    GridArray<Value> values;  // of the solution so far, or of the last correction to it
+    GridArray<Value> sum;  // of all before that
+    std::unique_ptr<BoxExchange<Value>> halo;
   };
   /// Interpolation to one grid from the next.
   struct Transfer {
-    std::array<std::vector<CubicTerms>, 3> terms;  // of the own points of each direction
+    std::array<std::vector<CubicTerms<Value>>, 3> terms;  // of the own points of each direction
   };
   class NoWork;
 
-  void collective_exchange(const comm_thread::TeamThread& thread, BoxExchange<float>& halo) const;
+  void collective_exchange(const comm_thread::TeamThread& thread, BoxExchange<Value>& halo) const;
   int rank() const;
   /// f of grid `index` from the rows of the next finer one, times `factor`.
   template <class RowOf>
   void restrict_to(const comm_thread::TeamThread& thread, std::size_t index, double factor,
                    const RowOf& fine_row);
   /// Rows of grid `index` from the solution of the next coarser one.
-  template <class Value, class RowOf>
+  template <class Out, class RowOf>
   void interpolate_to(const comm_thread::TeamThread& thread, std::size_t index,
                       const RowOf& fine_row);
   /// f -= A·(values of the guess), at the own points and as many around them as a cycle needs.
@@ -70,10 +71,10 @@ class FullStart {
   void take_correction(const comm_thread::TeamThread& thread, std::size_t index, bool is_first,
                        bool is_last);
 
-  GridCycle& cycle_;
+  GridCycle<Value>& cycle_;
   std::vector<Guess> guesses_;  // [grids]
   std::vector<Transfer> transfers_;  // [grids], none to the coarsest
-  std::vector<std::vector<float>> rows_;  // [threads]
+  std::vector<std::vector<Value>> rows_;  // [threads]
 };
 
 }  // namespace weft::solver

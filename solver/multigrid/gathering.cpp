@@ -117,7 +117,8 @@ Gathering collective_measure_exchanges(const comm_thread::Communicator& communic
 
 double modelled_cycle_seconds(std::span<const GridLevel> grids,
                               const spmv::GridPartition& partition, const Gathering& measured,
-                              int steps, int thread_count, GlobalIndex least_points) {
+                              int steps, int thread_count, GlobalIndex least_points,
+                              std::size_t value_bytes) {
   double seconds = 0;
   LevelCuts cuts(partition);
   for (std::size_t i = 1; i < grids.size(); ++i) {
@@ -137,7 +138,8 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
     const int messages = box.neighbours() + (is_moved ? senders : 0);
     if (messages == 0) continue;
     for (const int depth : {depth_of_f(steps), depth_of_e(steps)}) {
-      const double bytes = 4 * (box.with_rim(depth) - box.points() + merged);
+      const double bytes =
+          static_cast<double>(value_bytes) * (box.with_rim(depth) - box.points() + merged);
       seconds += measured.latency_seconds * (1 + share_of_message * (messages - 1)) +
                  bytes / measured.bytes_per_second;
     }
@@ -146,7 +148,8 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
 }
 
 Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPartition& partition,
-                           const Gathering& measured, int steps, int thread_count) {
+                           const Gathering& measured, int steps, int thread_count,
+                           std::size_t value_bytes) {
   Gathering best = measured;
   const auto& dims = partition.dims();
   if (dims[0] * dims[1] * dims[2] == 1) return best;
@@ -154,14 +157,14 @@ Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPar
   best.modelled_seconds = std::numeric_limits<double>::infinity();
   constexpr GlobalIndex all = GlobalIndex{1} << 31;
   for (const GlobalIndex least_points : {8, 4, 2, 16, 32, 64, 128}) {
-    const double seconds =
-        modelled_cycle_seconds(grids, partition, measured, steps, thread_count, least_points);
+    const double seconds = modelled_cycle_seconds(grids, partition, measured, steps, thread_count,
+                                                  least_points, value_bytes);
     if (seconds >= best.modelled_seconds) continue;
     best.modelled_seconds = seconds;
     best.least_points = least_points;
   }
   const double on_one =
-      modelled_cycle_seconds(grids, partition, measured, steps, thread_count, all);
+      modelled_cycle_seconds(grids, partition, measured, steps, thread_count, all, value_bytes);
   if (on_one < best.modelled_seconds) {
     best.modelled_seconds = on_one;
     best.least_points = all;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "comm_thread/engine/comm_thread.h"
@@ -29,15 +30,17 @@ Gathering collective_measure_exchanges(const comm_thread::Communicator& communic
 
 /// Modelled seconds of a cycle on all grids but the finest if they are gathered below
 /// `least_points`: for each, the work of the largest box with its rim, and two exchanges of
-/// latency and bytes. `measured`: what an exchange costs.
+/// latency and bytes. `measured`: what an exchange costs; `value_bytes`: of a value that travels.
 double modelled_cycle_seconds(std::span<const GridLevel> grids,
                               const spmv::GridPartition& partition, const Gathering& measured,
-                              int steps, int thread_count, spmv::GlobalIndex least_points);
+                              int steps, int thread_count, spmv::GlobalIndex least_points,
+                              std::size_t value_bytes = sizeof(float));
 
 /// `measured` with the number of points that the model finds best among powers of two and all,
 /// which puts every coarse grid on one rank. The same on all ranks; no value of a solution depends
 /// on it.
 Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPartition& partition,
-                           const Gathering& measured, int steps, int thread_count);
+                           const Gathering& measured, int steps, int thread_count,
+                           std::size_t value_bytes = sizeof(float));
 
 }  // namespace weft::solver

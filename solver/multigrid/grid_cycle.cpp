@@ -18,7 +18,7 @@ namespace {
 /// Of the messages: operands of an operator count theirs from 0.
 constexpr int first_cycle_tag = 2000;
 
-CycleGrids::Options multiplicative(CycleGrids::Options options) {
+CycleOptions multiplicative(CycleOptions options) {
   options.is_additive = false;
   return options;
 }
@@ -26,13 +26,14 @@ CycleGrids::Options multiplicative(CycleGrids::Options options) {
 }  // namespace
 
 /// The way up to one grid.
-class GridCycle::UpWork final : public spmv::Work {
+template <class Value>
+class GridCycle<Value>::UpWork final : public spmv::Work {
  public:
-  UpWork(CycleGrids& grids, std::size_t index, const UpPass::Sink& sink)
+  UpWork(CycleGrids<Value>& grids, std::size_t index, const typename UpPass<Value>::Sink& sink)
       : grids_(grids), index_(index), sink_(sink) {}
   void run(RowSet part, const TeamThread& thread,
            const std::function<void()>& pause) const override {
-    CycleGrids::Level& level = grids_.levels()[index_];
+    typename CycleGrids<Value>::Level& level = grids_.levels()[index_];
     for_each_tile(level.up, part, thread, [&](const PassTile& tile) {
       level.up_pass->run(tile, level.f, level.x, grids_.levels()[index_ + 1].interpolation_source(),
                          sink_, grids_.memory(thread), pause);
@@ -40,62 +41,76 @@ class GridCycle::UpWork final : public spmv::Work {
   }
 
  private:
-  CycleGrids& grids_;
+  CycleGrids<Value>& grids_;
   std::size_t index_;
-  UpPass::Sink sink_;
+  typename UpPass<Value>::Sink sink_;
 };
 
-GridCycle::GridCycle(const comm_thread::Communicator& communicator,
-                     comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
-                     const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
-                     const Options& options, perfmodel::PhaseTimer& timer)
+template <class Value>
+GridCycle<Value>::GridCycle(const comm_thread::Communicator& communicator,
+                            comm_thread::CommThread& comm_thread,
+                            const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
+                            const spmv::GridPartition& partition, const Options& options,
+                            perfmodel::PhaseTimer& timer)
     : GridCycle(communicator, comm_thread, team,
-                plan_constant(stencil, partition, options.least_points).levels, options, timer) {}
+                plan_constant<Value>(stencil, partition, options.least_points).levels, options,
+                timer) {}
 
-GridCycle::GridCycle(const comm_thread::Communicator& communicator,
-                     comm_thread::CommThread& comm_thread, const comm_thread::ComputeTeam& team,
-                     std::vector<LevelPlan> plan, const Options& options,
-                     perfmodel::PhaseTimer& timer)
-    : Cycle(communicator, comm_thread, team, std::move(plan), multiplicative(options),
-            first_cycle_tag, timer) {}
+template <class Value>
+GridCycle<Value>::GridCycle(const comm_thread::Communicator& communicator,
+                            comm_thread::CommThread& comm_thread,
+                            const comm_thread::ComputeTeam& team,
+                            std::vector<LevelPlan<Value>> plan, const Options& options,
+                            perfmodel::PhaseTimer& timer)
+    : CycleOf<Value>(communicator, comm_thread, team, std::move(plan), multiplicative(options),
+                     first_cycle_tag, timer) {}
 
-void GridCycle::descend_from(const TeamThread& thread, std::size_t index,
-                             const DownPass::Source& source, spmv::Halo* halo) {
-  CycleGrids::Level& level = grids_.levels()[index];
+template <class Value>
+void GridCycle<Value>::descend_from(const TeamThread& thread, std::size_t index,
+                                    const typename DownPass<Value>::Source& source,
+                                    spmv::Halo* halo) {
+  typename CycleGrids<Value>::Level& level = grids_.levels()[index];
   LevelTimes& times = times_[index];
   const TimedPass timed(grids_.timer(), thread, times.down, times.down_name);
   const bool is_last = index + 1 == grids_.levels().size();
   if (thread.is_primary() && !is_last)
-    times.down_bytes = bytes_of_down_pass(source, times.coarse_share, !level.x.is_empty()) +
+    times.down_bytes = bytes_of_down_pass<Value>(source, times.coarse_share, !level.x.is_empty()) +
                        level.coupling_bytes();
   if (halo == &*level.f_halo && index > 0) level.f_halo->copy_own(thread);
   if (is_last)
-    grids_.collective_run(thread, CycleGrids::CoarsestWork(grids_), halo);
+    grids_.collective_run(thread, typename CycleGrids<Value>::CoarsestWork(grids_), halo);
   else
-    grids_.collective_run(thread, CycleGrids::DownWork(grids_, index, source), halo);
+    grids_.collective_run(thread, typename CycleGrids<Value>::DownWork(grids_, index, source),
+                          halo);
 }
 
-void GridCycle::collective_descend(const TeamThread& thread, const DownPass::Source& source,
-                                   spmv::Halo* halo) {
+template <class Value>
+void GridCycle<Value>::collective_descend(const TeamThread& thread,
+                                          const typename DownPass<Value>::Source& source,
+                                          spmv::Halo* halo) {
   const auto levels = grids_.levels();
   descend_from(thread, 0, source, halo);
   for (std::size_t i = 1; i < levels.size(); ++i)
     descend_from(thread, i, {.array = &levels[i].f}, &*levels[i].f_halo);
 }
 
-void GridCycle::ascend_to(const TeamThread& thread, std::size_t index, const UpPass::Sink& sink) {
-  CycleGrids::Level& level = grids_.levels()[index];
+template <class Value>
+void GridCycle<Value>::ascend_to(const TeamThread& thread, std::size_t index,
+                                 const typename UpPass<Value>::Sink& sink) {
+  typename CycleGrids<Value>::Level& level = grids_.levels()[index];
   LevelTimes& times = times_[index];
-  BoxExchange<float>& halo = *grids_.levels()[index + 1].e_halo;
+  BoxExchange<Value>& halo = *grids_.levels()[index + 1].e_halo;
   const TimedPass timed(grids_.timer(), thread, times.up, times.up_name);
   if (thread.is_primary())
-    times.up_bytes =
-        bytes_of_up_pass(sink, times.coarse_share, !level.x.is_empty()) + level.coupling_bytes();
+    times.up_bytes = bytes_of_up_pass<Value>(sink, times.coarse_share, !level.x.is_empty()) +
+                     level.coupling_bytes();
   halo.copy_own(thread);
   grids_.collective_run(thread, UpWork(grids_, index, sink), &halo);
 }
 
-void GridCycle::collective_ascend(const TeamThread& thread, const UpPass::Sink& sink) {
+template <class Value>
+void GridCycle<Value>::collective_ascend(const TeamThread& thread,
+                                         const typename UpPass<Value>::Sink& sink) {
   const auto levels = grids_.levels();
   for (std::size_t i = levels.size() - 1; i > 1; --i)
     ascend_to(thread, i - 1, {.array = &levels[i - 1].e});
@@ -103,12 +118,16 @@ void GridCycle::collective_ascend(const TeamThread& thread, const UpPass::Sink& 
   if (thread.is_primary()) ++cycles_;
 }
 
-void GridCycle::collective_cycle_from(const TeamThread& thread, std::size_t index) {
+template <class Value>
+void GridCycle<Value>::collective_cycle_from(const TeamThread& thread, std::size_t index) {
   const auto levels = grids_.levels();
   const std::size_t last = levels.size() - 1;
   for (std::size_t i = index; i <= last; ++i)
     descend_from(thread, i, {.array = &levels[i].f}, i > index ? &*levels[i].f_halo : nullptr);
   for (std::size_t i = last; i > index; --i) ascend_to(thread, i - 1, {.array = &levels[i - 1].e});
 }
+
+template class GridCycle<float>;
+template class GridCycle<double>;
 
 }  // namespace weft::solver

@@ -16,7 +16,7 @@
 
 namespace weft::solver {
 
-/// A V-cycle on the grids of a problem, in single precision: z ≈ A⁻¹·r.
+/// A V-cycle on the grids of a problem: z ≈ A⁻¹·r.
 ///
 ///     finest   r ─ smooth, restrict ─────────────────────── interpolate, smooth ─► z
 ///     coarse        halo of f ─ smooth, restrict … interpolate, smooth ─ halo of e
@@ -28,8 +28,11 @@ namespace weft::solver {
 /// move to fewer ranks. No operation depends on ranks, threads, tiles or modes, so neither do the
 /// bits of z.
 /// Lifetime: what it is constructed with outlives it.
-class GridCycle final : public Cycle {
+template <class Value>
+class GridCycle final : public CycleOf<Value> {
  public:
+  using Options = CycleOptions;
+
   /// As Cycle, of an operator with the same numbers at all points.
   GridCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
             const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
@@ -37,27 +40,36 @@ class GridCycle final : public Cycle {
             perfmodel::PhaseTimer& timer);
   /// The same on planned grids, whose couplings may vary.
   GridCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-            const comm_thread::ComputeTeam& team, std::vector<LevelPlan> plan,
+            const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
             const Options& options, perfmodel::PhaseTimer& timer);
 
-  void collective_descend(const comm_thread::TeamThread& thread, const DownPass::Source& source,
+  void collective_descend(const comm_thread::TeamThread& thread,
+                          const typename DownPass<Value>::Source& source,
                           spmv::Halo* halo) override;
-  void collective_ascend(const comm_thread::TeamThread& thread, const UpPass::Sink& sink) override;
+  void collective_ascend(const comm_thread::TeamThread& thread,
+                         const typename UpPass<Value>::Sink& sink) override;
 
  private:
+  using CycleOf<Value>::grids_;
+  using CycleOf<Value>::times_;
+  using CycleOf<Value>::cycles_;
+  using typename Cycle::LevelTimes;
+  using typename Cycle::TimedPass;
+
+  template <class>
   friend class FullStart;
 
   class UpWork;
 
   /// The pass down of one grid. `halo`: beside it, or null. Every thread.
   void descend_from(const comm_thread::TeamThread& thread, std::size_t index,
-                    const DownPass::Source& source, spmv::Halo* halo);
+                    const typename DownPass<Value>::Source& source, spmv::Halo* halo);
   /// A cycle on grid `index`, not the finest, from its f, whose halo is there, to its e. Every
   /// thread.
   void collective_cycle_from(const comm_thread::TeamThread& thread, std::size_t index);
   /// The pass up to one grid. Every thread.
   void ascend_to(const comm_thread::TeamThread& thread, std::size_t index,
-                 const UpPass::Sink& sink);
+                 const typename UpPass<Value>::Sink& sink);
 };
 
 }  // namespace weft::solver

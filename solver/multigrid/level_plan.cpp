@@ -21,9 +21,11 @@ double inverse_norm(const spmv::GridStencil& stencil) {
   return 1 / value;
 }
 
-GridPlan plan_constant(const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
-                       spmv::GlobalIndex least_points) {
-  GridPlan plan{.levels = {}, .inverse_norm = inverse_norm(stencil)};
+template <class Value>
+GridPlan<Value> plan_constant(const spmv::GridStencil& stencil,
+                              const spmv::GridPartition& partition,
+                              spmv::GlobalIndex least_points) {
+  GridPlan<Value> plan{.levels = {}, .inverse_norm = inverse_norm(stencil)};
   LevelCuts cuts(partition);
   const std::vector<GridLevel> grids = grid_levels(stencil, coarsest_points);
   for (std::size_t i = 0; i < grids.size(); ++i) {
@@ -37,5 +39,10 @@ GridPlan plan_constant(const spmv::GridStencil& stencil, const spmv::GridPartiti
   }
   return plan;
 }
+
+template GridPlan<float> plan_constant(const spmv::GridStencil&, const spmv::GridPartition&,
+                                       spmv::GlobalIndex);
+template GridPlan<double> plan_constant(const spmv::GridStencil&, const spmv::GridPartition&,
+                                        spmv::GlobalIndex);
 
 }  // namespace weft::solver

@@ -13,11 +13,12 @@
 namespace weft::solver {
 
 /// One grid of a cycle: its operator, and which rank has which box of it.
+template <class Value>
 struct LevelPlan {
   GridLevel grid;
   LevelCuts cuts;
   LevelCuts finer_cuts;  // as the ranks of the next finer grid have its points
-  std::unique_ptr<LevelCouplings> couplings;  // where they vary, of all grids but the last
+  std::unique_ptr<LevelCouplings<Value>> couplings;  // where they vary, of all grids but the last
   std::unique_ptr<GridCouplings> coarsest;  // where they vary, of the last grid on its rank
 };
 
@@ -32,14 +33,16 @@ LevelCuts planned_cuts(const LevelCuts& finer, bool is_finest, bool is_last,
                        spmv::GlobalIndex least_points);
 
 /// All grids of a cycle, the finest first.
+template <class Value>
 struct GridPlan {
-  std::vector<LevelPlan> levels;
+  std::vector<LevelPlan<Value>> levels;
   double inverse_norm = 1;  // estimate of ‖A⁻¹‖
 };
 
 /// Of constant coefficients.
-GridPlan plan_constant(const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
-                       spmv::GlobalIndex least_points);
+template <class Value>
+GridPlan<Value> plan_constant(const spmv::GridStencil& stencil,
+                              const spmv::GridPartition& partition, spmv::GlobalIndex least_points);
 
 /// ‖A⁻¹‖ of a stencil, or somewhat more.
 double inverse_norm(const spmv::GridStencil& stencil);

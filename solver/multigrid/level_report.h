@@ -38,6 +38,7 @@ struct LevelReport {
 struct CycleReport {
   std::int64_t cycles = 0;
   int steps = 0;
+  std::size_t value_bytes = sizeof(float);  // of a value of the hierarchy
   Gathering gathering;
   std::size_t allocated_bytes = 0;  // of the hierarchy on this rank
   std::vector<LevelReport> levels;

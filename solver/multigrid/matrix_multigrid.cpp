@@ -2,11 +2,14 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/multigrid/couplings/matrix_couplings.h"
+#include "solver/multigrid/couplings/row_box_exchange.h"
 #include "solver/multigrid/cycle_choice.h"
+#include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/varying_plan.h"
 
 namespace weft::solver {
@@ -21,15 +24,6 @@ void check_size(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
         "multigrid: found a matrix of " + std::to_string(op.global_row_count()) +
         " rows; expected " + std::to_string(points) + " for the grid " + std::to_string(grid.x) +
         "x" + std::to_string(grid.y) + "x" + std::to_string(grid.z));
-}
-
-GridPlan collective_plan(const spmv::SparseOperator& op, const MatrixMultigrid::Grid& grid,
-                         const spmv::GridPartition& partition, const Cycle::Options& options) {
-  return collective_plan_varying(
-      op.communicator(), op.comm_thread(), op.team(), partition,
-      collective_matrix_couplings(op.communicator(), op.comm_thread(), op.team(),
-                                  op.matrix().matrix(), partition),
-      grid.has_boundary, options.steps, options.least_points);
 }
 
 spmv::GridPartition partition_of(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
@@ -47,50 +41,91 @@ Cycle::Options collective_with_gathering(const spmv::SparseOperator& op,
 
 }  // namespace
 
-MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op,
-                                 const spmv::GridPartition& partition, GridPlan plan,
-                                 const Cycle::Options& options, bool has_known_bounds)
-    : op_(op),
-      norm_(plan.inverse_norm),
-      has_known_bounds_(has_known_bounds),
-      cycle_(collective_make_cycle(op.communicator(), op.comm_thread(), op.team(),
-                                   std::move(plan.levels), options, timer_)),
-      exchange_(op.communicator(), op.matrix().matrix().partition, partition,
-                cycle_->right_hand_side().layout(), first_rows_tag),
-      z_(cycle_->right_hand_side().layout()) {
-  op.communicator().barrier();  // both ends of every pair exist
+/// A cycle whose right-hand side and result are rows of the matrix.
+class MatrixMultigrid::CycleOnBoxes {
+ public:
+  virtual ~CycleOnBoxes() = default;
+  virtual Cycle& cycle() = 0;
+  /// As Preconditioner::apply.
+  virtual void collective_apply(const comm_thread::TeamThread& thread, const double* r,
+                                double* z) = 0;
+};
+
+template <class Value>
+class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
+ public:
+  CycleOnBoxesOf(const spmv::SparseOperator& op, const spmv::GridPartition& partition,
+                 std::vector<LevelPlan<Value>> plan, const Cycle::Options& options,
+                 perfmodel::PhaseTimer& timer)
+      : comm_thread_(op.comm_thread()),
+        cycle_(collective_make_cycle<Value>(op.communicator(), op.comm_thread(), op.team(),
+                                            std::move(plan), options, timer)),
+        exchange_(op.communicator(), op.matrix().matrix().partition, partition,
+                  cycle_->right_hand_side().layout(), first_rows_tag),
+        z_(cycle_->right_hand_side().layout()) {
+    op.communicator().barrier();  // both ends of every pair exist
+  }
+
+  Cycle& cycle() override { return *cycle_; }
+  void collective_apply(const comm_thread::TeamThread& thread, const double* r,
+                        double* z) override {
+    GridArray<Value>& f = cycle_->right_hand_side();
+    exchange_.collective_to_boxes(thread, comm_thread_, r, 1 / cycle_->finest().scale, f.values());
+    cycle_->collective_descend(thread, {.array = &f}, &cycle_->right_hand_side_halo());
+    cycle_->collective_ascend(thread, {.array = &z_});
+    exchange_.collective_to_rows(thread, comm_thread_, z_.values(), z);
+  }
+
+ private:
+  comm_thread::CommThread& comm_thread_;
+  std::unique_ptr<CycleOf<Value>> cycle_;
+  RowBoxExchange<Value> exchange_;
+  GridArray<Value> z_;  // of the box, in memory as the right-hand side
+};
+
+template <class Value>
+void MatrixMultigrid::collective_make(const spmv::GridPartition& partition, GridPlan<Value> plan,
+                                      const Cycle::Options& options) {
+  norm_ = plan.inverse_norm;
+  boxes_ = std::make_unique<CycleOnBoxesOf<Value>>(op_, partition, std::move(plan.levels), options,
+                                                   timer_);
 }
 
 MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const spmv::GridStencil& stencil,
-                                 const Cycle::Options& options, Chosen /*tag*/)
-    : MatrixMultigrid(op, partition_of(op, stencil.grid),
-                      plan_constant(stencil, partition_of(op, stencil.grid), options.least_points),
-                      options, true) {}
-
-MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const Grid& grid,
-                                 const Cycle::Options& options, Chosen /*tag*/)
-    : MatrixMultigrid(op, partition_of(op, grid.size),
-                      collective_plan(op, grid, partition_of(op, grid.size), options), options,
-                      false) {}
-
-MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const spmv::GridStencil& stencil,
                                  const Cycle::Options& options)
-    : MatrixMultigrid(op, stencil, collective_with_gathering(op, stencil, options), Chosen{}) {}
+    : op_(op), has_known_bounds_(true) {
+  const Cycle::Options chosen = collective_with_gathering(op, stencil, options);
+  const spmv::GridPartition partition = partition_of(op, stencil.grid);
+  with_precision(chosen.is_double, [&]<class Value>(Value) {
+    collective_make(partition, plan_constant<Value>(stencil, partition, chosen.least_points),
+                    chosen);
+  });
+}
 
 MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const Grid& grid,
                                  const Cycle::Options& options)
-    : MatrixMultigrid(
-          op, grid, collective_with_gathering(op, {.grid = grid.size}, with_varying_steps(options)),
-          Chosen{}) {}
+    : op_(op), has_known_bounds_(false) {
+  const Cycle::Options chosen =
+      collective_with_gathering(op, {.grid = grid.size}, with_varying_steps(options));
+  const spmv::GridPartition partition = partition_of(op, grid.size);
+  with_precision(chosen.is_double, [&]<class Value>(Value) {
+    collective_make(partition,
+                    collective_plan_varying<Value>(
+                        op.communicator(), op.comm_thread(), op.team(), partition,
+                        collective_matrix_couplings(op.communicator(), op.comm_thread(), op.team(),
+                                                    op.matrix().matrix(), partition),
+                        grid.has_boundary, chosen.steps, chosen.least_points),
+                    chosen);
+  });
+}
+
+MatrixMultigrid::~MatrixMultigrid() = default;
+
+Cycle& MatrixMultigrid::cycle() { return boxes_->cycle(); }
 
 void MatrixMultigrid::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {
   const double begin = thread.is_primary() ? perfmodel::seconds_now() : 0;
-  GridArray& f = cycle_->right_hand_side();
-  exchange_.collective_to_boxes(thread, op_.comm_thread(), r, 1 / cycle_->finest().scale,
-                                f.values());
-  cycle_->collective_descend(thread, {.array = &f}, &cycle_->right_hand_side_halo());
-  cycle_->collective_ascend(thread, {.array = &z_});
-  exchange_.collective_to_rows(thread, op_.comm_thread(), z_.values(), z);
+  boxes_->collective_apply(thread, r, z);
   if (thread.is_primary()) seconds_ += perfmodel::seconds_now() - begin;
 }
 

@@ -4,9 +4,7 @@
 #include <memory>
 
 #include "perfmodel/phase_times.h"
-#include "solver/multigrid/couplings/row_box_exchange.h"
 #include "solver/multigrid/cycle_preconditioner.h"
-#include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/level_plan.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
@@ -35,30 +33,30 @@ class MatrixMultigrid final : public CyclePreconditioner {
   /// collective_matrix_couplings. Collective. Thread: as above.
   MatrixMultigrid(const spmv::SparseOperator& op, const Grid& grid, const Cycle::Options& options);
 
+  ~MatrixMultigrid() override;
+
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override { return norm_; }
-  Cycle& cycle() override { return *cycle_; }
+  Cycle& cycle() override;
   bool has_known_bounds() const override { return has_known_bounds_; }
 
   /// Time that the primary thread has spent in `apply` so far.
   double seconds() const { return seconds_; }
 
  private:
-  struct Chosen {};  // options without anything left to choose
-  MatrixMultigrid(const spmv::SparseOperator& op, const spmv::GridStencil& stencil,
-                  const Cycle::Options& options, Chosen);
-  MatrixMultigrid(const spmv::SparseOperator& op, const Grid& grid, const Cycle::Options& options,
-                  Chosen);
-  MatrixMultigrid(const spmv::SparseOperator& op, const spmv::GridPartition& partition,
-                  GridPlan plan, const Cycle::Options& options, bool has_known_bounds);
+  class CycleOnBoxes;
+  template <class Value>
+  class CycleOnBoxesOf;
+
+  template <class Value>
+  void collective_make(const spmv::GridPartition& partition, GridPlan<Value> plan,
+                       const Cycle::Options& options);
 
   const spmv::SparseOperator& op_;
   perfmodel::PhaseTimer timer_;
-  double norm_;
+  double norm_ = 1;
   bool has_known_bounds_;
-  std::unique_ptr<Cycle> cycle_;
-  RowBoxExchange<float> exchange_;
-  GridArray z_;  // of the box, in memory as the right-hand side
+  std::unique_ptr<CycleOnBoxes> boxes_;
   double seconds_ = 0;  // the primary thread's
 };
 

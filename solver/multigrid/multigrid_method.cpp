@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
+#include "comm_thread/engine/reproducible_sum.h"
+#include "solver/multigrid/cycle.h"
 #include "solver/multigrid/cycle_choice.h"
+#include "solver/multigrid/full_start.h"
+#include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/chebyshev.h"
+#include "solver/multigrid/grids/rim.h"
 #include "solver/multigrid/level_plan.h"
+#include "spmv/grid/layout.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
 
@@ -45,9 +55,68 @@ class SquareWork final : public spmv::Work {
   CloseSum& square_;
 };
 
-}  // namespace
+/// The method with a hierarchy whose values are float or double.
+///
+///     down   r = b − A·x, smoothing, restriction     reads x, b; writes r and the smoothed x̂  32
+///     up     interpolation, smoothing to z,
+///            d = β·d + α·z, x += d                   reads r, x̂, d, x; writes d, x            32
+///
+/// 64 bytes a row and iteration with write-allocate in single precision, 96 in double precision: x
+/// and b are double in any case.
+template <class Value>
+class MultigridMethodOf final : public MultigridMethod {
+ public:
+  MultigridMethodOf(spmv::StencilOperator& op, Options options);
+  double vector_bytes() const override { return 32 + 8 * sizeof(Value); }
 
-std::unique_ptr<Cycle> MultigridMethod::collective_make(const spmv::StencilOperator& op) {
+  CycleReport report() override;
+  void forget_times() override { cycle_->forget_times(); }
+
+ private:
+  Spare spare() override { return {nullptr, nullptr}; }
+  double collective_true_norm(const comm_thread::TeamThread&, std::span<const double>) override {
+    return norm_;
+  }
+  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const double* product) override;
+  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
+                          double bound, double& first_norm, SolveReport& report) override;
+  std::unique_ptr<CycleOf<Value>> collective_make(const spmv::StencilOperator& op);
+  Recurrence recurrence() const override;
+  /// What the iteration carries between two cycles, besides x and the direction.
+  struct Carried {
+    double norm = 0;
+    double factor = 1;  // by which the last iteration has reduced the residual
+    double rho = 0;  // of the semi-iteration
+  };
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
+                            double& first_norm, SolveReport& report, Carried& carried);
+  FinestResidual residual() const;
+  double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
+  /// ‖b − A·x‖ in a pass of its own.
+  double collective_measure(const comm_thread::TeamThread& thread, double bound);
+
+  spmv::StencilOperator& grid_;
+  std::unique_ptr<CycleOf<Value>> cycle_;
+  std::optional<FullStart<Value>> full_start_;
+  comm_thread::ReproducibleSum squares_;
+  GridArray<Value> direction_;
+  Array direction_copy_;  // in the shape of the operator, for checkpoints
+  double norm_ = 0;  // ‖b − A·x‖, last
+
+  const spmv::GridLayout& layout_;
+  const double* b_ = nullptr;
+
+  // With other ranks, whose values the passes read several points deep.
+  std::vector<RimPart> rim_;
+  Array b_with_halo_;  // one point deep, for a full start
+  std::optional<BoxExchange<double>> b_halo_;
+  std::optional<BoxExchange<double>> x_halo_;
+};
+
+template <class Value>
+std::unique_ptr<CycleOf<Value>> MultigridMethodOf<Value>::collective_make(
+    const spmv::StencilOperator& op) {
   const MultigridSettings& asked = options().multigrid;
   const Cycle::Options chosen = collective_with_gathering(op.communicator(), op.comm_thread(),
                                                           op.team(), op.stencil(), op.partition(),
@@ -55,58 +124,57 @@ std::unique_ptr<Cycle> MultigridMethod::collective_make(const spmv::StencilOpera
                                                            .least_points = asked.least_points,
                                                            .has_full_start = asked.has_full_start,
                                                            .is_additive = asked.is_additive,
+                                                           .is_double = asked.is_double,
                                                            .mode = options().mode});
   return collective_make_cycle(
       op.communicator(), op.comm_thread(), op.team(),
-      plan_constant(op.stencil(), op.partition(), chosen.least_points).levels, chosen, timer_);
+      plan_constant<Value>(op.stencil(), op.partition(), chosen.least_points).levels, chosen,
+      timer_);
 }
 
-MultigridMethod::MultigridMethod(spmv::StencilOperator& op, Options options)
-    : KrylovMethod(op, std::move(options)),
+template <class Value>
+MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options options)
+    : MultigridMethod(op, std::move(options)),
       grid_(op),
       cycle_(collective_make(op)),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       direction_(op.layout().own(), 0),
-      layout_(op.communicator().size() > 1
-                  ? spmv::GridLayout(op.layout().own(), cycle_->depth() + 1)
-                  : op.layout()) {
+      layout_(op.layout()) {
   if (this->options().multigrid.has_full_start)
-    full_start_.emplace(dynamic_cast<GridCycle&>(*cycle_));
+    full_start_.emplace(dynamic_cast<GridCycle<Value>&>(*cycle_));
   if (this->options().checkpoints) direction_copy_ = make_array();
   if (op.communicator().size() == 1) return;
-  b_deep_ = Array(layout_.element_count());
-  x_deep_ = Array(layout_.element_count());
+  const GridBox domain = op.partition().domain();
+  const GridBox& own = layout_.own();
+  rim_ = make_rim(own, cycle_->depth(), domain);
+  using Target = BoxExchange<double>::Target;
+  std::vector<Target> b_targets;
+  std::vector<Target> x_targets{{grown(own, 1, domain), layout_, x_.data()}};
+  for (RimPart& part : rim_) {
+    b_targets.push_back({part.points, part.layout, part.b.data()});
+    x_targets.push_back({grown(part.points, 1, domain), part.layout, part.x.data()});
+  }
+  if (full_start_) {
+    b_with_halo_ = make_array();
+    b_targets.push_back({grown(own, 1, domain), layout_, b_with_halo_.data()});
+  }
   const LevelCuts cuts(op.partition());
-  const auto make = [&](std::optional<BoxExchange<double>>& halo, Array& array, int depth,
-                        int tag) {
-    const BoxExchange<double>::Side side{cuts, depth, layout_, array.data()};
-    halo.emplace(op.communicator(), op.partition().domain(), side, side, op.team().thread_count(),
-                 tag);
+  const auto make = [&](std::optional<BoxExchange<double>>& halo, double* values, int depth,
+                        const std::vector<Target>& targets, int tag) {
+    halo.emplace(op.communicator(), domain, BoxExchange<double>::Side{cuts, 0, layout_, values},
+                 cuts, depth, targets, op.team().thread_count(), tag);
   };
-  make(b_halo_, b_deep_, cycle_->depth(), first_method_tag);
-  make(x_halo_, x_deep_, cycle_->depth() + 1, first_method_tag + 1);
+  make(b_halo_, nullptr, cycle_->depth(), b_targets, first_method_tag);
+  make(x_halo_, x_.data(), cycle_->depth() + 1, x_targets, first_method_tag + 1);
   op.communicator().barrier();  // both ends of every pair exist
 }
 
-void MultigridMethod::copy_rows(const TeamThread& thread, const spmv::GridLayout& from_layout,
-                                const double* from, const spmv::GridLayout& to_layout,
-                                double* to) const {
-  for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
-    for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-      for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
-        std::copy_n(from + from_layout.index(box.begin[0], y, z), box.size(0),
-                    to + to_layout.index(box.begin[0], y, z));
-}
-
-void MultigridMethod::collective_begin(const TeamThread& thread, std::span<const double> b,
-                                       const double* /*product*/) {
-  if (thread.is_primary()) {
-    b_values_ = b_halo_ ? b_deep_.data() : b.data();
-    x_values_ = x_halo_ ? x_deep_.data() : x_.data();
-  }
+template <class Value>
+void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::span<const double> b,
+                                                const double* /*product*/) {
+  if (thread.is_primary()) b_ = b.data();
   if (b_halo_) {
-    copy_rows(thread, grid_.layout(), b.data(), layout_, b_deep_.data());
-    copy_rows(thread, grid_.layout(), x_.data(), layout_, x_deep_.data());
+    if (thread.is_primary()) b_halo_->read_from(b.data());
     thread.barrier();
     b_halo_->pack(thread.index);
     thread.barrier();
@@ -114,53 +182,57 @@ void MultigridMethod::collective_begin(const TeamThread& thread, std::span<const
       b_halo_->messages().post(op().comm_thread()).wait();
     thread.barrier();
     b_halo_->unpack(thread);
+    b_halo_->copy_own(thread);
   }
   thread.barrier();
 }
 
-KrylovMethod::Recurrence MultigridMethod::recurrence() const {
+template <class Value>
+KrylovMethod::Recurrence MultigridMethodOf<Value>::recurrence() const {
   const MultigridSettings& settings = options().multigrid;
   return {"multigrid(" + std::to_string(settings.steps) + "," +
-              std::to_string(settings.least_points) + (settings.is_additive ? ",additive)" : ")"),
+              std::to_string(settings.least_points) + (settings.is_additive ? ",additive" : "") +
+              (settings.is_double ? ",double)" : ")"),
           2};
 }
 
-void MultigridMethod::collective_carry_all(const TeamThread& thread, Carry direction,
-                                           double& first_norm, SolveReport& report,
-                                           Carried& carried) {
+template <class Value>
+void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Carry direction,
+                                                    double& first_norm, SolveReport& report,
+                                                    Carried& carried) {
   const bool is_kept = direction == Carry::keep;
   const auto copy_direction = [&] {
     for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
       for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
         for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
           double* const copy = direction_copy_.data() + grid_.layout().index(box.begin[0], y, z);
-          float* const row = direction_.row(y, z) + box.begin[0];
+          Value* const row = direction_.row(y, z) + box.begin[0];
           for (spmv::GlobalIndex x = 0; x < box.size(0); ++x) {
             if (is_kept)
               copy[x] = static_cast<double>(row[x]);
             else
-              row[x] = static_cast<float>(copy[x]);
+              row[x] = static_cast<Value>(copy[x]);
           }
         }
   };
   if (is_kept) {
     copy_direction();
-    if (x_halo_) copy_rows(thread, layout_, x_deep_.data(), grid_.layout(), x_.data());
   }
   collective_carry(thread, direction, first_norm, report,
                    {&carried.norm, &carried.factor, &carried.rho},
                    {x_.data(), direction_copy_.data()});
   if (is_kept) return;
   copy_direction();
-  if (x_halo_) copy_rows(thread, grid_.layout(), x_.data(), layout_, x_deep_.data());
   thread.barrier();
 }
 
-FinestResidual MultigridMethod::residual() const {
-  return {grid_.stencil(), layout_, b_values_, x_values_, cycle_->finest().scale};
+template <class Value>
+FinestResidual MultigridMethodOf<Value>::residual() const {
+  return {grid_.stencil(), layout_, b_, x_.data(), cycle_->finest().scale, rim_};
 }
 
-CycleReport MultigridMethod::report() {
+template <class Value>
+CycleReport MultigridMethodOf<Value>::report() {
   CycleReport report = cycle_->report();
   PassReport& down = report.levels.front().down;
   down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
@@ -169,12 +241,15 @@ CycleReport MultigridMethod::report() {
   report.allocated_bytes += direction_.byte_count();
   if (full_start_) report.allocated_bytes += full_start_->byte_count();
   if (x_halo_)
-    report.allocated_bytes += (b_deep_.size() + x_deep_.size()) * sizeof(double) +
-                              b_halo_->buffer_bytes() + x_halo_->buffer_bytes();
+    report.allocated_bytes +=
+        b_with_halo_.size() * sizeof(double) + b_halo_->buffer_bytes() + x_halo_->buffer_bytes();
+  for (const RimPart& part : rim_)
+    report.allocated_bytes += (part.b.size() + part.x.size()) * sizeof(double);
   return report;
 }
 
-double MultigridMethod::collective_norm(const TeamThread& thread, CloseSum& square) {
+template <class Value>
+double MultigridMethodOf<Value>::collective_norm(const TeamThread& thread, CloseSum& square) {
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   square.flush(squares_.part(thread.index));
   squares_.collective_reduce(thread);
@@ -183,7 +258,8 @@ double MultigridMethod::collective_norm(const TeamThread& thread, CloseSum& squa
   return norm;
 }
 
-double MultigridMethod::collective_measure(const TeamThread& thread, double bound) {
+template <class Value>
+double MultigridMethodOf<Value>::collective_measure(const TeamThread& thread, double bound) {
   CloseSum square(bound);
   const FinestResidual finest = residual();
   const SquareWork work(finest, layout_.own(), square);
@@ -197,8 +273,10 @@ double MultigridMethod::collective_measure(const TeamThread& thread, double boun
   return collective_norm(thread, square);
 }
 
-void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<const double> /*b*/,
-                                         double bound, double& first_norm, SolveReport& report) {
+template <class Value>
+void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
+                                                  std::span<const double> /*b*/, double bound,
+                                                  double& first_norm, SolveReport& report) {
   SemiIteration outer(cycle_->least_eigenvalue(), 1);
   const FinestResidual finest = residual();
   double norm = std::sqrt(bound);
@@ -218,9 +296,10 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
     if (report.status != SolveStatus::not_converged ||
         report.iterations >= options().stop.max_iterations)
       return;
-    full_start_->collective_run(thread, layout_, b_values_, x_values_);
+    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, x_.data());
   }
   while (true) {
+    if (x_halo_) x_halo_->copy_own(thread);
     const bool is_first = first_norm < 0;
     const double wanted = options().stop.wanted_norm(first_norm);
     const double before = norm;
@@ -264,14 +343,22 @@ void MultigridMethod::collective_iterate(const TeamThread& thread, std::span<con
     const SemiIteration::Step step = is_start ? SemiIteration::Step{0, 1} : outer.next();
     is_start = false;
     cycle_->collective_ascend(thread, {.layout = &layout_,
-                                       .values = x_values_,
+                                       .values = x_.data(),
                                        .direction = &direction_,
                                        .old = step.old,
                                        .fresh = step.fresh});
     ++report.iterations;
   }
-  if (x_halo_) copy_rows(thread, layout_, x_deep_.data(), grid_.layout(), x_.data());
   thread.barrier();
+}
+
+}  // namespace
+
+std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
+                                                                  KrylovMethod::Options options) {
+  if (options.multigrid.is_double)
+    return std::make_unique<MultigridMethodOf<double>>(op, std::move(options));
+  return std::make_unique<MultigridMethodOf<float>>(op, std::move(options));
 }
 
 }  // namespace weft::solver

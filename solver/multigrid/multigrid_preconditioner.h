@@ -29,15 +29,12 @@ class MultigridPreconditioner final : public CyclePreconditioner {
   double seconds() const { return seconds_; }
 
  private:
-  struct Chosen {};  // options without anything left to choose
-  MultigridPreconditioner(const spmv::StencilOperator& op, const Cycle::Options& options, Chosen);
-  MultigridPreconditioner(const spmv::DiffusionOperator& op, const Cycle::Options& options, Chosen);
-  MultigridPreconditioner(const spmv::GridOperator& op, GridPlan plan,
-                          const Cycle::Options& options, bool has_known_bounds);
+  template <class Value>
+  void collective_make(GridPlan<Value> plan, const Cycle::Options& options);
 
   const spmv::GridOperator& op_;
   perfmodel::PhaseTimer timer_;
-  double norm_;
+  double norm_ = 1;
   bool has_known_bounds_;
   std::unique_ptr<Cycle> cycle_;
   double seconds_ = 0;  // the primary thread's

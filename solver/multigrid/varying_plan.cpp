@@ -42,6 +42,7 @@ constexpr int varying_steps = 4;
 std::int64_t logarithm(double value) { return std::bit_cast<std::int64_t>(value) >> 32; }
 
 /// Makes the plan grid by grid.
+template <class Value>
 class Planner {
  public:
   Planner(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
@@ -50,13 +51,13 @@ class Planner {
         comm_thread_(comm_thread),
         team_(team),
         least_points_(least_points),
-        pass_depth_(std::max(DownPass::depth(steps), steps)),
+        pass_depth_(std::max(DownPass<Value>::depth(steps), steps)),
         // Each of three directions takes what it needs of the weights around it.
         depth_(std::max(pass_depth_, steps + 4)) {}
 
-  GridPlan collective_make(const spmv::GridPartition& partition, GridCouplings own,
-                           const std::array<bool, 3>& has_boundary) {
-    GridPlan plan;
+  GridPlan<Value> collective_make(const spmv::GridPartition& partition, GridCouplings own,
+                                  const std::array<bool, 3>& has_boundary) {
+    GridPlan<Value> plan;
     GridBox grid = partition.domain();
     LevelCuts finer(partition);
     GridCouplings couplings = std::move(own);
@@ -64,11 +65,11 @@ class Planner {
     while (true) {
       const bool is_finest = plan.levels.empty();
       const bool is_last = !is_finest && grid.point_count() <= coarsest_points;
-      LevelPlan level{.grid = {},
-                      .cuts = planned_cuts(finer, is_finest, is_last, least_points_),
-                      .finer_cuts = finer,
-                      .couplings = nullptr,
-                      .coarsest = nullptr};
+      LevelPlan<Value> level{.grid = {},
+                             .cuts = planned_cuts(finer, is_finest, is_last, least_points_),
+                             .finer_cuts = finer,
+                             .couplings = nullptr,
+                             .coarsest = nullptr};
       for (std::size_t d = 0; d < 3; ++d) level.grid.directions[d].size = grid.end[d];
       if (is_finest) level.grid.scale = scale;
       couplings = collective_with_halo(std::move(couplings), finer, level.cuts, grid);
@@ -82,7 +83,7 @@ class Planner {
       const GridBox own_points = level.cuts.box(communicator_.rank());
       collective_choose_directions(couplings, own_points, level.grid);
       if (is_finest) plan.inverse_norm = collective_inverse_norm(couplings, own_points, level.grid);
-      level.couplings = std::make_unique<LevelCouplings>();
+      level.couplings = std::make_unique<LevelCouplings<Value>>();
       narrow(couplings, own_points, grid, *level.couplings);
       for (std::size_t d = 0; d < 3; ++d) {
         if (!level.grid.is_coarsened[d]) continue;
@@ -222,11 +223,11 @@ class Planner {
 
   /// What the passes read.
   void narrow(const GridCouplings& couplings, const GridBox& own, const GridBox& grid,
-              LevelCouplings& out) const {
+              LevelCouplings<Value>& out) const {
     const GridBox points = own.is_empty() ? GridBox{} : spmv::grown(own, pass_depth_, grid);
     const GridBox ends = GridCouplings::with_end(points);
-    for (GridArray& array : out.before) array = GridArray(ends, 0);
-    out.inverse_diagonal = GridArray(points, 0);
+    for (GridArray<Value>& array : out.before) array = GridArray<Value>(ends, 0);
+    out.inverse_diagonal = GridArray<Value>(points, 0);
     team_.run([&](const TeamThread& thread) {
       for (const GridBox& part : spmv::share_of_rows(ends, thread.index, thread.count))
         for (GlobalIndex z = part.begin[2]; z < part.end[2]; ++z)
@@ -234,14 +235,14 @@ class Planner {
             const std::size_t first = couplings.layout().index(ends.begin[0], y, z);
             for (std::size_t d = 0; d < 3; ++d) {
               const double* const from = couplings.before(d) + first;
-              float* const to = out.before[d].row(y, z) + ends.begin[0];
+              Value* const to = out.before[d].row(y, z) + ends.begin[0];
               for (GlobalIndex x = 0; x < ends.size(0); ++x)
-                to[x] = from[x] < least_value ? 0 : static_cast<float>(from[x]);
+                to[x] = from[x] < least_value ? 0 : static_cast<Value>(from[x]);
             }
             if (y == points.end[1] || z == points.end[2]) continue;
-            float* const inverse = out.inverse_diagonal.row(y, z) + points.begin[0];
+            Value* const inverse = out.inverse_diagonal.row(y, z) + points.begin[0];
             for (GlobalIndex x = 0; x < points.size(0); ++x)
-              inverse[x] = static_cast<float>(
+              inverse[x] = static_cast<Value>(
                   1 /
                   std::max(couplings.diagonal(first + static_cast<std::size_t>(x)), least_value));
           }
@@ -249,10 +250,10 @@ class Planner {
   }
 
   GridCouplings coarsen(const GridCouplings& couplings, const GridBox& grid, std::size_t d,
-                        GridArray& array) const {
+                        GridArray<Value>& array) const {
     const GridBox box = weights_box(couplings, d);
-    array = GridArray(box, 1);
-    return coarsened(
+    array = GridArray<Value>(box, 1);
+    return coarsened<Value>(
         team_, couplings, grid, d,
         {box, array.row(0, 0), array.layout().row_stride(), array.layout().plane_stride()});
   }
@@ -269,19 +270,31 @@ class Planner {
 
 }  // namespace
 
-GridPlan collective_plan_varying(const comm_thread::Communicator& communicator,
-                                 comm_thread::CommThread& comm_thread,
-                                 const comm_thread::ComputeTeam& team,
-                                 const spmv::GridPartition& partition, GridCouplings own,
-                                 const std::array<bool, 3>& has_boundary, int steps,
-                                 GlobalIndex least_points) {
-  return Planner(communicator, comm_thread, team, steps, least_points)
+template <class Value>
+GridPlan<Value> collective_plan_varying(const comm_thread::Communicator& communicator,
+                                        comm_thread::CommThread& comm_thread,
+                                        const comm_thread::ComputeTeam& team,
+                                        const spmv::GridPartition& partition, GridCouplings own,
+                                        const std::array<bool, 3>& has_boundary, int steps,
+                                        GlobalIndex least_points) {
+  return Planner<Value>(communicator, comm_thread, team, steps, least_points)
       .collective_make(partition, std::move(own), has_boundary);
 }
 
-Cycle::Options with_varying_steps(Cycle::Options options) {
+CycleOptions with_varying_steps(CycleOptions options) {
   if (options.steps == 0) options.steps = varying_steps;
   return options;
 }
+
+template GridPlan<float> collective_plan_varying(const comm_thread::Communicator&,
+                                                 comm_thread::CommThread&,
+                                                 const comm_thread::ComputeTeam&,
+                                                 const spmv::GridPartition&, GridCouplings,
+                                                 const std::array<bool, 3>&, int, GlobalIndex);
+template GridPlan<double> collective_plan_varying(const comm_thread::Communicator&,
+                                                  comm_thread::CommThread&,
+                                                  const comm_thread::ComputeTeam&,
+                                                  const spmv::GridPartition&, GridCouplings,
+                                                  const std::array<bool, 3>&, int, GlobalIndex);
 
 }  // namespace weft::solver

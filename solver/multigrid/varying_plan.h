@@ -6,7 +6,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/couplings/grid_couplings.h"
-#include "solver/multigrid/cycle.h"
+#include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/level_plan.h"
 #include "spmv/grid/partition.h"
 
@@ -14,7 +14,7 @@ namespace weft::solver {
 
 /// The grids of an operator whose couplings vary from point to point.
 ///
-///     own couplings ─ halo ─┬─ single precision for the passes
+///     own couplings ─ halo ─┬─ single or double precision for the passes
 ///                           ├─ mean couplings: which directions are coarsened
 ///                           └─ coarser ones, a direction after the other ─ moved ─ next grid
 ///
@@ -26,14 +26,15 @@ namespace weft::solver {
 /// one that is false there are none and the grid has one point. What a row beside a boundary adds
 /// up to is its coupling with that; where there are several, in proportion to its other couplings.
 /// `steps`: of the smoother. Collective. Thread: the main thread, outside the team.
-GridPlan collective_plan_varying(const comm_thread::Communicator& communicator,
-                                 comm_thread::CommThread& comm_thread,
-                                 const comm_thread::ComputeTeam& team,
-                                 const spmv::GridPartition& partition, GridCouplings own,
-                                 const std::array<bool, 3>& has_boundary, int steps,
-                                 spmv::GlobalIndex least_points);
+template <class Value>
+GridPlan<Value> collective_plan_varying(const comm_thread::Communicator& communicator,
+                                        comm_thread::CommThread& comm_thread,
+                                        const comm_thread::ComputeTeam& team,
+                                        const spmv::GridPartition& partition, GridCouplings own,
+                                        const std::array<bool, 3>& has_boundary, int steps,
+                                        spmv::GlobalIndex least_points);
 
 /// `options` with the smoothing steps that varying couplings need where it has none.
-Cycle::Options with_varying_steps(Cycle::Options options);
+CycleOptions with_varying_steps(CycleOptions options);
 
 }  // namespace weft::solver

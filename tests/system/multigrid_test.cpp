@@ -117,25 +117,28 @@ TEST_CASE("a trace has a span for each pass on each grid") {
 }
 
 TEST_CASE("a study of multigrid has a history of every method and number of steps") {
-  const auto result = run_weft(
-      2, {"study", "multigrid", "poisson3d:20", "anisotropic3d:16,1,1,10", "--steps", "1,2",
-          "--multigrid", "start=full", "--repetitions", "1", "--threads", "1", "--json", "-"});
+  const auto result =
+      run_weft(2, {"study", "multigrid", "poisson3d:20", "anisotropic3d:16,1,1,10", "--steps",
+                   "1,2", "--precisions", "single,double", "--multigrid", "start=full",
+                   "--repetitions", "1", "--threads", "1", "--json", "-"});
   INFO(result.errors);
   CHECK(result.exit_code == 0);
   const json report = report_of(result);
   CHECK(report["study"]["parameter"] == "multigrid");
   CHECK(report["study"]["problems"].size() == 2);
   for (const json& problem : report["study"]["problems"]) {
-    CHECK(problem["runs"].size() == 4);
+    CHECK(problem["runs"].size() == 8);
     for (const json& run : problem["runs"]) {
       CHECK(run["status"] == "converged");
       CHECK(run["history"].size() == run.value("iterations", std::size_t{0}) + 1);
       CHECK(run["history"].back()[1] < 1e-8);
       CHECK(run["multigrid"].value("steps", 0) == run.value("steps", -1));
+      CHECK(run["multigrid"].value("precision", "") == run.value("precision", "none"));
     }
   }
   for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--steps", "0"},
                                                 {"--multigrid", "steps=2"},
+                                                {"--multigrid", "precision=double"},
                                                 {"--multigrid", "frob"}}) {
     std::vector<std::string> arguments{"study", "multigrid", "poisson3d:9"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());

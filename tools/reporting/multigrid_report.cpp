@@ -113,6 +113,7 @@ Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& 
     chosen["modelled_seconds"] = gathering.modelled_seconds;
   }
   return {{"steps", report.steps},
+          {"precision", report.value_bytes == sizeof(float) ? "single" : "double"},
           {"cycles", report.cycles},
           {"gathering", std::move(chosen)},
           {"bound_seconds", all.bound_seconds},
@@ -124,8 +125,10 @@ Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& 
 void print_multigrid(const Json& multigrid) {
   const int steps = multigrid["steps"].get<int>();
   fmt::print("\n{:<20}{:>6}  {:<6}{:>10}{:>9}{:>8}{:>11}{:>10}{:>10}{:>10}\n",
-             fmt::format("V({},{}), grids", steps, steps), "ranks", "pass", "ms/cycle", "B/point",
-             "GB/s", "halo KB", "messages", "ms alone", "hidden");
+             fmt::format("V({},{}){}, grids", steps, steps,
+                         multigrid["precision"] == "double" ? " double" : ""),
+             "ranks", "pass", "ms/cycle", "B/point", "GB/s", "halo KB", "messages", "ms alone",
+             "hidden");
   const Json& levels = multigrid["levels"];
   for (const Json& level : levels) {
     const Json& grid = level["grid"];

@@ -18,10 +18,10 @@ namespace weft::tools {
 namespace {
 
 using comm_thread::TeamThread;
-using solver::DownPass;
-using solver::GridArray;
 using solver::GridLevel;
-using solver::UpPass;
+using DownPass = solver::DownPass<float>;
+using GridArray = solver::GridArray<float>;
+using UpPass = solver::UpPass<float>;
 using spmv::GridBox;
 
 constexpr int steps = 2;
@@ -98,7 +98,7 @@ struct MultigridKernels::Arrays {
   UpPass up;
   solver::PassTiles down_tiles;
   solver::PassTiles up_tiles;
-  std::vector<solver::PassMemory> memories;  // [threads]
+  std::vector<solver::PassMemory<float>> memories;  // [threads]
 };
 
 MultigridKernels::MultigridKernels(Job& job, const spmv::Problem& problem)
@@ -149,12 +149,12 @@ std::vector<RooflineKernel> MultigridKernels::kernels() {
       kernel("multigrid-down", "residual, smoothing, restriction", &Arrays::run_down);
   // Residual, two steps of which the first is pointwise, residual again, restriction.
   down.memory =
-      traffic(solver::bytes_of_down_pass(all.source(nullptr), coarse, false), 4 + 4 * coarse,
+      traffic(solver::bytes_of_down_pass<float>(all.source(nullptr), coarse, false), 4 + 4 * coarse,
               (2 * neighbours + 1) + 1 + (neighbours + 3) + (neighbours + 2) + 5);
   down.data_bytes = points * (20 + 4 * coarse);
   RooflineKernel up =
       kernel("multigrid-up", "interpolation, smoothing, x and its direction", &Arrays::run_up);
-  up.memory = traffic(solver::bytes_of_up_pass(all.sink(), coarse, false), 12,
+  up.memory = traffic(solver::bytes_of_up_pass<float>(all.sink(), coarse, false), 12,
                       (neighbours + 1) + 3.5 + (neighbours + 3) + (neighbours + 5) + 4);
   up.data_bytes = points * (16 + 4 * coarse);
   return {down, up};

@@ -39,6 +39,7 @@ struct StudyOptions : SolveStudyOptions {
   std::vector<std::string> methods{"multigrid", "cg"};
   std::vector<int> steps{1, 2, 3, 4};
   std::vector<std::string> cycles{"v"};
+  std::vector<std::string> precisions{"single"};
   std::vector<std::string> modes{"task"};
   std::vector<std::string> gathers{};  // empty: as `settings` say
   std::string settings;  // of multigrid
@@ -49,6 +50,8 @@ struct StudyOptions : SolveStudyOptions {
       throw comm_thread::InputError("--multigrid: found steps; expected them in --steps");
     if (settings.find("cycle=") != std::string::npos)
       throw comm_thread::InputError("--multigrid: found a cycle; expected it in --cycles");
+    if (settings.find("precision=") != std::string::npos)
+      throw comm_thread::InputError("--multigrid: found a precision; expected it in --precisions");
     if (settings.find("gather=") != std::string::npos && !gathers.empty())
       throw comm_thread::InputError("--multigrid: found gather with --gather; expected one");
     for (const int count : steps)
@@ -70,6 +73,7 @@ struct Variant {
   std::string method;
   int steps = 0;
   std::string cycle;
+  std::string precision;
   std::string mode;
   std::string gather;  // empty: as the settings of all say
 };
@@ -86,7 +90,8 @@ class Entrant {
     settings.mode = variant.mode;
     settings.method = variant.method;
     if (variant.method == "cg") settings.preconditioner = "multigrid";
-    settings.multigrid = fmt::format("steps={},cycle={}", variant.steps, variant.cycle);
+    settings.multigrid = fmt::format("steps={},cycle={},precision={}", variant.steps, variant.cycle,
+                                     variant.precision);
     if (!variant.gather.empty()) settings.multigrid += ",gather=" + variant.gather;
     if (!options.settings.empty()) settings.multigrid += "," + options.settings;
     cycle_ = library::collective_make_preconditioner(system.op(), settings, problem).object;
@@ -128,6 +133,7 @@ class Entrant {
     return {{"method", variant_.method},
             {"steps", variant_.steps},
             {"cycle", variant_.cycle},
+            {"precision", variant_.precision},
             {"mode", variant_.mode},
             {"status", solver::name(last_.status)},
             {"iterations", last_.iterations},
@@ -161,9 +167,10 @@ std::vector<Variant> variants(const StudyOptions& options) {
   for (const std::string& method : options.methods)
     for (const int steps : options.steps)
       for (const std::string& cycle : options.cycles)
-        for (const std::string& gather : gathers)
-          for (const std::string& mode : options.modes)
-            all.push_back({method, steps, cycle, mode, gather});
+        for (const std::string& precision : options.precisions)
+          for (const std::string& gather : gathers)
+            for (const std::string& mode : options.modes)
+              all.push_back({method, steps, cycle, precision, mode, gather});
   return all;
 }
 
@@ -197,16 +204,17 @@ void print_study(const Json& report) {
   for (const Json& each : study["problems"]) {
     fmt::print("\n{}: {} rows, {}\n", each["problem"].get<std::string>(),
                each["rows"].get<std::int64_t>(), each["operator"].get<std::string>());
-    fmt::print("{:<10}{:>6} {:<9}{:<13}{:>7}{:>7}{:>11}{:>10}{:>10}{:>10}{:>9}{:>30}\n", "method",
-               "steps", "cycle", "mode", "gather", "cycles", "x a cycle", "seconds", "ms/cycle",
-               "bound", "hidden", "ms: finest, second, coarser");
+    fmt::print("{:<10}{:>6} {:<9}{:<10}{:<13}{:>7}{:>7}{:>11}{:>10}{:>10}{:>10}{:>9}{:>30}\n",
+               "method", "steps", "cycle", "precision", "mode", "gather", "cycles", "x a cycle",
+               "seconds", "ms/cycle", "bound", "hidden", "ms: finest, second, coarser");
     for (const Json& run : each["runs"]) {
       const Json& levels = run["multigrid"]["levels"];
       fmt::print(
-          "{:<10}{:>6} {:<9}{:<13}{:>7}{:>7}{:>11.4f}{:>10.4f}{:>10.3f}{:>10.3f}{:>7.0f} %"
+          "{:<10}{:>6} {:<9}{:<10}{:<13}{:>7}{:>7}{:>11.4f}{:>10.4f}{:>10.3f}{:>10.3f}{:>7.0f} %"
           "{:>12.3f}{:>9.3f}{:>9.3f}{}\n",
           run["method"].get<std::string>(), run["steps"].get<int>(),
-          run["cycle"].get<std::string>(), run["mode"].get<std::string>(),
+          run["cycle"].get<std::string>(), run["precision"].get<std::string>(),
+          run["mode"].get<std::string>(),
           run["multigrid"]["gathering"]["least_points"].get<std::int64_t>(),
           run["iterations"].get<std::int64_t>(), run["residual_per_cycle"].get<double>(),
           run["seconds"].get<double>(), 1e3 * run["seconds_per_cycle"].get<double>(),
@@ -239,7 +247,8 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
                          int& exit_code) {
   const auto options = std::make_shared<StudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
-      "multigrid", "compare steps, cycles, modes and gathering of multigrid, by itself and in CG");
+      "multigrid",
+      "compare steps, cycles, precisions, modes and gathering of multigrid, by itself and in CG");
   add_solve_study_options(command, *options, "one or more grid problems");
   add_choices(command, "--methods", options->methods, {"multigrid", "cg"},
               "multigrid by itself, or as the preconditioner of cg");
@@ -252,6 +261,8 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
       ->type_name("SETTINGS");
   add_choices(command, "--cycles", options->cycles, {"v", "additive"},
               "one grid after the other, or as a sum over grids");
+  add_choices(command, "--precisions", options->precisions, {"single", "double"},
+              "of the hierarchy; the method itself is in double precision");
   add_choices(command, "--modes", options->modes, spmv::mode_names(),
               "halo exchange, as in weft solve");
   command

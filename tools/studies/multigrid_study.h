@@ -6,8 +6,9 @@
 
 namespace weft::tools {
 
-/// `weft study multigrid`: multigrid with 1 to 4 smoothing steps, as a method and as the
-/// preconditioner of CG. Collective over all ranks. `study`: the command `weft study`.
+/// `weft study multigrid`: multigrid with 1 to 4 smoothing steps, forms of the cycle, precisions,
+/// modes and gathering, as a method and as the preconditioner of CG. Collective over all ranks.
+/// `study`: the command `weft study`.
 void add_multigrid_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code);
 
 }  // namespace weft::tools

@@ -181,7 +181,7 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
   if (method == "cg-one-reduction") return is_matrix_free ? 4 : 5 + general;
   if (method == "cg-pipelined") return 7 + 2 * general;
   if (method == "cg-pipelined-pr") return 6 + 2 * general;
-  if (method == "multigrid") return ranks > 1 ? 5.6 : 2.6;  // with deep halos
+  if (method == "multigrid") return ranks > 1 ? 3.5 : 2.6;  // with deep halos
   if (method == "cg" || method == "pcg-jacobi" || method == "fcg")
     return (is_matrix_free ? 3 : 4) + general;
   return 8 + 2 * general;

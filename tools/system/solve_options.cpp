@@ -173,9 +173,11 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "multigrid: interpolated from solutions on coarser grids;\n"
                   "cycle=v|additive: one grid after the other, or as a sum over grids, whose fine\n"
                   "smoothing runs beside the messages of coarse grids;\n"
+                  "precision=single|double: of the hierarchy; x, b and the residual are double;\n"
                   "gather=N|auto: a grid moves to fewer ranks where one has fewer than N points\n"
                   "in a direction that is cut; auto: by a model of measured messages; default:\n"
-                  "steps=2, 4 where coefficients vary; start=zero,cycle=v,gather=auto")
+                  "steps=2, 4 where coefficients vary; start=zero,cycle=v,precision=single,\n"
+                  "gather=auto")
       ->check(
           [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");

@@ -41,10 +41,11 @@ GridBox coarse_points(const GridBox& fine, const GridBox& grid, std::size_t dire
 }
 
 /// Coarsens in one direction: places of fine values for those of coarse points.
+template <class Value>
 class Coarsener {
  public:
   Coarsener(const GridCouplings& fine, const GridBox& grid, std::size_t direction,
-            const InterpolationWeights& weights)
+            const InterpolationWeights<Value>& weights)
       : fine_(fine),
         d_(direction),
         size_(grid.end[direction]),
@@ -55,11 +56,11 @@ class Coarsener {
 
   void fill_weights(GlobalIndex y, GlobalIndex z) const {
     const double* const before = fine_.before(d_) + fine_index(weights_.box.begin[0], y, z);
-    float* const out = weights_.row(y, z) + weights_.box.begin[0];
+    Value* const out = weights_.row(y, z) + weights_.box.begin[0];
     for (GlobalIndex x = 0; x < weights_.box.size(0); ++x) {
       const double a = before[x * step_x_];
       const double b = before[x * step_x_ + stride_];
-      out[x] = a + b > 0 ? static_cast<float>(a / (a + b)) : 0.5F;
+      out[x] = a + b > 0 ? static_cast<Value>(a / (a + b)) : Value{0.5};
     }
   }
 
@@ -91,7 +92,7 @@ class Coarsener {
     return static_cast<std::ptrdiff_t>(fine_.layout().index(at[0], at[1], at[2]));
   }
   /// The weights of coarse points (…, y, z), `after` points on in the direction.
-  const float* weights_row(GlobalIndex y, GlobalIndex z, GlobalIndex after) const {
+  const Value* weights_row(GlobalIndex y, GlobalIndex z, GlobalIndex after) const {
     std::array<GlobalIndex, 3> at{0, y, z};
     if (d_ != 0) at[d_] += after;
     return weights_.row(at[1], at[2]) + (d_ == 0 ? after : 0);
@@ -119,15 +120,15 @@ class Coarsener {
     const GlobalIndex low_z = k == 2 ? std::max<GlobalIndex>(z - 1, 0) : z;
     const GlobalIndex high_y = k == 1 ? std::min(y, grid_.end[1] - 1) : y;
     const GlobalIndex high_z = k == 2 ? std::min(z, grid_.end[2] - 1) : z;
-    const float* const low = weights_row(low_y, low_z, 0);
-    const float* const high = weights_row(high_y, high_z, 0);
-    const float* const low_after = weights_row(low_y, low_z, 1);
-    const float* const high_after = weights_row(high_y, high_z, 1);
+    const Value* const low = weights_row(low_y, low_z, 0);
+    const Value* const high = weights_row(high_y, high_z, 0);
+    const Value* const low_after = weights_row(low_y, low_z, 1);
+    const Value* const high_after = weights_row(high_y, high_z, 1);
     const double* const before = fine_.before(k) + fine_index(row.begin[0], y, z);
     for (GlobalIndex x = row.begin[0]; x < row.end[0]; ++x) {
       const GlobalIndex low_x = k == 0 ? std::max<GlobalIndex>(x - 1, 0) : x;
       const GlobalIndex high_x = k == 0 ? std::min(x, grid_.end[0] - 1) : x;
-      const auto mean = [&](const float* a, const float* b) {
+      const auto mean = [&](const Value* a, const Value* b) {
         return (static_cast<double>(a[low_x]) + static_cast<double>(b[high_x])) / 2;
       };
       const std::ptrdiff_t i = (x - row.begin[0]) * step_x_;
@@ -139,8 +140,8 @@ class Coarsener {
 
   void fill_excess(const GridBox& row, GlobalIndex y, GlobalIndex z, double* out) const {
     const double* const excess = fine_.excess() + fine_index(row.begin[0], y, z);
-    const float* const here = weights_row(y, z, 0);
-    const float* const after = weights_row(y, z, 1);
+    const Value* const here = weights_row(y, z, 0);
+    const Value* const after = weights_row(y, z, 1);
     for (GlobalIndex x = row.begin[0]; x < row.end[0]; ++x) {
       const std::ptrdiff_t i = (x - row.begin[0]) * step_x_;
       double sum = excess[i + stride_] + (1 - static_cast<double>(here[x])) * excess[i];
@@ -153,7 +154,7 @@ class Coarsener {
   std::size_t d_;
   GlobalIndex size_;  // in the direction
   const GridBox& grid_;
-  const InterpolationWeights& weights_;
+  const InterpolationWeights<Value>& weights_;
   std::ptrdiff_t stride_;
   std::ptrdiff_t step_x_;  // fine elements from one coarse point of a row to the next
 };
@@ -168,11 +169,12 @@ GridBox weights_box(const GridCouplings& fine, std::size_t direction) {
   return box;
 }
 
+template <class Value>
 GridCouplings coarsened(const comm_thread::ComputeTeam& team, const GridCouplings& fine,
                         const GridBox& grid, std::size_t direction,
-                        const InterpolationWeights& weights) {
+                        const InterpolationWeights<Value>& weights) {
   GridCouplings coarse(coarse_points(fine.points(), grid, direction));
-  const Coarsener coarsener(fine, grid, direction, weights);
+  const Coarsener<Value> coarsener(fine, grid, direction, weights);
   for_each_row(team, weights.box,
                [&](GlobalIndex y, GlobalIndex z) { coarsener.fill_weights(y, z); });
   if (coarse.points().is_empty()) return coarse;
@@ -182,5 +184,10 @@ GridCouplings coarsened(const comm_thread::ComputeTeam& team, const GridCoupling
   for_each_row(team, rows, [&](GlobalIndex y, GlobalIndex z) { coarsener.fill_row(coarse, y, z); });
   return coarse;
 }
+
+template GridCouplings coarsened(const comm_thread::ComputeTeam&, const GridCouplings&,
+                                 const GridBox&, std::size_t, const InterpolationWeights<float>&);
+template GridCouplings coarsened(const comm_thread::ComputeTeam&, const GridCouplings&,
+                                 const GridBox&, std::size_t, const InterpolationWeights<double>&);
 
 }  // namespace weft::solver

@@ -14,14 +14,15 @@ namespace weft::solver {
 ///     coarse m - 1 ──a── fine 2m ──b── coarse m        t = a / (a + b)
 ///
 /// So a flux that goes straight through is interpolated exactly, whatever the couplings.
+template <class Value>
 struct InterpolationWeights {
   /// The row (y, z), indexed by x.
-  float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+  Value* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
     return first + y * row_stride + z * plane_stride;
   }
 
   spmv::GridBox box;  // m in one direction, points in the others
-  float* first;  // of (0, 0, 0)
+  Value* first;  // of (0, 0, 0)
   std::ptrdiff_t row_stride;
   std::ptrdiff_t plane_stride;
 };
@@ -39,8 +40,9 @@ spmv::GridBox weights_box(const GridCouplings& fine, std::size_t direction);
 ///
 /// So couplings that are the same everywhere stay what they are on a grid of any size, with the
 /// last gap. `grid`: all points of the fine grid. Thread: the main thread, outside the team.
+template <class Value>
 GridCouplings coarsened(const comm_thread::ComputeTeam& team, const GridCouplings& fine,
                         const spmv::GridBox& grid, std::size_t direction,
-                        const InterpolationWeights& weights);
+                        const InterpolationWeights<Value>& weights);
 
 }  // namespace weft::solver

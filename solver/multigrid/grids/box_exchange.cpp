@@ -1,6 +1,7 @@
 #include "solver/multigrid/grids/box_exchange.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 
@@ -51,7 +52,16 @@ std::span<const std::byte> bytes_of(const std::vector<Value>& values, std::size_
 template <class Value>
 BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, const GridBox& grid,
                                 const Side& from, const Side& to, int thread_count, int tag)
-    : thread_count_(thread_count), from_(from.values), to_(to.values) {
+    : BoxExchange(communicator, grid, from, to.cuts, to.depth,
+                  std::array{Target{grown_box(to.cuts, communicator.rank(), to.depth, grid),
+                                    to.layout, to.values}},
+                  thread_count, tag) {}
+
+template <class Value>
+BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, const GridBox& grid,
+                                const Side& from, const LevelCuts& to_cuts, int depth,
+                                std::span<const Target> targets, int thread_count, int tag)
+    : thread_count_(thread_count), from_(from.values) {
   struct Range {
     std::size_t begin = 0;
     std::size_t count = 0;
@@ -60,7 +70,7 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
   std::map<int, Range> sends;
   std::map<int, Range> receives;
   std::size_t size = 0;
-  for (const auto& needed : needed_by_others(to.cuts, to.depth, from.cuts.box(me), grid)) {
+  for (const auto& needed : needed_by_others(to_cuts, depth, from.cuts.box(me), grid)) {
     const int rank = needed.first;
     const GridBox& box = needed.second;
     if (rank == me) continue;
@@ -74,18 +84,33 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
   sent_.resize(size);
   sent_messages_ = static_cast<int>(sends.size());
   size = 0;
-  const GridBox needed = grown_box(to.cuts, me, to.depth, grid);
+  const GridBox needed = grown_box(to_cuts, me, depth, grid);
+  const auto add_rows = [&](const GridBox& box, bool is_own, const auto& place_of) {
+    for (const Target& target : targets) {
+      if (is_own && target.values == from.values) continue;
+      const GridBox part = intersection(box, target.points);
+      for_each_row(part, [&](GlobalIndex y, GlobalIndex z) {
+        if (part.size(0) > 0)
+          (is_own ? own_rows_ : received_rows_)
+              .push_back({target.values + target.layout.index(part.begin[0], y, z),
+                          place_of(part.begin[0], y, z), static_cast<std::size_t>(part.size(0))});
+      });
+    }
+  };
   from.cuts.for_each_owner(needed, [&](int rank, const GridBox& box) {
-    std::vector<Row>& rows = rank == me ? own_rows_ : received_rows_;
-    if (rank != me) receives[rank] = {size, static_cast<std::size_t>(box.point_count())};
-    for_each_row(box, [&](GlobalIndex y, GlobalIndex z) {
-      const auto count = static_cast<std::size_t>(box.size(0));
-      const std::size_t place = rank == me ? from.layout.index(box.begin[0], y, z) : size;
-      rows.push_back({to.layout.index(box.begin[0], y, z), place, count});
-      if (rank != me) size += count;
+    if (rank == me)
+      return add_rows(box, true, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
+        return from.layout.index(x, y, z);
+      });
+    const auto count = static_cast<std::size_t>(box.point_count());
+    receives[rank] = {size, count};
+    add_rows(box, false, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
+      return size + static_cast<std::size_t>(
+                        x - box.begin[0] +
+                        box.size(0) * (y - box.begin[1] + box.size(1) * (z - box.begin[2])));
     });
+    size += count;
   });
-  if (from_ == to_) own_rows_.clear();
   received_.resize(size);
 
   std::map<int, comm_thread::ExchangeNeighbour> neighbours;
@@ -106,7 +131,7 @@ template <class Value>
 void BoxExchange<Value>::pack(int thread) {
   const auto [begin, end] = comm_thread::share_of(std::ssize(sent_rows_), thread, thread_count_);
   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = sent_rows_[i];
+    const SentRow& row = sent_rows_[i];
     std::copy_n(from_ + row.element, row.count, sent_.data() + row.place);
   }
 }
@@ -117,7 +142,7 @@ void BoxExchange<Value>::unpack(const comm_thread::TeamThread& thread) {
       comm_thread::share_of(std::ssize(received_rows_), thread.index, thread.count);
   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
     const Row& row = received_rows_[i];
-    std::copy_n(received_.data() + row.place, row.count, to_ + row.element);
+    std::copy_n(received_.data() + row.place, row.count, row.to);
   }
   thread.barrier();
 }
@@ -129,7 +154,7 @@ void BoxExchange<Value>::copy_own(const comm_thread::TeamThread& thread) {
       comm_thread::share_of(std::ssize(own_rows_), thread.index, thread.count);
   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
     const Row& row = own_rows_[i];
-    std::copy_n(from_ + row.place, row.count, to_ + row.element);
+    std::copy_n(from_ + row.place, row.count, row.to);
   }
   thread.barrier();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "comm_thread/engine/neighbour_exchange.h"
@@ -30,29 +31,49 @@ class BoxExchange final : public spmv::Halo {
     Value* values;
   };
 
+  /// An array that gets those of the values that are at its points.
+  struct Target {
+    spmv::GridBox points;
+    const spmv::GridLayout& layout;
+    Value* values;
+  };
+
   /// `grid`: all points. `tag`: as NeighbourExchange. The arrays may be the same.
   BoxExchange(const comm_thread::Communicator& communicator, const spmv::GridBox& grid,
               const Side& from, const Side& to, int thread_count, int tag);
+  /// The same to any number of arrays, from a halo of `depth` points.
+  BoxExchange(const comm_thread::Communicator& communicator, const spmv::GridBox& grid,
+              const Side& from, const LevelCuts& to_cuts, int depth,
+              std::span<const Target> targets, int thread_count, int tag);
 
   comm_thread::NeighbourExchange& messages() override { return *exchange_; }
   void pack(int thread) override;
   void unpack(const comm_thread::TeamThread& thread) override;
   /// Both, for values that stay on this rank but change arrays.
   void copy_own(const comm_thread::TeamThread& thread);
+  /// Values are those of another array of the same layout from now on. Thread: the primary one,
+  /// before a barrier.
+  void read_from(const Value* values) { from_ = values; }
 
   std::int64_t sent_bytes() const {
     return static_cast<std::int64_t>(sent_.size() * sizeof(Value));
   }
   int sent_messages() const { return sent_messages_; }
   std::size_t buffer_bytes() const {
-    return (sent_.size() + received_.size()) * sizeof(Value) +
-           (sent_rows_.size() + received_rows_.size() + own_rows_.size()) * sizeof(Row);
+    return (sent_.size() + received_.size()) * sizeof(Value) + sent_rows_.size() * sizeof(SentRow) +
+           (received_rows_.size() + own_rows_.size()) * sizeof(Row);
   }
 
  private:
-  /// A row of a box: a place in an array, and one in a buffer or in the other array.
-  struct Row {
+  /// A row of a box that is sent: a place in the array, and one in the buffer.
+  struct SentRow {
     std::size_t element;
+    std::size_t place;
+    std::size_t count;
+  };
+  /// A row of a box that comes to an array, from the buffer or from the sender's array.
+  struct Row {
+    Value* to;
     std::size_t place;
     std::size_t count;
   };
@@ -60,10 +81,9 @@ class BoxExchange final : public spmv::Halo {
   int thread_count_;
   int sent_messages_ = 0;
   const Value* from_;
-  Value* to_;
   std::vector<Value> sent_;
   std::vector<Value> received_;
-  std::vector<Row> sent_rows_;
+  std::vector<SentRow> sent_rows_;
   std::vector<Row> received_rows_;
   std::vector<Row> own_rows_;
   std::optional<comm_thread::NeighbourExchange> exchange_;

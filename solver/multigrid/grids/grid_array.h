@@ -7,8 +7,9 @@
 
 namespace weft::solver {
 
-/// Single-precision values at the points of a box and `depth` points around it. Points outside of
+/// Values, Value or double, at the points of a box and `depth` points around it. Points outside of
 /// the grid are never written and stay 0, which is their value.
+template <class Value>
 class GridArray {
  public:
   GridArray() = default;
@@ -35,21 +36,21 @@ class GridArray {
   }
 
   const spmv::GridLayout& layout() const { return layout_; }
-  float* values() { return values_.data(); }
+  Value* values() { return values_.data(); }
   bool is_empty() const { return values_.size() == 0; }
-  std::size_t byte_count() const { return values_.size() * sizeof(float); }
+  std::size_t byte_count() const { return values_.size() * sizeof(Value); }
 
   /// The row (y, z), indexed by global x.
-  float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) {
+  Value* row(spmv::GlobalIndex y, spmv::GlobalIndex z) {
     return values_.data() + (first_ + y * row_stride_ + z * plane_stride_);
   }
-  const float* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+  const Value* row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
     return values_.data() + (first_ + y * row_stride_ + z * plane_stride_);
   }
 
  private:
   spmv::GridLayout layout_{{}, 0};
-  perfmodel::HugePageBuffer<float> values_;
+  perfmodel::HugePageBuffer<Value> values_;
   std::ptrdiff_t row_stride_ = 0;
   std::ptrdiff_t plane_stride_ = 0;
   std::ptrdiff_t first_ = 0;  // offset of the point (0, 0, 0)

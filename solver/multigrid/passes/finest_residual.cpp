@@ -1,6 +1,8 @@
 #include "solver/multigrid/passes/finest_residual.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "perfmodel/simd.h"
 #include "spmv/grid/stencil_kernel.h"
@@ -19,6 +21,11 @@ struct [[gnu::packed, gnu::may_alias]] FloatLanes {
 };
 
 template <class Elements>
+[[gnu::always_inline]] inline void store(double* to, const decltype(Elements::value)& value) {
+  perfmodel::elements<Elements>(to).value = value;
+}
+
+template <class Elements>
 [[gnu::always_inline]] inline void store(float* to, const decltype(Elements::value)& value) {
   if constexpr (sizeof(Elements) == sizeof(Lanes))
     reinterpret_cast<FloatLanes*>(to)->value =
@@ -31,10 +38,10 @@ template <class Elements>
 constexpr GlobalIndex rows_ahead = 3;
 
 /// `count` points of a row. `f`, `square`: none where null.
-template <class Shape>
+template <class Value, class Shape>
 [[gnu::always_inline]] inline void residual_row(const Shape& shape, const spmv::GridLayout& layout,
                                                 const double* b, const double* x, double inverse,
-                                                std::ptrdiff_t count, float* f, CloseSum* square) {
+                                                std::ptrdiff_t count, Value* f, CloseSum* square) {
   if (count <= 0) return;
   const std::ptrdiff_t row = layout.row_stride();
   const std::ptrdiff_t plane = layout.plane_stride();
@@ -65,27 +72,39 @@ template <class Shape>
 
 }  // namespace
 
+template <class Value>
 void FinestResidual::fill(const spmv::GridBox& points, const spmv::GridBox& own, GlobalIndex y,
-                          GlobalIndex z, float* f, CloseSum* square) const {
+                          GlobalIndex z, Value* f, CloseSum* square) const {
   const auto holds = [](const spmv::GridBox& box, std::size_t d, GlobalIndex at) {
     return at >= box.begin[d] && at < box.end[d];
   };
-  const GlobalIndex begin = points.begin[0];
-  const GlobalIndex end = points.end[0];
   const spmv::GridBox counted = intersection(points, own);
   const bool counts = square && !counted.is_empty() && holds(counted, 1, y) && holds(counted, 2, z);
+  struct Range {
+    GlobalIndex begin;
+    GlobalIndex end;
+    CloseSum* square;
+  };
+  const GlobalIndex counted_begin = counts ? counted.begin[0] : points.end[0];
+  const GlobalIndex counted_end = counts ? counted.end[0] : points.end[0];
+  const std::array<Range, 3> ranges{{{points.begin[0], counted_begin, nullptr},
+                                     {counted_begin, counted_end, square},
+                                     {counted_end, points.end[0], nullptr}}};
   with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const auto part = [&](GlobalIndex from, GlobalIndex to,
-                          CloseSum* sum) __attribute__((always_inline)) {
-      const std::size_t first = layout.index(from, y, z);
-      residual_row(shape, layout, b + first, x + first, 1 / scale, to - from, f + from, sum);
-    };
-    if (!counts) {
-      part(begin, end, nullptr);
-    } else {
-      part(begin, counted.begin[0], nullptr);
-      part(counted.begin[0], counted.end[0], square);
-      part(counted.end[0], end, nullptr);
+    for (std::size_t i = 0; i <= rim.size(); ++i) {
+      const RimPart* const part = i > 0 ? &rim[i - 1] : nullptr;
+      const spmv::GridLayout& where = part ? part->layout : layout;
+      const spmv::GridBox& box = part ? part->points : rim.empty() ? points : layout.own();
+      if (!holds(box, 1, y) || !holds(box, 2, z)) continue;
+      for (const Range& range : ranges) {
+        const GlobalIndex begin = std::max(range.begin, box.begin[0]);
+        const GlobalIndex end = std::min(range.end, box.end[0]);
+        if (begin >= end) continue;
+        const std::size_t first = where.index(begin, y, z);
+        residual_row(shape, where, (part ? part->b.data() : b) + first,
+                     (part ? part->x.data() : x) + first, 1 / scale, end - begin, f + begin,
+                     range.square);
+      }
     }
   });
 }
@@ -95,9 +114,15 @@ void FinestResidual::add_square(const spmv::GridBox& own, CloseSum& square) cons
     for (GlobalIndex z = own.begin[2]; z < own.end[2]; ++z)
       for (GlobalIndex y = own.begin[1]; y < own.end[1]; ++y) {
         const std::size_t first = layout.index(own.begin[0], y, z);
-        residual_row(shape, layout, b + first, x + first, 1, own.size(0), nullptr, &square);
+        residual_row(shape, layout, b + first, x + first, 1, own.size(0),
+                     static_cast<float*>(nullptr), &square);
       }
   });
 }
+
+template void FinestResidual::fill(const spmv::GridBox&, const spmv::GridBox&, GlobalIndex,
+                                   GlobalIndex, float*, CloseSum*) const;
+template void FinestResidual::fill(const spmv::GridBox&, const spmv::GridBox&, GlobalIndex,
+                                   GlobalIndex, double*, CloseSum*) const;
 
 }  // namespace weft::solver

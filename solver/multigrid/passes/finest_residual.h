@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+
+#include "solver/multigrid/grids/rim.h"
 #include "solver/multigrid/passes/plane_ring.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
@@ -8,19 +11,22 @@
 
 namespace weft::solver {
 
-/// The residual b - A·x of a solution in double precision, for a hierarchy in single precision.
-/// Shape: b, x: arrays of `layout`; beside the points that are asked for, x must be there.
+/// The residual b - A·x of a solution in double precision, for a hierarchy in any.
+/// Shape: b, x: arrays of `layout`; beside the points that are asked for, x must be there. With a
+/// `rim`, points that are not `layout`'s own are read from there.
 struct FinestResidual {
   const spmv::GridStencil& stencil;
   const spmv::GridLayout& layout;
   const double* b;
   const double* x;
   double scale;  // by which it is divided
+  std::span<const RimPart> rim{};
 
   /// Row (y, z) of `points`, to `f`, indexed by x; adds the squares of the points in `own` to
   /// `square`, if there is one.
+  template <class Value>
   void fill(const spmv::GridBox& points, const spmv::GridBox& own, spmv::GlobalIndex y,
-            spmv::GlobalIndex z, float* f, spmv::CloseSum* square) const;
+            spmv::GlobalIndex z, Value* f, spmv::CloseSum* square) const;
 
   /// The squares alone.
   void add_square(const spmv::GridBox& own, spmv::CloseSum& square) const;

@@ -14,6 +14,7 @@ namespace weft::solver {
 /// The first two smoothing steps from zero as one: x₁ = k·f is pointwise, so that x₂ is a sum of f
 /// at a point and its neighbours. It spares the planes of x₁, a fifth of what a pass moves between
 /// the caches of first and second level.
+template <class Value>
 struct FirstStepsRow {
   FirstStepsRow(const GridLevel& level, const SmootherStep& first, const SmootherStep& second,
                 spmv::GlobalIndex y, spmv::GlobalIndex z) {
@@ -30,10 +31,10 @@ struct FirstStepsRow {
     const auto weights = [&](spmv::GlobalIndex x) {
       const double by_residual = second.factor / level.diagonal(x, y, z);
       const auto weight = [&](double coupling, double of_neighbour) {
-        return static_cast<float>(by_residual * coupling * of_neighbour);
+        return static_cast<Value>(by_residual * coupling * of_neighbour);
       };
       Weights w;
-      w.here = static_cast<float>((1 + second.momentum - second.factor) * k(x, y, z) + by_residual);
+      w.here = static_cast<Value>((1 + second.momentum - second.factor) * k(x, y, z) + by_residual);
       w.left = weight(before(0, x), k(x - 1, y, z));
       w.right = weight(after(0), k(x + 1, y, z));
       w.below = weight(before(1, y), k(x, y - 1, z));
@@ -54,14 +55,14 @@ struct FirstStepsRow {
 
   /// Of f at a point and its neighbours.
   struct Weights {
-    float here = 0;
-    float left = 0;
-    float right = 0;
-    float below = 0;
-    float above = 0;
-    float behind = 0;
-    float ahead = 0;
-    [[gnu::always_inline]] float apply(const RowNeighbours& f, std::ptrdiff_t i) const {
+    Value here = 0;
+    Value left = 0;
+    Value right = 0;
+    Value below = 0;
+    Value above = 0;
+    Value behind = 0;
+    Value ahead = 0;
+    [[gnu::always_inline]] Value apply(const RowNeighbours<Value>& f, std::ptrdiff_t i) const {
       return here * f.here[i] +
              ((left * f.here[i - 1] + right * f.here[i + 1]) +
               (below * f.below[i] + above * f.above[i])) +
@@ -75,21 +76,22 @@ struct FirstStepsRow {
 };
 
 /// x after the first two steps from zero. `last_x`: of the grid.
-template <RowKind kind>
-[[gnu::always_inline]] inline void first_steps_row(const FirstStepsRow& row, RowRange range,
-                                                   std::ptrdiff_t last_x, const RowNeighbours& f,
-                                                   float* out) {
-  StencilRow sums;  // neighbours by weights
+template <RowKind kind, class Value>
+[[gnu::always_inline]] inline void first_steps_row(const FirstStepsRow<Value>& row, RowRange range,
+                                                   std::ptrdiff_t last_x,
+                                                   const RowNeighbours<Value>& f, Value* out) {
+  StencilRow<Value> sums;  // neighbours by weights
   sums.x = row.inner.left;
   sums.below = row.inner.below;
   sums.above = row.inner.above;
   sums.behind = row.inner.behind;
   sums.ahead = row.inner.ahead;
-  for_points(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
     decltype(Elements::value) sum;
     sums.template neighbours<kind, Elements>(f, i, sum);
     if constexpr (kind != RowKind::weighted) sum *= row.inner.left;
-    floats<Elements>(out + i).value = row.inner.here * floats<Elements>(f.here + i).value + sum;
+    values_at<Elements>(out + i).value =
+        row.inner.here * values_at<Elements>(f.here + i).value + sum;
   });
   if (kind == RowKind::corners) return;  // zeros follow the last point
   if (range.end >= last_x && range.begin < last_x)
@@ -98,6 +100,7 @@ template <RowKind kind>
 }
 
 /// The rows of a grid: all but the last two of y and of z are alike.
+template <class Value>
 class FirstSteps {
  public:
   FirstSteps(const GridLevel& level, const SmootherStep& first, const SmootherStep& second)
@@ -107,7 +110,8 @@ class FirstSteps {
         rows_.emplace_back(level, first, second, last_y_ - y, last_z_ - z);
   }
 
-  [[gnu::always_inline]] const FirstStepsRow& row(spmv::GlobalIndex y, spmv::GlobalIndex z) const {
+  [[gnu::always_inline]] const FirstStepsRow<Value>& row(spmv::GlobalIndex y,
+                                                         spmv::GlobalIndex z) const {
     return rows_[static_cast<std::size_t>(3 * std::min<spmv::GlobalIndex>(last_y_ - y, 2) +
                                           std::min<spmv::GlobalIndex>(last_z_ - z, 2))];
   }
@@ -115,7 +119,7 @@ class FirstSteps {
  private:
   spmv::GlobalIndex last_y_;
   spmv::GlobalIndex last_z_;
-  std::vector<FirstStepsRow> rows_;  // [3·rows to the last in y, at most 2, + the same in z]
+  std::vector<FirstStepsRow<Value>> rows_;  // [3·rows to the last in y, at most 2, + the same in z]
 };
 
 }  // namespace weft::solver

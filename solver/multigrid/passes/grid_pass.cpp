@@ -16,13 +16,14 @@ using spmv::GridBox;
 constexpr std::size_t most_steps = Smoother::most_steps;
 
 /// A plane of an array.
-PlaneRing::Plane plane_of(const GridArray& array, GlobalIndex z, const GridBox& domain,
-                          const float* zeros) {
-  PlaneRing::Plane plane;
+template <class Value>
+typename PlaneRing<Value>::Plane plane_of(const GridArray<Value>& array, GlobalIndex z,
+                                          const GridBox& domain, const Value* zeros) {
+  typename PlaneRing<Value>::Plane plane;
   plane.zeros = zeros;
   if (z < 0 || z >= domain.end[2]) return plane;
   plane.size = domain.end[1];
-  plane.first = const_cast<float*>(array.row(0, z));
+  plane.first = const_cast<Value*>(array.row(0, z));
   plane.stride = array.layout().row_stride();
   return plane;
 }
@@ -40,18 +41,20 @@ RowRange range_in_x(const GridBox& box, const GridBox& domain) {
 constexpr GlobalIndex fetched_rows = 3;
 
 /// Prefetches what `deliver` updates.
-[[gnu::always_inline]] inline void fetch_result(const UpPass::Sink& sink, GlobalIndex y,
-                                                GlobalIndex z, RowRange range) {
+template <class Value>
+[[gnu::always_inline]] inline void fetch_result(const typename UpPass<Value>::Sink& sink,
+                                                GlobalIndex y, GlobalIndex z, RowRange range) {
   fetch_row(sink.values + sink.layout->index(range.begin, y, z) - range.begin, range);
   if (sink.direction) fetch_row(sink.direction->row(y, z), range);
 }
 
 /// A row of the result.
-[[gnu::always_inline]] inline void deliver(const UpPass::Sink& sink, GlobalIndex y, GlobalIndex z,
-                                           RowRange range, const float* row) {
+template <class Value>
+[[gnu::always_inline]] inline void deliver(const typename UpPass<Value>::Sink& sink, GlobalIndex y,
+                                           GlobalIndex z, RowRange range, const Value* row) {
   double* const values = sink.values + sink.layout->index(range.begin, y, z) - range.begin;
   if (sink.direction)
-    update_row(range, static_cast<float>(sink.old), static_cast<float>(sink.fresh), row,
+    update_row(range, static_cast<Value>(sink.old), static_cast<Value>(sink.fresh), row,
                sink.direction->row(y, z), values);
   else
     widen_row(range, row, values);
@@ -59,28 +62,33 @@ constexpr GlobalIndex fetched_rows = 3;
 
 }  // namespace
 
-DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
-                   const LevelCouplings* couplings)
+template <class Value>
+DownPass<Value>::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
+                          const LevelCouplings<Value>* couplings)
     : DownPass(fine, coarse, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
 
-DownPass::DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
-                   const LevelCouplings* couplings)
+template <class Value>
+DownPass<Value>::DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
+                          const LevelCouplings<Value>* couplings)
     : fine_(fine), coarse_(coarse), smoother_(smoother), couplings_(couplings) {
   if (!couplings) first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
 }
 
-void DownPass::run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
-                   PassMemory& memory, const std::function<void()>& pause) const {
+template <class Value>
+void DownPass<Value>::run(const PassTile& tile, const Source& source, GridArray<Value>& x,
+                          GridArray<Value>& f_coarse, PassMemory<Value>& memory,
+                          const std::function<void()>& pause) const {
   if (couplings_)
-    run_on(VaryingGrid{fine_, *couplings_}, tile, source, x, f_coarse, memory, pause);
+    run_on(VaryingGrid<Value>{fine_, *couplings_}, tile, source, x, f_coarse, memory, pause);
   else
-    run_on(ConstantGrid{fine_}, tile, source, x, f_coarse, memory, pause);
+    run_on(ConstantGrid<Value>{fine_}, tile, source, x, f_coarse, memory, pause);
 }
 
+template <class Value>
 template <class Grid>
-void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& source, GridArray& x,
-                      GridArray& f_coarse, PassMemory& memory,
-                      const std::function<void()>& pause) const {
+void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Source& source,
+                             GridArray<Value>& x, GridArray<Value>& f_coarse,
+                             PassMemory<Value>& memory, const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
   const int step_count = smoother_.step_count();
   const auto steps = static_cast<std::size_t>(step_count);
@@ -96,22 +104,24 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   if (widest.is_empty()) return;
   const GridBox& counted = source.has_all_squares ? tile.points : tile.own;
 
-  Allotment allotment(memory);
+  Allotment<Value> allotment(memory);
   const int f_planes = source.array ? 0 : step_count + 1;
   allotment.reserve(zeros_count(widest));
-  if (f_planes > 0) allotment.reserve(PlaneRing::element_count(widest, f_planes));
-  for (std::size_t k = 1; k <= steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
+  if (f_planes > 0) allotment.reserve(PlaneRing<Value>::element_count(widest, f_planes));
+  for (std::size_t k = 1; k <= steps; ++k)
+    allotment.reserve(PlaneRing<Value>::element_count(widest, 3));
   allotment.reserve(Grid::Restriction::element_count(widest) + 80);
   allotment.begin();
-  const float* const zeros = take_zeros(allotment, widest);
-  PlaneRing f_ring;
+  const Value* const zeros = take_zeros(allotment, widest);
+  PlaneRing<Value> f_ring;
   if (f_planes > 0)
-    f_ring = PlaneRing(widest, domain, f_planes,
-                       allotment.take(PlaneRing::element_count(widest, f_planes)), zeros);
-  std::array<PlaneRing, most_steps + 1> rings;
+    f_ring =
+        PlaneRing<Value>(widest, domain, f_planes,
+                         allotment.take(PlaneRing<Value>::element_count(widest, f_planes)), zeros);
+  std::array<PlaneRing<Value>, most_steps + 1> rings;
   for (std::size_t k = 1; k <= steps; ++k)
-    rings[k] =
-        PlaneRing(widest, domain, 3, allotment.take(PlaneRing::element_count(widest, 3)), zeros);
+    rings[k] = PlaneRing<Value>(widest, domain, 3,
+                                allotment.take(PlaneRing<Value>::element_count(widest, 3)), zeros);
   auto restriction = grid.restriction(coarse_, restricts ? tile.own : GridBox{}, residual, f_coarse,
                                       allotment, zeros);
   const auto f_plane = [&](GlobalIndex z) {
@@ -124,7 +134,8 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
     if (keeps_x) rings[steps].keep_in(x, tile.points);
     if (source.copy) f_ring.keep_in(*source.copy, tile.points);
   }
-  const auto copy_part = [&](GlobalIndex y, GlobalIndex z, const float* from, GridArray& to) {
+  const auto copy_part = [&](GlobalIndex y, GlobalIndex z, const Value* from,
+                             GridArray<Value>& to) {
     if (!has_plane(tile.points, z) || y < tile.points.begin[1] || y >= tile.points.end[1]) return;
     std::copy(from + tile.points.begin[0], from + tile.points.end[0],
               to.row(y, z) + tile.points.begin[0]);
@@ -135,9 +146,9 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   const GlobalIndex end = std::max(widest.end[2] + step_count, residual.end[2] + step_count);
   for (GlobalIndex t = widest.begin[2]; t < end; ++t) {
     if (!source.array && has_plane(widest, t)) {
-      const PlaneRing::Plane to = f_ring.plane(t);
+      const typename PlaneRing<Value>::Plane to = f_ring.plane(t);
       for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
-        float* const out = to.row(y);
+        Value* const out = to.row(y);
         source.residual->fill(widest, counted, y, t, out, source.square);
         f_ring.end_row(out, widest.begin[0], widest.end[0]);
         if (source.copy && !keeps_rows) copy_part(y, t, out, *source.copy);
@@ -151,24 +162,26 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
         const SmootherStep& step = smoother_.step(k - 1);
         const RowRange range = range_in_x(stage, domain);
         const auto couplings = grid.plane(z);
-        const PlaneRing::Plane to = rings[k].plane(z);
-        const PlaneRing::Plane f = f_plane(z);
-        const PlaneNeighbours from(
+        const typename PlaneRing<Value>::Plane to = rings[k].plane(z);
+        const typename PlaneRing<Value>::Plane f = f_plane(z);
+        const PlaneNeighbours<Value> from(
             [&](GlobalIndex at) { return k > first ? rings[k - 1].plane(at) : f_plane(at); }, z);
-        const PlaneRing::Plane before = k > first + 1 ? rings[k - 2].plane(z) : PlaneRing::Plane{};
+        const typename PlaneRing<Value>::Plane before =
+            k > first + 1 ? rings[k - 2].plane(z) : typename PlaneRing<Value>::Plane{};
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
           const auto& row = couplings.row(y);
-          float* const out = to.row(y);
+          Value* const out = to.row(y);
           if (k == 1) couplings.fetch(y + fetched_rows, range);
           if (k == first && source.array) fetch_row(f.row(y + fetched_rows), range);
           if (k == 1)
-            start_row(row, range, static_cast<float>(step.factor), f.row(y), out);
+            start_row(row, range, static_cast<Value>(step.factor), f.row(y), out);
           else if (k == 2)
             grid.first_steps(first_steps_, row, y, z, range, step, f.row(y), from.around(y), out);
           else if (k == 3 && first == 2)
-            smooth<Before::start>(row, range, step, f.row(y), from.around(y), nullptr, out);
+            smooth<Before::start, Value>(row, range, step, f.row(y), from.around(y), nullptr, out);
           else
-            smooth<Before::row>(row, range, step, f.row(y), from.around(y), before.row(y), out);
+            smooth<Before::row, Value>(row, range, step, f.row(y), from.around(y), before.row(y),
+                                       out);
           rings[k].end_row(out, stage.begin[0], stage.end[0]);
           if (k == steps && keeps_x && !keeps_rows) copy_part(y, z, out, x);
         }
@@ -177,8 +190,8 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
       if (!has_plane(residual, z)) return;
       const RowRange range = range_in_x(residual, domain);
       const auto couplings = grid.plane(z);
-      const PlaneRing::Plane f = f_plane(z);
-      const PlaneNeighbours from(rings[steps], z);
+      const typename PlaneRing<Value>::Plane f = f_plane(z);
+      const PlaneNeighbours<Value> from(rings[steps], z);
       restriction.begin_plane(z);
       for (GlobalIndex y = residual.begin[1]; y < residual.end[1]; ++y) {
         const auto& row = couplings.row(y);
@@ -190,27 +203,33 @@ void DownPass::run_on(const Grid& grid, const PassTile& tile, const Source& sour
   }
 }
 
-UpPass::UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings)
+template <class Value>
+UpPass<Value>::UpPass(const GridLevel& fine, int steps, const LevelCouplings<Value>* couplings)
     : UpPass(fine, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
 
-UpPass::UpPass(const GridLevel& fine, const Smoother& smoother, const LevelCouplings* couplings)
+template <class Value>
+UpPass<Value>::UpPass(const GridLevel& fine, const Smoother& smoother,
+                      const LevelCouplings<Value>* couplings)
     : fine_(fine), smoother_(smoother), couplings_(couplings) {
   if (repeats_start(smoother.step_count(), couplings))
     first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
 }
 
-void UpPass::run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
-                 const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const {
+template <class Value>
+void UpPass<Value>::run(const PassTile& tile, const GridArray<Value>& f, const GridArray<Value>& x,
+                        const GridArray<Value>& e, const Sink& sink, PassMemory<Value>& memory,
+                        const std::function<void()>& pause) const {
   if (couplings_)
-    run_on(VaryingGrid{fine_, *couplings_}, tile, f, x, e, sink, memory, pause);
+    run_on(VaryingGrid<Value>{fine_, *couplings_}, tile, f, x, e, sink, memory, pause);
   else
-    run_on(ConstantGrid{fine_}, tile, f, x, e, sink, memory, pause);
+    run_on(ConstantGrid<Value>{fine_}, tile, f, x, e, sink, memory, pause);
 }
 
+template <class Value>
 template <class Grid>
-void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, const GridArray& x,
-                    const GridArray& e, const Sink& sink, PassMemory& memory,
-                    const std::function<void()>& pause) const {
+void UpPass<Value>::run_on(const Grid& grid, const PassTile& tile, const GridArray<Value>& f,
+                           const GridArray<Value>& x, const GridArray<Value>& e, const Sink& sink,
+                           PassMemory<Value>& memory, const std::function<void()>& pause) const {
   const GridBox domain = fine_.points();
   const int step_count = smoother_.step_count();
   const auto steps = static_cast<std::size_t>(step_count);
@@ -219,23 +238,24 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
   for (std::size_t k = steps; k > 0; --k) stages[k - 1] = grown(stages[k], 1, domain);
   const GridBox& widest = stages[0];
 
-  Allotment allotment(memory);
+  Allotment<Value> allotment(memory);
   allotment.reserve(zeros_count(widest));
-  for (std::size_t k = 0; k < steps; ++k) allotment.reserve(PlaneRing::element_count(widest, 3));
+  for (std::size_t k = 0; k < steps; ++k)
+    allotment.reserve(PlaneRing<Value>::element_count(widest, 3));
   allotment.reserve(3 * Grid::Interpolation::element_count(widest) + 96);
   allotment.begin();
-  const float* const zeros = take_zeros(allotment, widest);
-  std::array<PlaneRing, most_steps> rings;
+  const Value* const zeros = take_zeros(allotment, widest);
+  std::array<PlaneRing<Value>, most_steps> rings;
   for (std::size_t k = 0; k < steps; ++k)
-    rings[k] =
-        PlaneRing(widest, domain, 3, allotment.take(PlaneRing::element_count(widest, 3)), zeros);
+    rings[k] = PlaneRing<Value>(widest, domain, 3,
+                                allotment.take(PlaneRing<Value>::element_count(widest, 3)), zeros);
   auto interpolation = grid.interpolation(widest, e, allotment);
-  float* const last_row =
-      allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(widest.size(0)))) + 16 -
+  Value* const last_row =
+      allotment.take(static_cast<std::size_t>(PlaneRing<Value>::row_stride(widest.size(0)))) + 16 -
       widest.begin[0];
 
-  float* const start_row =
-      allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(widest.size(0)))) + 16 -
+  Value* const start_row =
+      allotment.take(static_cast<std::size_t>(PlaneRing<Value>::row_stride(widest.size(0)))) + 16 -
       widest.begin[0];
   const bool has_x = !x.is_empty();
   const auto f_plane = [&](GlobalIndex z) { return plane_of(f, z, domain, zeros); };
@@ -245,11 +265,11 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
   for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + step_count; ++t) {
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       if (has_plane(widest, t)) {
-        const PlaneRing::Plane to = rings[0].plane(t);
-        const PlaneNeighbours around(f_plane, t);
+        const typename PlaneRing<Value>::Plane to = rings[0].plane(t);
+        const PlaneNeighbours<Value> around(f_plane, t);
         const auto couplings = grid.plane(t);
         for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
-          float* const out = to.row(y);
+          Value* const out = to.row(y);
           if (has_x) {
             fetch_row(x.row(y + fetched_rows, t), widest_range);
           } else {
@@ -268,28 +288,36 @@ void UpPass::run_on(const Grid& grid, const PassTile& tile, const GridArray& f, 
         const SmootherStep& step = smoother_.step(k - 1);
         const RowRange range = range_in_x(stage, domain);
         const auto couplings = grid.plane(z);
-        const PlaneNeighbours from(rings[k - 1], z);
-        const PlaneRing::Plane before = rings[std::max<std::size_t>(k, 2) - 2].plane(z);
-        const PlaneRing::Plane to = rings[std::min(k, steps - 1)].plane(z);
+        const PlaneNeighbours<Value> from(rings[k - 1], z);
+        const typename PlaneRing<Value>::Plane before =
+            rings[std::max<std::size_t>(k, 2) - 2].plane(z);
+        const typename PlaneRing<Value>::Plane to = rings[std::min(k, steps - 1)].plane(z);
         for (GlobalIndex y = stage.begin[1]; y < stage.end[1]; ++y) {
           const auto& row = couplings.row(y);
           if (k == 1) couplings.fetch(y + fetched_rows, range);
-          float* const out = k < steps ? to.row(y) : sink.array ? sink.array->row(y, z) : last_row;
+          Value* const out = k < steps ? to.row(y) : sink.array ? sink.array->row(y, z) : last_row;
           if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
-          if (k == steps && sink.values) fetch_result(sink, y + fetched_rows, z, range);
+          if (k == steps && sink.values) fetch_result<Value>(sink, y + fetched_rows, z, range);
           if (k == 1)
-            smooth<Before::same>(row, range, step, f.row(y, z), from.around(y), nullptr, out);
+            smooth<Before::same, Value>(row, range, step, f.row(y, z), from.around(y), nullptr,
+                                        out);
           else
-            smooth<Before::row>(row, range, step, f.row(y, z), from.around(y), before.row(y), out);
+            smooth<Before::row, Value>(row, range, step, f.row(y, z), from.around(y), before.row(y),
+                                       out);
           if (k < steps)
             rings[k].end_row(out, stage.begin[0], stage.end[0]);
           else if (!sink.array)
-            deliver(sink, y, z, range, out);
+            deliver<Value>(sink, y, z, range, out);
         }
       }
     });
     if (pause) pause();
   }
 }
+
+template class DownPass<float>;
+template class DownPass<double>;
+template class UpPass<float>;
+template class UpPass<double>;
 
 }  // namespace weft::solver

@@ -33,6 +33,7 @@ struct PassTile {
 /// as there are steps. Reads f, writes x: 8 bytes a point, and a coarse value; with couplings that
 /// vary it reads 19.5 bytes of them besides.
 /// Source: Ghysels, Klosiewicz, Vanroose 2012 (fused smoothers).
+template <class Value>
 class DownPass {
  public:
   /// Points around the own ones whose f must be there.
@@ -41,16 +42,16 @@ class DownPass {
   /// `steps`: of a smoother for both sides. `couplings`: of the fine grid where they vary, else
   /// null.
   DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
-           const LevelCouplings* couplings = nullptr);
+           const LevelCouplings<Value>* couplings = nullptr);
   DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
-           const LevelCouplings* couplings = nullptr);
+           const LevelCouplings<Value>* couplings = nullptr);
 
   /// Where f comes from: an array, or, on the finest grid, the residual of a solution, which the
   /// pass computes plane by plane.
   struct Source {
-    const GridArray* array = nullptr;
+    const GridArray<Value>* array = nullptr;
     const FinestResidual* residual = nullptr;
-    GridArray* copy = nullptr;  // of what was computed
+    GridArray<Value>* copy = nullptr;  // of what was computed
     spmv::CloseSum* square = nullptr;  // adds the residual's squares of own points
     bool has_all_squares = false;  // of all points of the tile instead
   };
@@ -58,19 +59,21 @@ class DownPass {
   /// Smooths `tile.points` and restricts to the coarse points among `tile.own`. `x`: may be empty,
   /// where UpPass::repeats_start. Calls `pause`, if there is one, after each plane. Thread: any
   /// number, on tiles that do not overlap.
-  void run(const PassTile& tile, const Source& source, GridArray& x, GridArray& f_coarse,
-           PassMemory& memory, const std::function<void()>& pause) const;
+  void run(const PassTile& tile, const Source& source, GridArray<Value>& x,
+           GridArray<Value>& f_coarse, PassMemory<Value>& memory,
+           const std::function<void()>& pause) const;
 
  private:
   template <class Grid>
-  void run_on(const Grid& grid, const PassTile& tile, const Source& source, GridArray& x,
-              GridArray& f_coarse, PassMemory& memory, const std::function<void()>& pause) const;
+  void run_on(const Grid& grid, const PassTile& tile, const Source& source, GridArray<Value>& x,
+              GridArray<Value>& f_coarse, PassMemory<Value>& memory,
+              const std::function<void()>& pause) const;
 
   const GridLevel& fine_;
   const GridLevel& coarse_;
   Smoother smoother_;
-  const LevelCouplings* couplings_;
-  std::optional<FirstSteps> first_steps_;  // none where couplings vary
+  const LevelCouplings<Value>* couplings_;
+  std::optional<FirstSteps<Value>> first_steps_;  // none where couplings vary
 };
 
 /// Interpolation of the coarse solution and smoothing in one pass: reads f and x, writes x anew
@@ -79,25 +82,26 @@ class DownPass {
 /// Two steps from zero are one sum of f at a point and its neighbours, so x need not be kept: the
 /// pass computes it again, with the same bits. It spares 4 bytes a point of memory and 12 of its
 /// traffic.
+template <class Value>
 class UpPass {
  public:
   /// True if `run` can do without x, which then has to be what DownPass makes.
-  static bool repeats_start(int steps, const LevelCouplings* couplings) {
+  static bool repeats_start(int steps, const LevelCouplings<Value>* couplings) {
     return steps == 2 && !couplings;
   }
 
   /// As DownPass.
-  UpPass(const GridLevel& fine, int steps, const LevelCouplings* couplings = nullptr);
+  UpPass(const GridLevel& fine, int steps, const LevelCouplings<Value>* couplings = nullptr);
   UpPass(const GridLevel& fine, const Smoother& smoother,
-         const LevelCouplings* couplings = nullptr);
+         const LevelCouplings<Value>* couplings = nullptr);
 
   /// Where x goes: to an array of single precision; or to `values`; or, with a direction d, there
   /// in a step of a semi-iteration: d = old·d + fresh·x, values += d.
   struct Sink {
-    GridArray* array = nullptr;
+    GridArray<Value>* array = nullptr;
     const spmv::GridLayout* layout = nullptr;  // of `values`
     double* values = nullptr;
-    GridArray* direction = nullptr;
+    GridArray<Value>* direction = nullptr;
     double old = 0;
     double fresh = 1;
   };
@@ -105,19 +109,20 @@ class UpPass {
   /// `e`: the coarse solution. `x`: empty to compute it again; then f must be there at one more
   /// point on each side than there are steps. As DownPass::run; all of `tile.points` are own
   /// points.
-  void run(const PassTile& tile, const GridArray& f, const GridArray& x, const GridArray& e,
-           const Sink& sink, PassMemory& memory, const std::function<void()>& pause) const;
+  void run(const PassTile& tile, const GridArray<Value>& f, const GridArray<Value>& x,
+           const GridArray<Value>& e, const Sink& sink, PassMemory<Value>& memory,
+           const std::function<void()>& pause) const;
 
  private:
   template <class Grid>
-  void run_on(const Grid& grid, const PassTile& tile, const GridArray& f, const GridArray& x,
-              const GridArray& e, const Sink& sink, PassMemory& memory,
-              const std::function<void()>& pause) const;
+  void run_on(const Grid& grid, const PassTile& tile, const GridArray<Value>& f,
+              const GridArray<Value>& x, const GridArray<Value>& e, const Sink& sink,
+              PassMemory<Value>& memory, const std::function<void()>& pause) const;
 
   const GridLevel& fine_;
   Smoother smoother_;
-  const LevelCouplings* couplings_;
-  std::optional<FirstSteps> first_steps_;  // where `repeats_start`
+  const LevelCouplings<Value>* couplings_;
+  std::optional<FirstSteps<Value>> first_steps_;  // where `repeats_start`
 };
 
 }  // namespace weft::solver

@@ -14,27 +14,29 @@
 namespace weft::solver {
 
 /// Rows of the coarse solution, interpolated along y and z.
+template <class Value>
 class Interpolation {
  public:
-  Interpolation(const GridLevel& fine, const spmv::GridBox& rows, const GridArray& e,
-                Allotment& allotment)
+  Interpolation(const GridLevel& fine, const spmv::GridBox& rows, const GridArray<Value>& e,
+                Allotment<Value>& allotment)
       : fine_(fine),
         e_(e),
         last_weight_(
-            static_cast<float>(fine.directions[0].interpolation(fine.directions[0].size - 1)[0])) {
+            static_cast<Value>(fine.directions[0].interpolation(fine.directions[0].size - 1)[0])) {
     begin_ = fine.is_coarsened[0] ? rows.begin[0] / 2 - 1 : rows.begin[0];
     end_ = fine.is_coarsened[0] ? rows.end[0] / 2 + 1 : rows.end[0];
     combined_ =
-        allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)))) + 16 - begin_;
+        allotment.take(static_cast<std::size_t>(PlaneRing<Value>::row_stride(rows.size(0)))) + 16 -
+        begin_;
   }
   static std::size_t element_count(const spmv::GridBox& rows) {
-    return static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)));
+    return static_cast<std::size_t>(PlaneRing<Value>::row_stride(rows.size(0)));
   }
 
   /// out = x + interpolated row (y, z).
   [[gnu::always_inline]] void add_row_to(spmv::GlobalIndex y, spmv::GlobalIndex z, RowRange range,
-                                         const float* x, float* out) {
-    const float* const e = combine(terms(1, y), terms(2, z));
+                                         const Value* x, Value* out) {
+    const Value* const e = combine(terms(1, y), terms(2, z));
     if (fine_.is_coarsened[0])
       add_interpolated_row(range, last_weight_, e, x, out);
     else
@@ -45,21 +47,21 @@ class Interpolation {
   struct Terms {
     spmv::GlobalIndex first = 0;
     int count = 1;
-    std::array<float, 2> weights{1, 0};
+    std::array<Value, 2> weights{1, 0};
   };
   Terms terms(std::size_t direction, spmv::GlobalIndex i) const {
     if (!fine_.is_coarsened[direction]) return {i, 1, {1, 0}};
     if (i % 2 != 0) return {i / 2, 1, {1, 0}};
     const auto weights = fine_.directions[direction].interpolation(i);
-    return {i / 2 - 1, 2, {static_cast<float>(weights[0]), static_cast<float>(weights[1])}};
+    return {i / 2 - 1, 2, {static_cast<Value>(weights[0]), static_cast<Value>(weights[1])}};
   }
-  [[gnu::always_inline]] const float* combine(const Terms& y, const Terms& z) {
+  [[gnu::always_inline]] const Value* combine(const Terms& y, const Terms& z) {
     if (y.count == 1 && z.count == 1) return e_.row(y.first, z.first);
-    const float* const a = e_.row(y.first, z.first);
+    const Value* const a = e_.row(y.first, z.first);
     if (y.count == 2 && z.count == 2) {
-      const float* const b = e_.row(y.first + 1, z.first);
-      const float* const c = e_.row(y.first, z.first + 1);
-      const float* const d = e_.row(y.first + 1, z.first + 1);
+      const Value* const b = e_.row(y.first + 1, z.first);
+      const Value* const c = e_.row(y.first, z.first + 1);
+      const Value* const d = e_.row(y.first + 1, z.first + 1);
 #pragma omp simd
       for (std::ptrdiff_t i = begin_; i < end_; ++i)
         combined_[i] = z.weights[0] * (y.weights[0] * a[i] + y.weights[1] * b[i]) +
@@ -67,7 +69,7 @@ class Interpolation {
       return combined_;
     }
     const auto& weights = y.count == 2 ? y.weights : z.weights;
-    const float* const b =
+    const Value* const b =
         y.count == 2 ? e_.row(y.first + 1, z.first) : e_.row(y.first, z.first + 1);
 #pragma omp simd
     for (std::ptrdiff_t i = begin_; i < end_; ++i)
@@ -76,11 +78,11 @@ class Interpolation {
   }
 
   const GridLevel& fine_;
-  const GridArray& e_;
-  float last_weight_;
+  const GridArray<Value>& e_;
+  Value last_weight_;
   std::ptrdiff_t begin_ = 0;
   std::ptrdiff_t end_ = 0;
-  float* combined_ = nullptr;
+  Value* combined_ = nullptr;
 };
 
 }  // namespace weft::solver

@@ -28,14 +28,15 @@ template <class Value>
 }
 
 /// A plane and its neighbours.
+template <class Value>
 struct PlaneNeighbours {
   /// plane_at(z): a plane.
   template <class PlaneAt>
   PlaneNeighbours(const PlaneAt& plane_at, spmv::GlobalIndex z)
       : behind(plane_at(z - 1)), here(plane_at(z)), ahead(plane_at(z + 1)) {}
-  PlaneNeighbours(const PlaneRing& ring, spmv::GlobalIndex z)
+  PlaneNeighbours(const PlaneRing<Value>& ring, spmv::GlobalIndex z)
       : PlaneNeighbours([&](spmv::GlobalIndex at) { return ring.plane(at); }, z) {}
-  [[gnu::always_inline]] RowNeighbours around(spmv::GlobalIndex y) const {
+  [[gnu::always_inline]] RowNeighbours<Value> around(spmv::GlobalIndex y) const {
     return {here.row(y),
             here.row_or_zeros(y - 1),
             here.row_or_zeros(y + 1),
@@ -46,25 +47,26 @@ struct PlaneNeighbours {
             ahead.row_or_zeros(y - 1),
             ahead.row_or_zeros(y + 1)};
   }
-  PlaneRing::Plane behind;
-  PlaneRing::Plane here;
-  PlaneRing::Plane ahead;
+  typename PlaneRing<Value>::Plane behind;
+  typename PlaneRing<Value>::Plane here;
+  typename PlaneRing<Value>::Plane ahead;
 };
 
 /// The couplings of the rows of a plane.
+template <class Value>
 class PlaneCouplings {
  public:
   PlaneCouplings(const GridLevel& level, spmv::GlobalIndex z)
       : last_(level.directions[1].size - 1), inner_row_(level, 0, z), last_row_(level, last_, z) {}
-  [[gnu::always_inline]] const StencilRow& row(spmv::GlobalIndex y) const {
+  [[gnu::always_inline]] const StencilRow<Value>& row(spmv::GlobalIndex y) const {
     return y == last_ ? last_row_ : inner_row_;
   }
   [[gnu::always_inline]] static void fetch(spmv::GlobalIndex /*y*/, RowRange /*range*/) {}
 
  private:
   spmv::GlobalIndex last_;
-  StencilRow inner_row_;
-  StencilRow last_row_;
+  StencilRow<Value> inner_row_;
+  StencilRow<Value> last_row_;
 };
 
 template <RowKind kind>
@@ -83,46 +85,53 @@ template <class Row, class Use>
   }
 }
 
-template <Before has>
-[[gnu::always_inline]] inline void smooth(const StencilRow& row, RowRange range,
-                                          const SmootherStep& step, const float* f,
-                                          const RowNeighbours& x, const float* before, float* out) {
-  const auto momentum = static_cast<float>(step.momentum);
-  const auto factor = static_cast<float>(step.factor);
-  const auto start_factor = static_cast<float>(step.start_factor);
+template <Before has, class Value>
+[[gnu::always_inline]] inline void smooth(const StencilRow<Value>& row, RowRange range,
+                                          const SmootherStep& step, const Value* f,
+                                          const RowNeighbours<Value>& x, const Value* before,
+                                          Value* out) {
+  const auto momentum = static_cast<Value>(step.momentum);
+  const auto factor = static_cast<Value>(step.factor);
+  const auto start_factor = static_cast<Value>(step.start_factor);
   with_kind(row, [&](auto kind) __attribute__((always_inline)) {
     smooth_row<kind(), has>(row, range, momentum, factor, start_factor, f, x, before, out);
   });
 }
 
-template <Before has>
-[[gnu::always_inline]] inline void smooth(const VaryingRow& row, RowRange range,
-                                          const SmootherStep& step, const float* f,
-                                          const RowNeighbours& x, const float* before, float* out) {
-  smooth_row<has>(row, range, static_cast<float>(step.momentum), static_cast<float>(step.factor), f,
+template <Before has, class Value>
+[[gnu::always_inline]] inline void smooth(const VaryingRow<Value>& row, RowRange range,
+                                          const SmootherStep& step, const Value* f,
+                                          const RowNeighbours<Value>& x, const Value* before,
+                                          Value* out) {
+  smooth_row<has>(row, range, static_cast<Value>(step.momentum), static_cast<Value>(step.factor), f,
                   x, before, out);
 }
 
-[[gnu::always_inline]] inline void find_residual(const StencilRow& row, RowRange range,
-                                                 const float* f, const RowNeighbours& x,
-                                                 float* out) {
+template <class Value>
+[[gnu::always_inline]] inline void find_residual(const StencilRow<Value>& row, RowRange range,
+                                                 const Value* f, const RowNeighbours<Value>& x,
+                                                 Value* out) {
   with_kind(row, [&](auto kind) __attribute__((always_inline)) {
     residual_row<kind()>(row, range, f, x, out);
   });
 }
 
-[[gnu::always_inline]] inline void find_residual(const VaryingRow& row, RowRange range,
-                                                 const float* f, const RowNeighbours& x,
-                                                 float* out) {
+template <class Value>
+[[gnu::always_inline]] inline void find_residual(const VaryingRow<Value>& row, RowRange range,
+                                                 const Value* f, const RowNeighbours<Value>& x,
+                                                 Value* out) {
   residual_row(row, range, f, x, out);
 }
 
 /// Couplings of a plane that vary.
+template <class Value>
 class VaryingPlane {
  public:
-  VaryingPlane(const LevelCouplings& couplings, spmv::GlobalIndex z)
+  VaryingPlane(const LevelCouplings<Value>& couplings, spmv::GlobalIndex z)
       : couplings_(couplings), z_(z) {}
-  [[gnu::always_inline]] VaryingRow row(spmv::GlobalIndex y) const { return {couplings_, y, z_}; }
+  [[gnu::always_inline]] VaryingRow<Value> row(spmv::GlobalIndex y) const {
+    return {couplings_, y, z_};
+  }
   [[gnu::always_inline]] void fetch(spmv::GlobalIndex y, RowRange range) const {
     for (std::size_t d = 0; d < 3; ++d)
       fetch_row(couplings_.before[d].row(y, z_ + (d == 2 ? 1 : 0)), range);
@@ -130,37 +139,38 @@ class VaryingPlane {
   }
 
  private:
-  const LevelCouplings& couplings_;
+  const LevelCouplings<Value>& couplings_;
   spmv::GlobalIndex z_;
 };
 
 /// A grid whose couplings are the same at all points, as a pass sees it.
+template <class Value>
 struct ConstantGrid {
-  using Restriction = solver::Restriction;
-  using Interpolation = solver::Interpolation;
+  using Restriction = solver::Restriction<Value>;
+  using Interpolation = solver::Interpolation<Value>;
 
   /// The first two steps from zero are one stage, which reads f instead of x₁.
   static constexpr bool joins_first_steps = true;
 
-  PlaneCouplings plane(spmv::GlobalIndex z) const { return {level, z}; }
+  PlaneCouplings<Value> plane(spmv::GlobalIndex z) const { return {level, z}; }
   /// x₂ of row (y, z).
-  [[gnu::always_inline]] void first_steps(const std::optional<FirstSteps>& rows,
-                                          const StencilRow& /*row*/, spmv::GlobalIndex y,
+  [[gnu::always_inline]] void first_steps(const std::optional<FirstSteps<Value>>& rows,
+                                          const StencilRow<Value>& /*row*/, spmv::GlobalIndex y,
                                           spmv::GlobalIndex z, RowRange range,
-                                          const SmootherStep& /*second*/, const float* /*f*/,
-                                          const RowNeighbours& f_around, float* out) const {
-    const FirstStepsRow& both = rows->row(y, z);
+                                          const SmootherStep& /*second*/, const Value* /*f*/,
+                                          const RowNeighbours<Value>& f_around, Value* out) const {
+    const FirstStepsRow<Value>& both = rows->row(y, z);
     with_kind(both, [&](auto kind) __attribute__((always_inline)) {
       first_steps_row<kind()>(both, range, level.directions[0].size - 1, f_around, out);
     });
   }
   Restriction restriction(const GridLevel& coarse, const spmv::GridBox& own,
-                          const spmv::GridBox& rows, GridArray& out, Allotment& allotment,
-                          const float* zeros) const {
+                          const spmv::GridBox& rows, GridArray<Value>& out,
+                          Allotment<Value>& allotment, const Value* zeros) const {
     return {level, coarse, own, rows, out, allotment, zeros};
   }
-  Interpolation interpolation(const spmv::GridBox& rows, const GridArray& e,
-                              Allotment& allotment) const {
+  Interpolation interpolation(const spmv::GridBox& rows, const GridArray<Value>& e,
+                              Allotment<Value>& allotment) const {
     return {level, rows, e, allotment};
   }
 
@@ -168,32 +178,34 @@ struct ConstantGrid {
 };
 
 /// A grid whose couplings vary, as a pass sees it.
+template <class Value>
 struct VaryingGrid {
-  using Restriction = VaryingRestriction;
-  using Interpolation = VaryingInterpolation;
+  using Restriction = VaryingRestriction<Value>;
+  using Interpolation = VaryingInterpolation<Value>;
 
   static constexpr bool joins_first_steps = false;
 
-  VaryingPlane plane(spmv::GlobalIndex z) const { return {couplings, z}; }
-  [[gnu::always_inline]] static void first_steps(const std::optional<FirstSteps>& /*rows*/,
-                                                 const VaryingRow& row, spmv::GlobalIndex /*y*/,
-                                                 spmv::GlobalIndex /*z*/, RowRange range,
-                                                 const SmootherStep& second, const float* f,
-                                                 const RowNeighbours& x, float* out) {
-    smooth<Before::zero>(row, range, second, f, x, nullptr, out);
+  VaryingPlane<Value> plane(spmv::GlobalIndex z) const { return {couplings, z}; }
+  [[gnu::always_inline]] static void first_steps(const std::optional<FirstSteps<Value>>& /*rows*/,
+                                                 const VaryingRow<Value>& row,
+                                                 spmv::GlobalIndex /*y*/, spmv::GlobalIndex /*z*/,
+                                                 RowRange range, const SmootherStep& second,
+                                                 const Value* f, const RowNeighbours<Value>& x,
+                                                 Value* out) {
+    smooth<Before::zero, Value>(row, range, second, f, x, nullptr, out);
   }
   Restriction restriction(const GridLevel& /*coarse*/, const spmv::GridBox& own,
-                          const spmv::GridBox& rows, GridArray& out, Allotment& allotment,
-                          const float* /*zeros*/) const {
+                          const spmv::GridBox& rows, GridArray<Value>& out,
+                          Allotment<Value>& allotment, const Value* /*zeros*/) const {
     return {level, couplings, own, rows, out, allotment};
   }
-  Interpolation interpolation(const spmv::GridBox& rows, const GridArray& e,
-                              Allotment& allotment) const {
+  Interpolation interpolation(const spmv::GridBox& rows, const GridArray<Value>& e,
+                              Allotment<Value>& allotment) const {
     return {level, couplings, rows, e, allotment};
   }
 
   const GridLevel& level;
-  const LevelCouplings& couplings;
+  const LevelCouplings<Value>& couplings;
 };
 
 }  // namespace weft::solver

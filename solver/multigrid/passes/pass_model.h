@@ -10,17 +10,22 @@ namespace weft::solver {
 
 /// Reads f, or b and x, from which it makes f; writes f and x̂ where they are kept, and the coarse
 /// f.
-inline double bytes_of_down_pass(const DownPass::Source& source, double coarse_share,
-                                 bool keeps_x) {
-  const double f = source.array ? 4 : 16;
-  const double kept = source.copy ? 8 : 0;
-  return f + kept + (keeps_x ? 8 : 0) + 8 * coarse_share;
+template <class Value>
+double bytes_of_down_pass(const typename DownPass<Value>::Source& source, double coarse_share,
+                          bool keeps_x) {
+  constexpr double value = sizeof(Value);
+  const double f = source.array ? value : 16;
+  const double kept = source.copy ? 2 * value : 0;
+  return f + kept + (keeps_x ? 2 * value : 0) + 2 * value * coarse_share;
 }
 
 /// Reads f, x̂ and the coarse e; writes e, or z, or reads and writes x and its direction.
-inline double bytes_of_up_pass(const UpPass::Sink& sink, double coarse_share, bool keeps_x) {
-  const double written = sink.array ? 8 : sink.direction ? 24 : 16;
-  return (keeps_x ? 8 : 4) + written + 4 * coarse_share;
+template <class Value>
+double bytes_of_up_pass(const typename UpPass<Value>::Sink& sink, double coarse_share,
+                        bool keeps_x) {
+  constexpr double value = sizeof(Value);
+  const double written = sink.array ? 2 * value : sink.direction ? 16 + 2 * value : 16;
+  return (keeps_x ? 2 : 1) * value + written + value * coarse_share;
 }
 
 }  // namespace weft::solver

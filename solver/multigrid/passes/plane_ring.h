@@ -13,6 +13,7 @@ namespace weft::solver {
 ///     stage k writes plane z, stage k+1 reads planes z-2, z-1, z      3 planes take turns
 ///
 /// Rows and planes outside of the grid are zero.
+template <class Value>
 class PlaneRing {
  public:
   /// Points of a row in memory, of a ring for rows of `points`.
@@ -25,8 +26,8 @@ class PlaneRing {
 
   PlaneRing() = default;
   /// `box`: all points that are ever written. `memory`: [element_count].
-  PlaneRing(const spmv::GridBox& box, const spmv::GridBox& grid, int planes, float* memory,
-            const float* zeros)
+  PlaneRing(const spmv::GridBox& box, const spmv::GridBox& grid, int planes, Value* memory,
+            const Value* zeros)
       : planes_(planes),
         grid_(grid),
         zeros_(zeros),
@@ -35,7 +36,7 @@ class PlaneRing {
         first_(memory + (margin - box.begin[0] - box.begin[1] * row_stride_)) {}
 
   /// Rows of `box` live in `array` from now on, which needs them anyway.
-  void keep_in(GridArray& array, const spmv::GridBox& box) {
+  void keep_in(GridArray<Value>& array, const spmv::GridBox& box) {
     home_ = &array;
     home_box_ = box;
   }
@@ -43,22 +44,22 @@ class PlaneRing {
   /// The rows of one plane.
   struct Plane {
     /// Row y of the grid, indexed by x.
-    [[gnu::always_inline]] float* row(spmv::GlobalIndex y) const {
+    [[gnu::always_inline]] Value* row(spmv::GlobalIndex y) const {
       return y >= home_begin && y < home_end ? home + y * home_stride : first + y * stride;
     }
     /// The same to read; zeros outside of the grid.
-    [[gnu::always_inline]] const float* row_or_zeros(spmv::GlobalIndex y) const {
+    [[gnu::always_inline]] const Value* row_or_zeros(spmv::GlobalIndex y) const {
       return y >= 0 && y < size ? row(y) : zeros;
     }
 
-    float* first = nullptr;
+    Value* first = nullptr;
     std::ptrdiff_t stride = 0;
-    float* home = nullptr;  // of the rows that live elsewhere
+    Value* home = nullptr;  // of the rows that live elsewhere
     std::ptrdiff_t home_stride = 0;
     spmv::GlobalIndex home_begin = 0;
     spmv::GlobalIndex home_end = 0;
     spmv::GlobalIndex size = 0;  // rows of the grid; 0 outside of it
-    const float* zeros = nullptr;
+    const Value* zeros = nullptr;
   };
   Plane plane(spmv::GlobalIndex z) const {
     Plane plane;
@@ -77,7 +78,7 @@ class PlaneRing {
   }
 
   /// Sets what lies beside a row to zero where the grid ends.
-  void end_row(float* row, spmv::GlobalIndex begin, spmv::GlobalIndex end) const {
+  void end_row(Value* row, spmv::GlobalIndex begin, spmv::GlobalIndex end) const {
     if (begin == 0) row[-1] = 0;
     if (end == grid_.end[0]) row[end] = 0;
   }
@@ -85,14 +86,14 @@ class PlaneRing {
  private:
   static constexpr std::ptrdiff_t margin = 16;
 
-  GridArray* home_ = nullptr;
+  GridArray<Value>* home_ = nullptr;
   spmv::GridBox home_box_;
   int planes_ = 1;
   spmv::GridBox grid_;
-  const float* zeros_ = nullptr;
+  const Value* zeros_ = nullptr;
   std::ptrdiff_t row_stride_ = 0;
   std::ptrdiff_t plane_stride_ = 0;
-  float* first_ = nullptr;  // the point (0, 0, 0), indexed by x
+  Value* first_ = nullptr;  // the point (0, 0, 0), indexed by x
 };
 
 }  // namespace weft::solver

@@ -24,10 +24,12 @@ inline spmv::GridBox coarse_points(const GridLevel& fine, spmv::GridBox box) {
 }
 
 /// The residual of a level, row by row, restricted to the coarse one.
+template <class Value>
 class Restriction {
  public:
   Restriction(const GridLevel& fine, const GridLevel& coarse, const spmv::GridBox& own,
-              const spmv::GridBox& rows, GridArray& out, Allotment& allotment, const float* zeros)
+              const spmv::GridBox& rows, GridArray<Value>& out, Allotment<Value>& allotment,
+              const Value* zeros)
       : fine_(fine),
         own_(coarse_points(fine, own)),
         rows_(rows),
@@ -37,18 +39,18 @@ class Restriction {
         out_(out),
         scale_(1 / coarse.scale),
         zeros_(zeros) {
-    const std::ptrdiff_t stride = PlaneRing::row_stride(rows.size(0));
-    for (float*& r : r_) {
+    const std::ptrdiff_t stride = PlaneRing<Value>::row_stride(rows.size(0));
+    for (Value*& r : r_) {
       r = allotment.take(static_cast<std::size_t>(stride)) + 16 - rows.begin[0];
     }
     combined_ = allotment.take(static_cast<std::size_t>(stride)) + 16 - rows.begin[0];
   }
   static std::size_t element_count(const spmv::GridBox& rows) {
-    return 4 * static_cast<std::size_t>(PlaneRing::row_stride(rows.size(0)));
+    return 4 * static_cast<std::size_t>(PlaneRing<Value>::row_stride(rows.size(0)));
   }
 
   /// Where the residual of row y goes.
-  float* row(spmv::GlobalIndex y) { return r_[static_cast<std::size_t>(y % 3)]; }
+  Value* row(spmv::GlobalIndex y) { return r_[static_cast<std::size_t>(y % 3)]; }
 
   /// Before the rows of plane `z`.
   void begin_plane(spmv::GlobalIndex z) {
@@ -59,7 +61,7 @@ class Restriction {
     target_count_ = 0;
     const auto add_target = [&](spmv::GlobalIndex coarse, double weight, bool adds) {
       if (is_own(coarse))
-        targets_[target_count_++] = {coarse, static_cast<float>(weight * scale_), adds};
+        targets_[target_count_++] = {coarse, static_cast<Value>(weight * scale_), adds};
     };
     if (!fine_.is_coarsened[2]) {
       add_target(z, 1, false);
@@ -84,7 +86,7 @@ class Restriction {
     if (!is_above && y != size - 1) return;
     const spmv::GlobalIndex coarse = is_above ? y / 2 - 1 : y / 2;
     if (coarse < own_.begin[1] || coarse >= own_.end[1]) return;
-    const float* const rows[3] = {row(2 * coarse), row(2 * coarse + 1), is_above ? row(y) : zeros_};
+    const Value* const rows[3] = {row(2 * coarse), row(2 * coarse + 1), is_above ? row(y) : zeros_};
     combine_rows(rows, coarse == size / 2 - 1 ? weights_y_.last : weights_y_.inner, rows_.begin[0],
                  rows_.end[0] + (rows_.end[0] == fine_.directions[0].size ? 1 : 0), combined_);
     restrict_row_to(coarse, combined_);
@@ -94,12 +96,12 @@ class Restriction {
   /// Part of a coarse plane's values.
   struct Target {
     spmv::GlobalIndex z = 0;
-    float weight = 0;
+    Value weight = 0;
     bool adds = false;
   };
 
   /// `r`: restricted along y to row `y` of the coarse grid.
-  [[gnu::always_inline]] void restrict_row_to(spmv::GlobalIndex y, const float* r) {
+  [[gnu::always_inline]] void restrict_row_to(spmv::GlobalIndex y, const Value* r) {
     for (std::size_t i = 0; i < target_count_; ++i) {
       const Target& target = targets_[i];
       if (target.adds)
@@ -110,8 +112,8 @@ class Restriction {
   }
 
   template <bool adds>
-  [[gnu::always_inline]] void along_x(spmv::GlobalIndex y, spmv::GlobalIndex z, float weight,
-                                      const float* r) {
+  [[gnu::always_inline]] void along_x(spmv::GlobalIndex y, spmv::GlobalIndex z, Value weight,
+                                      const Value* r) {
     if (fine_.is_coarsened[0])
       restrict_row<adds>(weights_x_, range_, weight, r, out_.row(y, z));
     else
@@ -121,16 +123,16 @@ class Restriction {
   const GridLevel& fine_;
   spmv::GridBox own_;  // coarse points
   spmv::GridBox rows_;  // of the residual
-  RestrictionWeights weights_x_;
-  RestrictionWeights weights_y_;
+  RestrictionWeights<Value> weights_x_;
+  RestrictionWeights<Value> weights_y_;
   RowRange range_;
-  GridArray& out_;
+  GridArray<Value>& out_;
   double scale_;
-  const float* zeros_;
+  const Value* zeros_;
   std::array<Target, 2> targets_{};
   std::size_t target_count_ = 0;
-  std::array<float*, 3> r_{};
-  float* combined_ = nullptr;
+  std::array<Value*, 3> r_{};
+  Value* combined_ = nullptr;
 };
 
 }  // namespace weft::solver

@@ -11,8 +11,9 @@ namespace weft::solver {
 
 /// Couplings of the points of a row, each array indexed by x. x[i] is that of the points i - 1 and
 /// i. Beyond the boundary a coupling may be anything finite, as the values there are 0.
+template <class Value>
 struct VaryingRow {
-  VaryingRow(const LevelCouplings& couplings, spmv::GlobalIndex y, spmv::GlobalIndex z)
+  VaryingRow(const LevelCouplings<Value>& couplings, spmv::GlobalIndex y, spmv::GlobalIndex z)
       : x(couplings.before[0].row(y, z)),
         below(couplings.before[1].row(y, z)),
         above(couplings.before[1].row(y + 1, z)),
@@ -20,23 +21,24 @@ struct VaryingRow {
         ahead(couplings.before[2].row(y, z + 1)),
         inverse(couplings.inverse_diagonal.row(y, z)) {}
 
-  [[gnu::always_inline]] float neighbours(const RowNeighbours& u, std::ptrdiff_t i) const {
+  [[gnu::always_inline]] Value neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i) const {
     return ((x[i] * u.here[i - 1] + x[i + 1] * u.here[i + 1]) +
             (below[i] * u.below[i] + above[i] * u.above[i])) +
            (behind[i] * u.behind[i] + ahead[i] * u.ahead[i]);
   }
 
-  const float* x;
-  const float* below;
-  const float* above;
-  const float* behind;
-  const float* ahead;
-  const float* inverse;  // of the diagonal
+  const Value* x;
+  const Value* below;
+  const Value* above;
+  const Value* behind;
+  const Value* ahead;
+  const Value* inverse;  // of the diagonal
 };
 
 /// x = factor·D⁻¹·f. Reads 8 bytes a point, writes 4.
-[[gnu::always_inline]] inline void start_row(const VaryingRow& row, RowRange range, float factor,
-                                             const float* f, float* out) {
+template <class Value>
+[[gnu::always_inline]] inline void start_row(const VaryingRow<Value>& row, RowRange range,
+                                             Value factor, const Value* f, Value* out) {
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
     out[i] = (factor * row.inverse[i]) * f[i];
@@ -44,39 +46,43 @@ struct VaryingRow {
 
 /// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x). Reads, from caches but for the first
 /// stage of a pass, 16 bytes of couplings a point.
-template <Before has>
-[[gnu::always_inline]] inline void smooth_row(const VaryingRow& row, RowRange range, float momentum,
-                                              float factor, const float* f, const RowNeighbours& x,
-                                              const float* before, float* out) {
-  const float a = has == Before::same ? 0 : momentum;
-  const float own = 1 + a - factor;
+template <Before has, class Value>
+[[gnu::always_inline]] inline void smooth_row(const VaryingRow<Value>& row, RowRange range,
+                                              Value momentum, Value factor, const Value* f,
+                                              const RowNeighbours<Value>& x, const Value* before,
+                                              Value* out) {
+  const Value a = has == Before::same ? 0 : momentum;
+  const Value own = 1 + a - factor;
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
-    const float next = own * x.here[i] + (factor * row.inverse[i]) * (f[i] + row.neighbours(x, i));
+    const Value next = own * x.here[i] + (factor * row.inverse[i]) * (f[i] + row.neighbours(x, i));
     out[i] = has == Before::row ? next - a * before[i] : next;
   }
 }
 
 /// out = f - A·x. The division spares an array for the diagonal: it costs less than 4 bytes.
-[[gnu::always_inline]] inline void residual_row(const VaryingRow& row, RowRange range,
-                                                const float* f, const RowNeighbours& x,
-                                                float* out) {
+template <class Value>
+[[gnu::always_inline]] inline void residual_row(const VaryingRow<Value>& row, RowRange range,
+                                                const Value* f, const RowNeighbours<Value>& x,
+                                                Value* out) {
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
     out[i] = (f[i] + row.neighbours(x, i)) - x.here[i] / row.inverse[i];
 }
 
 /// out_j = r_2j+1 + (1 - t_j)·r_2j + t_j+1·r_2j+2. `range`: of coarse points.
-[[gnu::always_inline]] inline void restrict_varying_row(RowRange range, const float* t,
-                                                        const float* r, float* out) {
+template <class Value>
+[[gnu::always_inline]] inline void restrict_varying_row(RowRange range, const Value* t,
+                                                        const Value* r, Value* out) {
 #pragma omp simd
   for (std::ptrdiff_t j = range.begin; j < range.end; ++j)
     out[j] = r[2 * j + 1] + ((r[2 * j] - t[j] * r[2 * j]) + t[j + 1] * r[2 * j + 2]);
 }
 
 /// out = x + interpolation of the coarse row `e` along x with the weights `t`.
-[[gnu::always_inline]] inline void add_varying_row(RowRange range, const float* t, const float* e,
-                                                   const float* x, float* out) {
+template <class Value>
+[[gnu::always_inline]] inline void add_varying_row(RowRange range, const Value* t, const Value* e,
+                                                   const Value* x, Value* out) {
   const auto between = [&](std::ptrdiff_t m) __attribute__((always_inline)) {
     return e[m] + t[m] * (e[m - 1] - e[m]);
   };

@@ -94,7 +94,7 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       down_(levels_[0], levels_[1],
             Smoother::one_side(options.steps, levels_[0].largest_eigenvalue())),
       smoothed_(op.layout().own(), halo_depth_of(options)),
-      nothing_(GridArray::zeros(op.layout().own(), halo_depth_of(options))),
+      nothing_(GridArray<float>::zeros(op.layout().own(), halo_depth_of(options))),
       restricted_(coarse_points(levels_[0], op.layout().own()), 1),
       restriction_(op.stencil(), levels_[0], levels_[1], op.layout().own(),
                    op.team().thread_count()),
@@ -227,7 +227,7 @@ void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* r
   const FinestResidual finest = residual(values_.x());
   CloseSum& square = squares_[index];
   square = CloseSum(bound());
-  const DownPass::Source source{
+  const DownPass<float>::Source source{
       .residual = &finest, .square = residual_square ? &square : nullptr, .has_all_squares = true};
   for (const auto* tiles : {&tiles_.interior[index], &tiles_.boundary[index]})
     for (const PassTile& tile : *tiles)
@@ -296,15 +296,16 @@ void AsyncMultigridSweeper::read_answer(std::span<const double> answer) {
 }
 
 void AsyncMultigridSweeper::add_correction(const TeamThread& thread, const GridBox& box,
-                                           const GridArray& smoothed) {
+                                           const GridArray<float>& smoothed) {
   const spmv::GridLayout& layout = values_.layout();
-  Allotment allotment(memories_[static_cast<std::size_t>(thread.index)]);
-  allotment.reserve(Interpolation::element_count(box));
-  allotment.reserve(static_cast<std::size_t>(PlaneRing::row_stride(box.size(0))));
+  Allotment<float> allotment(memories_[static_cast<std::size_t>(thread.index)]);
+  allotment.reserve(Interpolation<float>::element_count(box));
+  allotment.reserve(static_cast<std::size_t>(PlaneRing<float>::row_stride(box.size(0))));
   allotment.begin();
-  Interpolation interpolation(levels_[0], box, parts_.first_solution(), allotment);
-  float* const out = allotment.take(static_cast<std::size_t>(PlaneRing::row_stride(box.size(0)))) +
-                     16 - box.begin[0];
+  Interpolation<float> interpolation(levels_[0], box, parts_.first_solution(), allotment);
+  float* const out =
+      allotment.take(static_cast<std::size_t>(PlaneRing<float>::row_stride(box.size(0)))) + 16 -
+      box.begin[0];
   const RowRange range(box.begin[0], box.end[0], levels_[0].directions[0].size);
   for_each_row_of(thread, layout, box,
                   [&](std::size_t first, std::size_t place, std::size_t count) {

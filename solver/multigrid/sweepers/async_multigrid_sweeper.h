@@ -155,7 +155,7 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   void correct_halo(const comm_thread::TeamThread& thread, std::size_t neighbour);
   /// Adds x̂ + P·e, or P·e alone, to this thread's rows of `box`.
   void add_correction(const comm_thread::TeamThread& thread, const spmv::GridBox& box,
-                      const GridArray& smoothed);
+                      const GridArray<float>& smoothed);
 
   GridValues values_;
   comm_thread::CommThread& comm_thread_;
@@ -168,15 +168,15 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   comm_thread::Communicator communicator_;  // of questions and answers
   comm_thread::ChannelSet channels_;  // to rank 0; on rank 0, to all others
   std::unique_ptr<CoarseServer> server_;  // on rank 0
-  DownPass down_;
+  DownPass<float> down_;
   PassTiles tiles_;
-  GridArray smoothed_;  // x̂: what smoothing adds to x, together with the next correction
-  GridArray nothing_;  // zeros in its place
-  GridArray restricted_;
+  GridArray<float> smoothed_;  // x̂: what smoothing adds to x, together with the next correction
+  GridArray<float> nothing_;  // zeros in its place
+  GridArray<float> restricted_;
   OwnRestriction restriction_;
   std::vector<double> question_;
   std::vector<Halo> halos_;  // one for each neighbour
-  std::vector<PassMemory> memories_;  // [threads]
+  std::vector<PassMemory<float>> memories_;  // [threads]
   std::vector<spmv::CloseSum> squares_;  // [threads]
   std::vector<double> known_squares_;  // [threads]: of the last residual, or more
 

@@ -12,15 +12,15 @@ CoarseGrids::CoarseGrids(const std::vector<GridLevel>& levels, std::size_t first
     : coarsest_(levels.back()), memories_(static_cast<std::size_t>(team.thread_count())) {
   for (std::size_t i = first; i < levels.size(); ++i) {
     const GridBox all = levels[i].points();
-    levels_.push_back({.f = GridArray(all, DownPass::depth(steps)),
+    levels_.push_back({.f = GridArray<float>(all, DownPass<float>::depth(steps)),
                        .x = {},
-                       .e = GridArray(all, std::max(steps, 2)),
+                       .e = GridArray<float>(all, std::max(steps, 2)),
                        .tiles = {},
                        .down = {},
                        .up = {}});
     if (i + 1 == levels.size()) break;
     Level& level = levels_.back();
-    level.x = GridArray(all, steps);
+    level.x = GridArray<float>(all, steps);
     // Nothing is missing: all tiles are interior.
     level.tiles = cut_into_tiles(all, all, all, all, steps + 1, team.thread_count()).interior;
     level.down.emplace(levels[i], levels[i + 1], steps);

@@ -24,8 +24,8 @@ class CoarseGrids {
   CoarseGrids& operator=(const CoarseGrids&) = delete;
 
   /// Of the first of these grids. Its values at own points are the caller's to write.
-  GridArray& right_hand_side() { return levels_.front().f; }
-  const GridArray& solution() const { return levels_.front().e; }
+  GridArray<float>& right_hand_side() { return levels_.front().f; }
+  const GridArray<float>& solution() const { return levels_.front().e; }
 
   /// solution ≈ A⁻¹·right_hand_side. Thread: every thread of the team, after a barrier. Ends with
   /// one.
@@ -33,17 +33,17 @@ class CoarseGrids {
 
  private:
   struct Level {
-    GridArray f;
-    GridArray x;  // after smoothing on the way down
-    GridArray e;
+    GridArray<float> f;
+    GridArray<float> x;  // after smoothing on the way down
+    GridArray<float> e;
     std::vector<std::vector<PassTile>> tiles;  // [threads]
-    std::optional<DownPass> down;
-    std::optional<UpPass> up;
+    std::optional<DownPass<float>> down;
+    std::optional<UpPass<float>> up;
   };
 
   std::vector<Level> levels_;
   CoarsestGrid coarsest_;
-  std::vector<PassMemory> memories_;  // [threads]
+  std::vector<PassMemory<float>> memories_;  // [threads]
 };
 
 }  // namespace weft::solver

@@ -59,7 +59,7 @@ CoarseParts::CoarseParts(const std::vector<GridLevel>& levels, const spmv::GridP
   std::size_t row_size = 0;
   for (std::size_t i = 1; i <= gathered; ++i) {
     shares_[i].resize(static_cast<std::size_t>(boxes_.shares[i].point_count()));
-    solutions_[i] = GridArray(boxes_.corrected[i], 2);
+    solutions_[i] = GridArray<float>(boxes_.corrected[i], 2);
     row_size = std::max(row_size, static_cast<std::size_t>(boxes_.shares[i].size(0)));
   }
   for (std::size_t i = 1; i < gathered; ++i) {
@@ -67,13 +67,13 @@ CoarseParts::CoarseParts(const std::vector<GridLevel>& levels, const spmv::GridP
     longest = hull(longest, boxes_.needed[i]);
     row_size = std::max(row_size, static_cast<std::size_t>(boxes_.needed[i].size(0)));
     parts_.push_back(
-        {.up = UpPass(levels[i], Smoother::one_side(steps, levels[i].largest_eigenvalue())),
-         .f = GridArray(points, steps),
+        {.up = UpPass<float>(levels[i], Smoother::one_side(steps, levels[i].largest_eigenvalue())),
+         .f = GridArray<float>(points, steps),
          // Nothing is missing: all tiles are interior.
          .tiles = cut_into_tiles(points, points, points, points, steps + 1, team.thread_count())
                       .interior});
   }
-  nothing_ = GridArray::zeros(longest, 2);
+  nothing_ = GridArray<float>::zeros(longest, 2);
   for (std::vector<double>& row : rows_) row.resize(row_size + 2 * margin);
   for (std::size_t n = 0; n < neighbours.size(); ++n) {
     const CoarseBoxes other(levels, partition, neighbours[n], halo_depth, steps, gathered);
@@ -168,7 +168,7 @@ void CoarseParts::add_shares(const TeamThread& thread, std::size_t grid) {
 #pragma omp simd
     for (GlobalIndex x = std::max(points.begin[0], needed.begin[0]); x < end; ++x) sum[x] += row[x];
   };
-  GridArray& f = parts_[grid - 1].f;
+  GridArray<float>& f = parts_[grid - 1].f;
   const comm_thread::Share planes =
       comm_thread::share_of(needed.size(2), thread.index, thread.count);
   for (GlobalIndex z = needed.begin[2] + planes.begin; z < needed.begin[2] + planes.end; ++z)
@@ -186,7 +186,7 @@ void CoarseParts::add_shares(const TeamThread& thread, std::size_t grid) {
     }
 }
 
-void CoarseParts::solve(const TeamThread& thread, PassMemory& memory) {
+void CoarseParts::solve(const TeamThread& thread, PassMemory<float>& memory) {
   for (std::size_t i = 1; i <= parts_.size(); ++i) add_shares(thread, i);
   thread.barrier();
   for (std::size_t i = parts_.size(); i > 0; --i) {
@@ -200,7 +200,7 @@ void CoarseParts::solve(const TeamThread& thread, PassMemory& memory) {
 std::size_t CoarseParts::byte_count() const {
   std::size_t bytes = nothing_.byte_count();
   for (const std::vector<double>& share : shares_) bytes += share.size() * sizeof(double);
-  for (const GridArray& solution : solutions_) bytes += solution.byte_count();
+  for (const GridArray<float>& solution : solutions_) bytes += solution.byte_count();
   for (const Part& part : parts_) bytes += part.f.byte_count();
   return bytes;
 }

@@ -58,11 +58,11 @@ class CoarseParts {
   }
 
   /// The solution on the gathered grid, for the caller to write at `boxes().corrected`.
-  GridArray& last_solution() { return solutions_.back(); }
+  GridArray<float>& last_solution() { return solutions_.back(); }
   /// The solution on grid 1, at `boxes().corrected`.
-  const GridArray& first_solution() const { return solutions_[1]; }
+  const GridArray<float>& first_solution() const { return solutions_[1]; }
   /// Thread: every thread of the team, after a barrier. Ends with one.
-  void solve(const comm_thread::TeamThread& thread, PassMemory& memory);
+  void solve(const comm_thread::TeamThread& thread, PassMemory<float>& memory);
 
   std::size_t byte_count() const;
 
@@ -80,8 +80,8 @@ class CoarseParts {
     std::span<const double> shares;
   };
   struct Part {
-    UpPass up;
-    GridArray f;
+    UpPass<float> up;
+    GridArray<float> f;
     std::vector<std::vector<PassTile>> tiles;  // [threads]
   };
 
@@ -92,9 +92,9 @@ class CoarseParts {
   CoarseBoxes boxes_;
   std::vector<End> ends_;  // [neighbours]
   std::vector<std::vector<double>> shares_;  // [gathered + 1], at `boxes_.shares`
-  std::vector<GridArray> solutions_;  // [gathered + 1]
+  std::vector<GridArray<float>> solutions_;  // [gathered + 1]
   std::vector<Part> parts_;  // of grid 1 and on
-  GridArray nothing_;
+  GridArray<float> nothing_;
   std::vector<std::vector<double>> rows_;  // [threads]
 };
 

@@ -13,12 +13,12 @@ using spmv::RowSet;
 
 MultigridSweeper::MultigridSweeper(spmv::StencilOperator& op, std::span<const double> b,
                                    const Options& options)
-    : values_(op, b, DownPass::depth(options.steps) + 1),
+    : values_(op, b, DownPass<float>::depth(options.steps) + 1),
       z_(op.layout().own(), 1),
       new_values_(values_.layout().element_count()),
       squares_(static_cast<std::size_t>(op.team().thread_count()), CloseSum(1)),
       bound_(values_.collective_b_square()) {
-  const GridCycle::Options cycle{.steps = options.steps, .mode = options.mode};
+  const GridCycle<float>::Options cycle{.steps = options.steps, .mode = options.mode};
   if (options.cycle == Cycle::additive) {
     additive_.emplace(op.communicator(), op.comm_thread(), op.team(), op.stencil(), op.partition(),
                       cycle, timer_);
@@ -53,7 +53,7 @@ void MultigridSweeper::sweep(const TeamThread& thread, SweepPart part,
   if (part != SweepPart::boundary) square = CloseSum(bound_);
   CloseSum* const counted = residual_square ? &square : nullptr;
   if (additive_) {
-    const DownPass::Source source{
+    const DownPass<float>::Source source{
         .residual = &finest, .copy = &additive_->right_hand_side(), .square = counted};
     if (part == SweepPart::interior) return additive_->begin(thread, source);
     const RowSet left = part == SweepPart::boundary ? RowSet::boundary : RowSet::all;

@@ -78,10 +78,10 @@ class MultigridSweeper final : public Sweeper, public KeptState {
 
   GridValues values_;
   perfmodel::PhaseTimer timer_;
-  std::optional<AdditiveCycle> additive_;
-  std::optional<GridCycle> multiplicative_;
+  std::optional<AdditiveCycle<float>> additive_;
+  std::optional<GridCycle<float>> multiplicative_;
   double scale_ = 1;  // of the finest grid
-  GridArray z_;
+  GridArray<float> z_;
   GridValues::Array new_values_;
   std::vector<spmv::CloseSum> squares_;  // [threads]
   double bound_;

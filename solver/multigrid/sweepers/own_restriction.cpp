@@ -187,8 +187,8 @@ void OwnRestriction::restrict_box(const GridBox& box, const Values& values, Memo
   }
 }
 
-void OwnRestriction::run(const TeamThread& thread, const Values& values, const GridArray& inner,
-                         std::span<double> share) {
+void OwnRestriction::run(const TeamThread& thread, const Values& values,
+                         const GridArray<float>& inner, std::span<double> share) {
   const auto index = static_cast<std::size_t>(thread.index);
   for (const GridBox& box : shell_[index]) restrict_box(box, values, memories_[index], share);
   for (const GridBox& box : spmv::share_of_rows(inner_, thread.index, thread.count))

@@ -40,13 +40,13 @@ class OwnRestriction {
     const spmv::GridLayout& layout;
     const double* b;
     const double* x;
-    const GridArray& correction;
+    const GridArray<float>& correction;
   };
 
   /// `inner`: the restricted residual at inner points, as a DownPass computes it. Shape: share: the
   /// points, rows along x first. Thread: every thread of the team.
-  void run(const comm_thread::TeamThread& thread, const Values& values, const GridArray& inner,
-           std::span<double> share);
+  void run(const comm_thread::TeamThread& thread, const Values& values,
+           const GridArray<float>& inner, std::span<double> share);
 
  private:
   struct Weights {

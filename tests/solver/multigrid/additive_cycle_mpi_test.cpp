@@ -56,12 +56,12 @@ struct System {
 
   /// z for the right-hand side `r`; all values on every rank.
   Values collective_apply(const Values& r) {
-    GridArray& f = cycle.right_hand_side();
+    GridArray<float>& f = cycle.right_hand_side();
     const double scale = cycle.finest().scale;
     for_each_own_point([&](GlobalIndex x, GlobalIndex y, GlobalIndex z, std::size_t i) {
       f.row(y, z)[x] = static_cast<float>(r[i] / scale);
     });
-    GridArray z_values(partition.box(communicator.rank()), 1);
+    GridArray<float> z_values(partition.box(communicator.rank()), 1);
     team.run([&](const TeamThread& thread) {
       cycle.collective_descend(thread, {.array = &f}, &cycle.right_hand_side_halo());
       cycle.collective_ascend(thread, {.array = &z_values});
@@ -89,7 +89,7 @@ struct System {
   spmv::GridStencil stencil;
   spmv::GridPartition partition;
   perfmodel::PhaseTimer timer;
-  AdditiveCycle cycle;
+  AdditiveCycle<float> cycle;
 };
 
 const std::vector<std::string> problems{

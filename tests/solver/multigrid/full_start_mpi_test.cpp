@@ -46,11 +46,14 @@ struct Grid {
   }
   std::pair<SolveReport, std::vector<double>> collective_solve(const std::vector<double>& b,
                                                                bool has_full_start,
-                                                               std::int64_t most) {
-    const auto method = find_krylov_method("multigrid")
-                            ->collective_make(op, {.stop = {.max_iterations = most},
-                                                   .multigrid = {.has_full_start = has_full_start},
-                                                   .on_iteration = {}});
+                                                               std::int64_t most,
+                                                               bool is_double = false) {
+    const auto method =
+        find_krylov_method("multigrid")
+            ->collective_make(
+                op, {.stop = {.max_iterations = most},
+                     .multigrid = {.has_full_start = has_full_start, .is_double = is_double},
+                     .on_iteration = {}});
     const SolveReport report = method->solve(b);
     return {report, {method->solution().begin(), method->solution().end()}};
   }
@@ -100,7 +103,7 @@ double collective_error(std::int64_t size, bool has_full_start, std::int64_t mos
 TEST_CASE("a polynomial of third order is interpolated exactly") {
   for (spmv::GlobalIndex size = 8; size <= 40; ++size)
     for (spmv::GlobalIndex i = 0; i < size; ++i) {
-      const CubicTerms terms = CubicTerms::of({size, 1, 1}, true, i);
+      const auto terms = CubicTerms<double>::of({size, 1, 1}, true, i);
       const auto value = [&](spmv::GlobalIndex at) {
         const double t = static_cast<double>(at) / static_cast<double>(size);
         return t * t * t - t + 1;
@@ -109,11 +112,10 @@ TEST_CASE("a polynomial of third order is interpolated exactly") {
       for (int k = 0; k < terms.count; ++k) {
         CHECK(terms.first + k >= 0);
         CHECK(terms.first + k < size / 2);
-        sum += static_cast<double>(terms.weights.at(static_cast<std::size_t>(k))) *
-               value(2 * (terms.first + k) + 1);
+        sum += terms.weights.at(static_cast<std::size_t>(k)) * value(2 * (terms.first + k) + 1);
       }
       CAPTURE(size, i);
-      CHECK(sum == Approx(value(i)).epsilon(1e-5));
+      CHECK(sum == Approx(value(i)).epsilon(1e-12));
     }
 }
 
@@ -154,6 +156,12 @@ TEST_CASE("a full start has the same bits on any ranks, and saves iterations") {
       is_equal = is_equal && own[i] == by_row[static_cast<std::size_t>(row)];
     });
     CHECK(is_equal);
+    const auto [double_report, double_x] =
+        grid.collective_solve(grid.filled(value), true, 30, true);
+    CHECK(double_report.iterations == report.iterations);
+    const auto [double_expected, double_whole] =
+        alone.collective_solve(alone.filled(value), true, 30, true);
+    CHECK(double_report.relative_residual == double_expected.relative_residual);
     CHECK(report.iterations <=
           grid.collective_solve(grid.filled(value), false, 30).first.iterations);
   }

@@ -260,7 +260,8 @@ TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has"
     if (word.find("diffusion") == std::string::npos) continue;
     for (const bool is_additive : {false, true}) {
       CAPTURE(word, is_additive);
-      const Cycle::Options options{.steps = 0, .is_additive = is_additive};
+      const Cycle::Options options{
+          .steps = 0, .is_additive = is_additive, .is_double = is_additive};
       System matrix(Communicator::self(), 1, word);
       MatrixMultigrid expected(matrix.op, matrix.grid(), options);
       const auto z =
@@ -301,13 +302,14 @@ TEST_CASE("multigrid as a method solves matrices and couplings that vary, with t
   for (const std::string word :
        {"diffusion3d:20x17x33,lognormal:2", "diffusion3d:32,checkerboard:4,1000"}) {
     CAPTURE(word);
-    const auto run = [&](GridSystem& system, Mode mode) {
-      MultigridPreconditioner cycle(system.op, {.steps = 0, .mode = mode});
+    const auto run = [&](GridSystem& system, Mode mode, bool is_double) {
+      MultigridPreconditioner cycle(system.op, {.steps = 0, .is_double = is_double, .mode = mode});
       return solve(system, cycle, mode);
     };
     GridSystem alone(Communicator::self(), 1, word);
     GridSystem system(Communicator::collective_world(), tests::thread_count(), word);
-    CHECK(run(system, Mode::overlap) == run(alone, Mode::vector));
+    CHECK(run(system, Mode::overlap, false) == run(alone, Mode::vector, false));
+    CHECK(run(system, Mode::overlap, true) == run(alone, Mode::vector, true));
   }
 }
 

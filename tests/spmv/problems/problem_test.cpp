@@ -81,6 +81,7 @@ TEST_CASE("diffusion3d takes a grid and a coefficient") {
   refused(",checkerboard:0,8", "found 0; expected points of a block's edge");
   refused(",lognormal:nan", "expected a standard deviation");
   refused(",lognormal:78", "found lognormal:78; expected at most 77");
+  refused(",file=nothere.bin", "found no file nothere.bin to read");
   refused(",lognormal:1,speed=1", "found the key 'speed'; expected seed");
 }
 

@@ -102,7 +102,7 @@ struct Parts {
                                                                      GlobalIndex z) {
         of_rank[rank]->last_solution().row(y, z)[x] = static_cast<float>(f_of(y, z, x));
       });
-      std::vector<PassMemory> memories(static_cast<std::size_t>(team.thread_count()));
+      std::vector<PassMemory<float>> memories(static_cast<std::size_t>(team.thread_count()));
       team.run([&](const TeamThread& thread) {
         of_rank[rank]->solve(thread, memories[static_cast<std::size_t>(thread.index)]);
       });

@@ -89,14 +89,14 @@ TEST_CASE("shares of all ranks add up to the restricted residual") {
         const spmv::GridLayout layout(own, 2);
         std::vector<double> x(layout.element_count(), 1e6);  // around the own points: of no use
         std::vector<double> b(layout.element_count(), 1e6);
-        GridArray correction(own, 2);
+        GridArray<float> correction(own, 2);
         for_each_point(own, [&](GlobalIndex i, GlobalIndex j, GlobalIndex k) {
           x[layout.index(i, j, k)] = x_of(i, j, k) - 0.25;
           b[layout.index(i, j, k)] = b_of(i, j, k);
           correction.row(j, k)[i] = 0.25F;
         });
         // What a pass computes is used where only own points count: there it is the reference.
-        GridArray inner(all, 1);
+        GridArray<float> inner(all, 1);
         for_each_point(all, [&](GlobalIndex i, GlobalIndex j, GlobalIndex k) {
           inner.row(j, k)[i] = static_cast<float>(expected[place_in(all, i, j, k)]);
         });

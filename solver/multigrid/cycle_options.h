@@ -1,0 +1,31 @@
+#pragma once
+
+#include "solver/multigrid/gathering.h"
+#include "solver/multigrid/passes/tiles.h"
+#include "spmv/modes/mode.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// What can be chosen about a cycle.
+struct CycleOptions {
+  int steps = 2;  // of the smoother before and after, at most 4
+  /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks. 0:
+  /// chosen by a model (Gathering) where cycles are made by `collective_make_cycle`.
+  spmv::GlobalIndex least_points = 8;
+  Gathering gathering{};  // what was chosen, for reports
+  bool has_full_start = false;  // solutions of coarse grids come with what FullStart needs
+  /// Points that a pass keeps of all planes it works on: tiles are as large as that allows.
+  spmv::GlobalIndex points_in_cache = tile_points_in_cache;
+  bool is_additive = false;  // AdditiveCycle instead of GridCycle, for who chooses
+  bool is_double = false;  // values of double instead of single precision, for who chooses
+  spmv::Mode mode = spmv::Mode::task;
+};
+
+/// use(a value of the precision that is wanted): float or double.
+template <class Use>
+auto with_precision(bool is_double, const Use& use) {
+  return is_double ? use(double{}) : use(float{});
+}
+
+}  // namespace weft::solver
