@@ -24,6 +24,7 @@ struct Row {
 /// like.
 constexpr std::int64_t work_for_any = 30000000;
 constexpr std::int64_t work_for_hard = 400000000;
+constexpr std::int64_t work_for_many_rows = 250000000;
 
 bool is_easy(const MatrixTraits& traits) {
   return traits.has_positive_diagonal() && (traits.is_dominant() || traits.has_signs_of_m_matrix());
@@ -31,9 +32,11 @@ bool is_easy(const MatrixTraits& traits) {
 
 /// True if one factorization of the whole matrix is the quickest.
 bool is_small(const MatrixTraits& traits) {
-  if (is_easy(traits))
+  // Signs alone do not tell: a Laplacian that has been shifted is indefinite.
+  if (traits.has_positive_diagonal() && traits.is_dominant())
     return traits.row_count <= direct_row_count && traits.envelope_work <= work_for_any;
-  return traits.row_count <= most_rows_with_work && traits.envelope_work <= work_for_hard;
+  if (traits.row_count <= direct_row_count) return traits.envelope_work <= work_for_hard;
+  return traits.row_count <= most_rows_with_work && traits.envelope_work <= work_for_many_rows;
 }
 
 /// True if a Krylov method with the diagonal takes some 60 iterations for 1e-8 at most, whatever
