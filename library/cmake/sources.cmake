@@ -100,6 +100,7 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
     solver/amg/coarsening/aggregates.cpp
+    solver/amg/coarsening/chains.cpp
     solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
     solver/amg/coarsening/galerkin_plan.cpp

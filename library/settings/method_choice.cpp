@@ -20,6 +20,9 @@ using solver::SolveReport;
 
 constexpr std::int64_t trial_iterations = 10;
 constexpr std::int64_t grid_trial_iterations = 2;
+/// Iterations of conjugate gradients in the time of one of multigrid, or less. Where more are
+/// expected, a trial of all would take longer than the solve, and multigrid is quicker anyway.
+constexpr double iterations_of_cycle = 8;
 
 /// True if `auto` may choose it for this operator.
 bool is_candidate(const KrylovEntry& entry, int rank_count, bool is_stencil, bool has_cycle,
@@ -36,7 +39,10 @@ std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
     return grid->stencil();
   if (!cycle) return std::nullopt;
   const spmv::GridBox points = cycle->cycle().finest().points();
-  return spmv::GridStencil{.grid = {points.size(0), points.size(1), points.size(2)}};
+  // A plane is not coupled across: else few iterations would be expected of it.
+  const auto weight = [&](int direction) { return points.size(direction) > 1 ? 1.0 : 0.0; };
+  return spmv::GridStencil{.grid = {points.size(0), points.size(1), points.size(2)},
+                           .weights = {1, weight(1), weight(2)}};
 }
 
 }  // namespace
@@ -53,6 +59,15 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   const bool is_stencil = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
   const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
   MethodChoice best{&solver::krylov_methods().front(), ""};
+  if (grid && cycle && cycle->has_known_bounds()) {
+    const double of_multigrid = solver::forecast_iterations(true, *grid, asked);
+    const double of_cg = solver::forecast_iterations(false, *grid, asked);
+    if (of_cg > iterations_of_cycle * of_multigrid)
+      return {.method = solver::find_krylov_method("multigrid"),
+              .why = fmt::format("multigrid is quickest without a trial: {:.0f} iterations are "
+                                 "expected, and {:.0f} of cg",
+                                 of_multigrid, of_cg)};
+  }
   double least = std::numeric_limits<double>::infinity();
   std::string trials;
   const auto name_of = [&](const KrylovEntry& entry) {

@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/chains.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/node_matrix.h"
 #include "solver/amg/coarsening/node_rows.h"
@@ -302,8 +303,10 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
   const double largest = level.report.largest_eigenvalue / eigenvalue_margin;
   const double factor =
       strong.one_way_share() > rough_share ? factor_of_rough_coefficients : prolongator_factor;
-  auto prolongator =
-      collective_build_prolongator(crew_, matrix, strong, aggregates, factor / largest, columns);
+  std::optional<Chains> chains;
+  if (strong.is_of_chains()) chains.emplace(crew_, matrix, strong, roots, aggregates);
+  auto prolongator = collective_build_prolongator(
+      crew_, matrix, strong, aggregates, factor / largest, columns, chains ? &*chains : nullptr);
   const std::int64_t entries =
       crew_.communicator().sum(prolongator.begin[static_cast<std::size_t>(matrix.row_count())]);
   if (entries > most_entries_of_a_row * matrix.matrix.partition.row_count()) {

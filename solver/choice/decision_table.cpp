@@ -24,6 +24,7 @@ struct Row {
 /// like.
 constexpr std::int64_t work_for_any = 30000000;
 constexpr std::int64_t work_for_hard = 400000000;
+constexpr std::int64_t work_for_many_rows = 250000000;
 
 bool is_easy(const MatrixTraits& traits) {
   return traits.has_positive_diagonal() && (traits.is_dominant() || traits.has_signs_of_m_matrix());
@@ -31,8 +32,11 @@ bool is_easy(const MatrixTraits& traits) {
 
 /// True if one factorization of the whole matrix is the quickest.
 bool is_small(const MatrixTraits& traits) {
-  return traits.row_count <= direct_row_count &&
-         traits.envelope_work <= (is_easy(traits) ? work_for_any : work_for_hard);
+  // Signs alone do not tell: a Laplacian that has been shifted is indefinite.
+  if (traits.has_positive_diagonal() && traits.is_dominant())
+    return traits.row_count <= direct_row_count && traits.envelope_work <= work_for_any;
+  if (traits.row_count <= direct_row_count) return traits.envelope_work <= work_for_hard;
+  return traits.row_count <= most_rows_with_work && traits.envelope_work <= work_for_many_rows;
 }
 
 /// True if a Krylov method with the diagonal takes some 60 iterations for 1e-8 at most, whatever
@@ -51,15 +55,31 @@ bool may_be_definite(const MatrixTraits& traits) {
   return traits.is_symmetric() && traits.has_positive_diagonal();
 }
 
+/// True where some 2.5 iterations a layer, each of about 2 ns a row while vectors stay in a cache,
+/// take less than the 1 us a row of algebraic multigrid: well-behaved matrices of planes.
+bool is_quick_in_cache(const MatrixTraits& traits) {
+  constexpr std::int64_t most_rows = 30000;
+  constexpr std::int64_t most_layers = 150;
+  return is_easy(traits) && traits.row_count <= most_rows &&
+         traits.row_count <= most_layers * traits.bandwidth;
+}
+
 // Tried on the matrices of docs/how-to/choose-a-method.md; the times are there.
 constexpr std::array table{
     Row{[](const MatrixTraits& t) { return t.is_diagonal() && t.zero_diagonal_count == 0; },
         "the matrix is diagonal: its inverse is the preconditioner",
         {{{"gmres", "jacobi"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) {
+          return t.is_symmetric() && t.has_constant_null_space() && has_few_layers(t, 30);
+        },
+        "all rows of a symmetric M-matrix add up to zero, so that it is singular; definite without "
+        "its null space, which is projected out; few layers: the diagonal is quicker than the "
+        "set-up of multigrid",
+        {{{"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return t.is_symmetric() && t.has_constant_null_space(); },
         "all rows of a symmetric M-matrix add up to zero, so that it is singular; definite without "
-        "its null space, which is projected out",
-        {{{"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
+        "its null space, which is projected out: algebraic multigrid, else the diagonal",
+        {{{"cg", "amg"}, {"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return may_be_definite(t) && exceeds_others(t); },
         "symmetric, and every diagonal entry exceeds all others of its row by 5 % of itself: few "
         "iterations with the diagonal",
@@ -69,24 +89,25 @@ constexpr std::array table{
         "few iterations with the diagonal",
         {{{"bicgstab", "jacobi"}, {"gmres", "jacobi"}, {"gmres", "ilu0"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t) && may_be_definite(t); },
-        "symmetric with a positive diagonal, at most 5000 rows and little fill: one Cholesky "
+        "symmetric with a positive diagonal, few rows or a narrow band, and little fill: one "
+        "Cholesky "
         "factorization is the quickest, and LU where the matrix is not definite",
         {{{"cg", "schwarz:subdomains=1,partition=rows"},
           {"gmres", "block-lu:subdomains=1"},
           {"minres", "none"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t) && t.is_symmetric(); },
-        "symmetric and not definite, as its diagonal shows, with at most 5000 rows and little "
-        "fill: one LU "
-        "factorization is the quickest",
+        "symmetric and not definite, as its diagonal shows, with few rows or a narrow band, and "
+        "little fill: one LU factorization is the quickest",
         {{{"gmres", "block-lu:subdomains=1"}, {"minres", "none"}}}},
     Row{[](const MatrixTraits& t) { return is_small(t); },
-        "not symmetric, with at most 5000 rows and little fill: one LU factorization is the "
-        "quickest",
+        "not symmetric, with few rows or a narrow band, and little fill: one LU factorization is "
+        "the quickest",
         {{{"gmres", "block-lu:subdomains=1"}, {"gmres", "none"}}}},
-    Row{[](const MatrixTraits& t) { return may_be_definite(t) && has_few_layers(t, 30); },
+    Row{[](const MatrixTraits& t) {
+          return may_be_definite(t) && (has_few_layers(t, 30) || is_quick_in_cache(t));
+        },
         "symmetric with a positive diagonal, and a graph of few layers: the diagonal is quicker "
-        "than "
-        "the set-up of multigrid",
+        "than the set-up of multigrid",
         {{{"cg", "jacobi"}, {"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
     Row{[](const MatrixTraits& t) {
           return may_be_definite(t) && (t.is_dominant() || t.has_signs_of_m_matrix());
@@ -101,6 +122,14 @@ constexpr std::array table{
     Row{[](const MatrixTraits& t) { return t.is_symmetric(); },
         "symmetric and not definite, as its diagonal shows",
         {{{"minres", "none"}, {"gmres", "schwarz"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) {
+          return t.zero_diagonal_count > 0 && t.row_count <= most_rows_with_work;
+        },
+        "not symmetric, with zeros on the diagonal, which incomplete factors would divide by: LU "
+        "exchanges rows, of overlapping subdomains or, where these are singular, of the whole",
+        {{{"gmres", "schwarz:kind=restricted"},
+          {"gmres", "block-lu:subdomains=1"},
+          {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return t.zero_diagonal_count > 0; },
         "not symmetric, with zeros on the diagonal, which incomplete factors would divide by: LU "
         "of "

@@ -20,7 +20,8 @@ struct Available {
   bool has_amg = false;
 };
 
-/// Rows up to which one direct factorization of the whole matrix may be the quickest.
+/// Rows up to which one direct factorization of the whole matrix may be the quickest, also where an
+/// iteration would have no trouble.
 inline constexpr std::int64_t direct_row_count = 5000;
 
 /// The methods for a matrix in the order in which they are to be tried; the next one where a method

@@ -1,12 +1,62 @@
 #include "spmv/matrix/crs_kernel.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "spmv/matrix/prefetch.h"
 
 namespace weft::spmv {
+namespace {
+
+/// Entries of x that are fetched ahead. 8 million rows in random order, of processor time of none:
+/// 32 ahead 0.85, 64 0.61, 128 0.43, 256 0.38. Where x is in a cache it costs a sixth instead.
+constexpr std::int64_t scattered_distance = 256;
+/// 32 MiB of x, and couplings that lead 8 MiB away on average: more than a core's share of a cache.
+constexpr LocalIndex least_scattered_rows = LocalIndex{1} << 22;
+constexpr std::int64_t least_scattered_distance = std::int64_t{1} << 20;
+constexpr LocalIndex sampled_row = 997;  // one of so many
+
+/// True if rows begin … end-1 need entries of x all over a memory that is larger than a cache, by
+/// some of them.
+bool is_scattered(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end) {
+  if (matrix.row_count < least_scattered_rows) return false;
+  std::int64_t distances = 0;
+  std::int64_t count = 0;
+  for (LocalIndex row = begin; row < end; row += std::min(sampled_row, end - row))
+    for (auto k = matrix.row_offsets[static_cast<std::size_t>(row)];
+         k < matrix.row_offsets[static_cast<std::size_t>(row) + 1]; ++k, ++count)
+      distances += std::abs(std::int64_t{matrix.columns[static_cast<std::size_t>(k)]} - row);
+  return distances > least_scattered_distance * count;
+}
+
+/// The same sums for such rows: each entry of x is fetched ahead through its column, as a product
+/// may read 64 bytes of x a nonzero.
+void multiply_scattered(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, const double* x,
+                        double* y) {
+  const std::int64_t* const offsets = matrix.row_offsets.data();
+  const double* const values = matrix.values.data();
+  const LocalIndex* const columns = matrix.columns.data();
+  const std::int64_t last = offsets[matrix.row_count] - 1;
+  std::int64_t k = offsets[begin];
+  for (LocalIndex row = begin; row < end; ++row) {
+    const std::int64_t row_end = offsets[row + 1];
+    double sum = 0;
+    prefetch(values + k);
+    prefetch(columns + k);
+    for (; k < row_end; ++k) {
+      __builtin_prefetch(x + columns[std::min(k + scattered_distance, last)]);
+      sum += values[k] * x[columns[k]];
+    }
+    y[row] = sum;
+  }
+}
+
+}  // namespace
+
 void multiply_crs(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, const double* x,
                   double* y) {
+  if (is_scattered(matrix, begin, end)) return multiply_scattered(matrix, begin, end, x, y);
   const std::int64_t* const offsets = matrix.row_offsets.data();
   const double* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();

@@ -95,7 +95,8 @@ TEST_CASE("what is chosen suits the matrix, solves it, and has the same bits on 
     return report.value("method", "") + " " + report.value("preconditioner", "");
   };
   CHECK(chosen("small.mtx", 20, laplacian) == "cg schwarz");
-  CHECK(chosen("large.mtx", 80, laplacian) == "cg amg");
+  CHECK(chosen("large.mtx", 80, laplacian) == "cg jacobi");
+  CHECK(chosen("larger.mtx", 175, laplacian) == "cg amg");
   CHECK(chosen("convection.mtx", 20, convection) == "gmres block-lu");
   CHECK(chosen("large_convection.mtx", 80, convection) == "bicgstab ilu0");
   CHECK(chosen("indefinite.mtx", 20, shifted) == "gmres block-lu");

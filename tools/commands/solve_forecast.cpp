@@ -59,7 +59,7 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const bool has_nodes = !options.coordinates.empty() || options.block_size > 1 ||
                          (!options.near_null.empty() && options.block_size != 1) ||
                          problem.kind == spmv::ProblemKind::elasticity3d;
-  const double of_nonzeros = (has_nodes ? 51 : 20.7) * size.nonzeros;
+  const double of_nonzeros = (has_nodes ? 51 : 23) * size.nonzeros;
   const double of_rows = (has_nodes ? 0 : 345) * size.rows;
   const double of_halo = 400;
   return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;

@@ -92,13 +92,19 @@ void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& 
 CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& level,
                                                  const StrongRows& strong,
                                                  const Aggregates& aggregates, double factor,
-                                                 CoarseColumns& columns) {
+                                                 CoarseColumns& columns, const Chains* chains) {
   const auto row_count = static_cast<std::size_t>(level.row_count());
   std::vector<LocalIndex> aggregate_of(row_count + static_cast<std::size_t>(level.plan.halo_count));
   for (std::size_t row = 0; row < aggregate_of.size(); ++row) {
     const GlobalIndex number = aggregates.of(row);
     aggregate_of[row] = number == Aggregates::none ? no_column : columns.meet(number);
   }
+  // A chain may reach beyond the halo: its roots get their numbers before the threads need them.
+  const bool may_reach_others = chains && crew.communicator().size() > 1;
+  for (std::size_t row = 0; may_reach_others && row < row_count; ++row)
+    if (chains->is_link(row))
+      for (const auto& [aggregate, value] : chains->weights(row))
+        if (aggregate != Aggregates::none) columns.meet(aggregate);
   std::vector<CouplingRows<float>> parts(static_cast<std::size_t>(crew.team().thread_count()));
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
@@ -106,7 +112,12 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
     for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
          row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
       const LocalIndex own = aggregate_of[row];
-      if (own != no_column) {
+      if (chains && chains->is_link(row)) {
+        for (const auto& [aggregate, value] : chains->weights(row))
+          if (aggregate != Aggregates::none) maker.add(columns.meet(aggregate), value);
+      } else if (chains && chains->is_root(row)) {
+        maker.add(own, 1);
+      } else if (own != no_column) {
         // A diagonal that is not positive comes of rounding: such a row is not smoothed.
         const double diagonal = strong.diagonal(row);
         const double share = diagonal > 0 ? factor : 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/chains.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
@@ -13,6 +14,8 @@ namespace weft::solver::amg {
 /// row's aggregate, D_F the diagonal of A_F; then that of the rows in the halo of A, fetched from
 /// their owners. Empty rows belong to no aggregate.
 ///
+/// With `chains`, not null, their links have the rows of `Chains` instead, and their roots a 1.
+///
 /// Values are rounded to single precision, in which the cycle has them: any P is as good, and the
 /// products that need it in irregular order read half as much.
 /// Couplings of a row are in the order in which the row of A_F meets their aggregates.
@@ -20,7 +23,8 @@ namespace weft::solver::amg {
 CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& level,
                                                  const StrongRows& strong,
                                                  const Aggregates& aggregates, double factor,
-                                                 CoarseColumns& columns);
+                                                 CoarseColumns& columns,
+                                                 const Chains* chains = nullptr);
 
 /// The same from a given T, this rank's rows: P = (I − factor·D⁻¹·A)·T with all of A and its
 /// diagonal D. Rows without a positive diagonal are those of T.

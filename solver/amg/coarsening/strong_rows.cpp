@@ -14,6 +14,8 @@ using spmv::LocalIndex;
 
 /// Less than this share of a diagonal entry is not left over by weak couplings.
 constexpr double least_diagonal = 0.1;
+/// So many of ten rows, or more, are links where a matrix is one of chains.
+constexpr std::int64_t links_of_ten = 9;
 
 /// The strongest coupling of a row: of −a_ik where one is positive, else −max|a_ik|.
 double strongest_of(const spmv::CrsMatrix& rows, LocalIndex row) {
@@ -33,6 +35,8 @@ double strongest_of(const spmv::CrsMatrix& rows, LocalIndex row) {
 struct alignas(64) Count {
   std::int64_t all = 0;
   std::int64_t one_way = 0;  // for one of their rows
+  std::int64_t coupled_rows = 0;  // with a strong coupling
+  std::int64_t links = 0;  // of them, with two at most
 };
 
 /// Is `value` strong in a row with `strongest`?
@@ -88,17 +92,23 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
       }
       ends_[i] = end;
       dependents_[i] = dependents;
-      counts[index].all += static_cast<std::int64_t>(end - begin(i));
+      const auto strong_count = static_cast<std::int64_t>(end - begin(i));
+      counts[index].all += strong_count;
+      counts[index].coupled_rows += strong_count > 0;
+      counts[index].links += strong_count == 1 || strong_count == 2;
       diagonal_[i] = all >= least_diagonal * diagonal ? all : diagonal;
     }
   });
-  std::vector<std::int64_t> sums(2);
+  std::vector<std::int64_t> sums(4);
   for (const Count& count : counts) {
     sums[0] += count.one_way;
     sums[1] += count.all;
+    sums[2] += count.links;
+    sums[3] += count.coupled_rows;
   }
   crew.communicator().sum(sums);
   if (sums[1] > 0) one_way_share_ = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
+  is_of_chains_ = sums[3] > 0 && links_of_ten * sums[3] <= 10 * sums[2];
 }
 
 }  // namespace weft::solver::amg

@@ -37,6 +37,9 @@ class StrongRows {
   /// The share of strong couplings of all ranks that are strong for one of their rows only. Near 0
   /// where coefficients are smooth; above a half where they vary at random by orders of magnitude.
   double one_way_share() const { return one_way_share_; }
+  /// True if at most one of ten coupled rows of all ranks has more than two strong couplings: rows
+  /// are links of chains, as where a plane's coefficients differ much in its two directions.
+  bool is_of_chains() const { return is_of_chains_; }
   double diagonal(std::size_t row) const { return diagonal_[row]; }
   bool is_alone(std::size_t row) const { return ends_[row] == begin(row); }
 
@@ -50,6 +53,7 @@ class StrongRows {
   perfmodel::HugePageBuffer<double> diagonal_;
   perfmodel::HugePageBuffer<std::int32_t> dependents_;
   double one_way_share_ = 0;
+  bool is_of_chains_ = false;
 };
 
 }  // namespace weft::solver::amg

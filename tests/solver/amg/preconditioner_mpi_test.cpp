@@ -93,8 +93,9 @@ const Settings with_levels{.direct_rows = 20};
 }  // namespace
 
 TEST_CASE("M is symmetric and positive") {
-  for (const std::string problem : {"poisson2d:23x19", "poisson3d:9", "anisotropic3d:10,1,1,0.001",
-                                    "diffusion3d:9,lognormal:3", "diffusion3d:9,jumps:10000"})
+  for (const std::string problem :
+       {"poisson2d:23x19", "anisotropic3d:90x11x1,1,0.001,0.001", "poisson3d:9",
+        "anisotropic3d:10,1,1,0.001", "diffusion3d:9,lognormal:3", "diffusion3d:9,jumps:10000"})
     for (const auto precision : {Settings::Precision::in_float, Settings::Precision::in_double})
       for (int degree = -1; degree <= 4; ++degree) {  // 0: the additive cycle; -1: a W-cycle
         CAPTURE(problem, degree, static_cast<int>(precision));
@@ -164,6 +165,7 @@ TEST_CASE("conjugate gradients take few iterations, and as many on any ranks") {
   };
   for (const auto& [problem, iterations] : {Expected{"poisson3d:16", 11},
                                             {"anisotropic3d:16,1,1,0.001", 12},
+                                            {"anisotropic3d:150x40x1,1,0.001,0.001", 12},
                                             {"diffusion3d:16,jumps:10000", 15},
                                             {"poisson2d:60x60", 14},
                                             {"diffusion3d:16,lognormal:3", 27},

@@ -52,8 +52,9 @@ TEST_CASE("a singular M-matrix with zero row sums gets conjugate gradients, howe
   MatrixTraits traits = well_behaved(large);
   traits.zero_sum_row_count = large;
   CHECK(order_of(traits) == "cg jacobi, minres jacobi, gmres none");
+  CHECK(order_of(traits, true) == "cg amg, cg jacobi, minres jacobi, gmres none");
   traits.row_count = traits.zero_sum_row_count = 100;
-  CHECK(order_of(traits) == "cg jacobi, minres jacobi, gmres none");
+  CHECK(order_of(traits, true) == "cg jacobi, minres jacobi, gmres none");
   traits.zero_sum_row_count = 99;
   CHECK(order_of(traits).starts_with("cg schwarz:subdomains=1"));
 }
@@ -83,6 +84,12 @@ TEST_CASE("small matrices whose factors fill are iterated for, sooner where that
   CHECK(order_of(traits, true).starts_with("cg jacobi, cg amg"));
   traits.asymmetry = Asymmetry{0, 1, 2, 3};
   CHECK(order_of(traits).starts_with("bicgstab ilu0"));
+  // A narrow band is factored soon, however many rows it has.
+  traits.row_count = most_rows_with_work;
+  traits.envelope_work = std::int64_t{2500} * most_rows_with_work;
+  CHECK(order_of(traits).starts_with("gmres block-lu:subdomains=1"));
+  traits.envelope_work *= 2;
+  CHECK(order_of(traits).starts_with("bicgstab ilu0"));
 }
 
 TEST_CASE("multigrid is for graphs of many layers") {
@@ -90,8 +97,15 @@ TEST_CASE("multigrid is for graphs of many layers") {
   traits.zero_sum_row_count = 15000;
   traits.bandwidth = 700;
   CHECK(order_of(traits, true).starts_with("cg jacobi, cg amg"));
-  traits.bandwidth = 140;
+  traits.bandwidth = 134;
+  CHECK(order_of(traits, true).starts_with("cg jacobi, cg amg"));  // vectors stay in a cache
+  traits.bandwidth = 133;
   CHECK(order_of(traits, true).starts_with("cg amg, cg jacobi"));
+  traits.bandwidth = 140;
+  traits.dominant_row_count -= 1;
+  traits.positive_off_diagonal_count = 1;
+  traits.envelope_work = std::int64_t{1} << 30;
+  CHECK(order_of(traits, true).starts_with("cg amg, cg isai"));
   traits = well_behaved(40000);
   traits.zero_sum_row_count = 15000;
   traits.bandwidth = 39999;
@@ -123,7 +137,8 @@ TEST_CASE("the diagonal is enough where it exceeds the others of its row, whatev
 }
 
 TEST_CASE("a dominant diagonal is enough where the graph has few layers") {
-  MatrixTraits traits = well_behaved(40 * 40 * 40);
+  MatrixTraits traits = well_behaved(64000);
+  traits.envelope_work = std::int64_t{1} << 40;
   traits.asymmetry = Asymmetry{0, 1, 2, 3};
   traits.bandwidth = 1600;
   CHECK(order_of(traits) == "bicgstab jacobi, gmres ilu0, gmres schwarz:kind=restricted");
@@ -149,6 +164,10 @@ TEST_CASE("large matrices that are not symmetric get incomplete factors, or LU o
   CHECK(order_of(traits) == "bicgstab ilu0, gmres ilu0, gmres schwarz:kind=restricted, gmres none");
   traits.zero_diagonal_count = 2;
   CHECK(order_of(traits) == "gmres schwarz:kind=restricted, gmres none");
+  traits.row_count = most_rows_with_work;
+  traits.envelope_work = std::int64_t{1} << 40;
+  CHECK(order_of(traits) ==
+        "gmres schwarz:kind=restricted, gmres block-lu:subdomains=1, gmres none");
 }
 
 }  // namespace weft::solver

@@ -1,0 +1,111 @@
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/chains.h"
+#include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/independent_set.h"
+#include "solver/amg/coarsening/prolongator.h"
+#include "solver/amg/coarsening/strong_rows.h"
+#include "tests/solver/amg/crew_system.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::Communicator;
+using spmv::GlobalIndex;
+using tests::CrewSystem;
+
+/// The steps of the set-up of one level, with chains.
+struct ChainSetUp {
+  ChainSetUp(const Communicator& communicator, const std::string& problem, int threads)
+      : system(communicator, problem, threads),
+        crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
+        level{.matrix = system.op().matrix().matrix(),
+              .plan = system.op().halo_plan(),
+              .thread_rows = {system.op().matrix().thread_rows().begin(),
+                              system.op().matrix().thread_rows().end()}},
+        strong(crew, level, 0.25),
+        roots(crew, level, strong),
+        aggregates(crew, level, strong, roots, 1),
+        columns(aggregates.partition(), crew.communicator().rank()),
+        chains(crew, level, strong, roots, aggregates),
+        prolongator(
+            collective_build_prolongator(crew, level, strong, aggregates, 0.7, columns, &chains)) {}
+
+  std::map<GlobalIndex, float> row_of_p(std::size_t row) const {
+    std::map<GlobalIndex, float> found;
+    for (const auto& [value, column] : prolongator.row(row)) found[columns.global(column)] = value;
+    return found;
+  }
+
+  /// What a row is to a link next to it: rows that are no links have the value of their aggregate.
+  std::map<GlobalIndex, float> value_in_a_chain(std::size_t row) const {
+    return chains.is_link(row) ? row_of_p(row)
+                               : std::map<GlobalIndex, float>{{aggregates.of(row), 1.0F}};
+  }
+
+  CrewSystem system;
+  Crew crew;
+  LevelMatrix level;
+  StrongRows strong;
+  IndependentSet roots;
+  Aggregates aggregates;
+  CoarseColumns columns;
+  Chains chains;
+  CouplingRows<float> prolongator;
+};
+
+/// Lines of 61 points, hardly coupled; pairs of lines, and a plane, where ends and corners are
+/// links next to rows that are none.
+const std::vector<std::string> problems{"anisotropic3d:61x5x1,1,0.001,0.001",
+                                        "anisotropic3d:12x5x2,1,0.001,0.5", "poisson2d:9"};
+
+}  // namespace
+
+TEST_CASE("links of a chain are interpolated from roots such that A_F·P is zero in them") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const ChainSetUp alone(Communicator::self(), problem, 1);
+    int links = 0;
+    for (std::size_t row = 0; row < alone.system.count(); ++row) {
+      const auto neighbours = alone.strong.columns(row);
+      if (neighbours.size() > 2 || neighbours.empty()) continue;
+      const auto own = alone.row_of_p(row);
+      if (alone.roots.is_root(row)) {
+        CHECK(own == std::map<GlobalIndex, float>{{alone.aggregates.of(row), 1.0F}});
+        continue;
+      }
+      ++links;
+      CHECK(own.size() <= 2);
+      std::map<GlobalIndex, double> sums;
+      for (const auto& [column, value] : own)
+        sums[column] += alone.strong.diagonal(row) * static_cast<double>(value);
+      for (std::size_t k = 0; k < neighbours.size(); ++k)
+        for (const auto& [column, value] :
+             alone.value_in_a_chain(static_cast<std::size_t>(neighbours[k])))
+          sums[column] += alone.strong.values(row)[k] * static_cast<double>(value);
+      for (const auto& [column, sum] : sums)
+        CHECK(std::abs(sum) <= 1e-5 * alone.strong.diagonal(row));
+    }
+    CHECK(links > 0);
+  }
+}
+
+TEST_CASE("chains are found where nearly all rows are links, and on any ranks alike") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const ChainSetUp together(Communicator::collective_world(), problem, tests::thread_count());
+    const ChainSetUp alone(Communicator::self(), problem, 1);
+    CHECK(together.strong.is_of_chains() == (problem == problems.front()));
+    CHECK(alone.strong.is_of_chains() == (problem == problems.front()));
+    for (std::size_t row = 0; row < together.system.count(); ++row)
+      CHECK(together.row_of_p(row) == alone.row_of_p(together.system.first() + row));
+  }
+}
+
+}  // namespace weft::solver::amg
