@@ -429,8 +429,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp
     tools/system/memory_forecast.cpp
-    tools/system/memory_forecast.cpp
-    tools/system/memory_forecast.cpp
     tools/system/ordered_matrix.cpp
     tools/system/schwarz_options.cpp
     tools/system/schwarz_system.cpp
