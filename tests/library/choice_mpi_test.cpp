@@ -82,7 +82,8 @@ TEST_CASE("auto chooses what suits the matrix, and the report says why") {
     return report.method + " " + report.preconditioner;
   };
   CHECK(chosen(20, laplacian) == "cg schwarz:subdomains=1,partition=rows");
-  CHECK(chosen(80, laplacian) == "cg amg");
+  CHECK(chosen(80, laplacian) == "cg jacobi");
+  CHECK(chosen(180, laplacian) == "cg amg");
   CHECK(chosen(20, convection) == "gmres block-lu:subdomains=1");
   CHECK(chosen(80, convection) == "bicgstab ilu0");
 }

@@ -16,7 +16,7 @@ constexpr int restart_of_gmres = 30;
 double arrays_of_two_dimensions(const SolveOptions& options, const spmv::Problem& problem,
                                 int ranks) {
   if (!options.is_matrix_free() || problem.kind != spmv::ProblemKind::poisson2d) return 0;
-  if (options.method == "multigrid") return 5;
+  if (options.method == "multigrid") return ranks > 1 ? 2 : 5;
   return options.preconditioner != "multigrid" ? 0 : ranks > 1 ? 7 : 5;
 }
 

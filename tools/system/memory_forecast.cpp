@@ -21,7 +21,7 @@ using spmv::GlobalIndex;
 // Measured with 1 and 2 ranks of MPICH 4.0.2: what MPI, the OpenMP runtime and small buffers take
 // between the forecast and the peak; the search for stencil patterns; text in pieces, and entries
 // on their way to other ranks.
-constexpr double later_bytes = 10e6;
+constexpr double later_bytes = 4e6;
 constexpr double matrix_later_bytes = 4e6;
 constexpr double file_bytes = 17e6;
 constexpr double least_exchange_bytes = 8e6;
@@ -116,8 +116,9 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
     size.nonzeros = static_cast<double>(found.nonzero_count);
     size.may_be_sliced = true;
     size.is_text = spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
-    // The order is not known: half of what a random one makes, where a good one makes hardly any.
-    size.halo_per_rank = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks) / 2;
+    // The order is not known: a quarter of what a random one makes, where a good one makes hardly
+    // any.
+    size.halo_per_rank = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks) / 4;
     size.elements_per_rank = rows_per_rank(job, size);
     return size;
   }
@@ -127,7 +128,9 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
   size.may_be_sliced = sample.has_varying_lengths;
   size.halo_per_rank = halo_of(problem, size.rows / ranks, ranks);
   size.is_random = problem.kind == spmv::ProblemKind::irregular;
-  size.elements_per_rank = is_matrix_free ? grid_elements(job, problem) : rows_per_rank(job, size);
+  const bool is_grid = is_matrix_free && problem.has_grid();
+  size.elements_per_rank = is_grid ? grid_elements(job, problem) : rows_per_rank(job, size);
+  size.has_whole_pages = !is_grid || problem.kind != spmv::ProblemKind::poisson2d;
   return size;
 }
 
@@ -166,11 +169,13 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
 
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
                  double plain_arrays, MemoryForecast& forecast) {
+  const auto in_memory = [&](double elements) {
+    return size.has_whole_pages ? bytes_of_pages(8 * elements) : 8 * elements;
+  };
   const double elements = size.elements_per_rank;
-  forecast.parts.push_back(
-      {"vectors", (arrays - with_halo) * bytes_of_pages(8 * elements) +
-                      with_halo * bytes_of_pages(8 * (elements + size.halo_per_rank)) +
-                      8 * plain_arrays * rows_per_rank(job, size)});
+  forecast.parts.push_back({"vectors", (arrays - with_halo) * in_memory(elements) +
+                                           with_halo * in_memory(elements + size.halo_per_rank) +
+                                           8 * plain_arrays * rows_per_rank(job, size)});
 }
 
 double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,

@@ -43,6 +43,7 @@ struct SystemSize {
   bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_sliced = false;  // rows of varying length, as far as is known
   double elements_per_rank = 0;  // of a vector, without its halo
+  bool has_whole_pages = true;  // false: a part of each vector is never touched
 };
 
 /// Reads the header of a file. `is_matrix_free`: vectors are those of a grid. Collective. Throws
