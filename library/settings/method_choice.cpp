@@ -40,7 +40,7 @@ std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
   if (!cycle) return std::nullopt;
   const spmv::GridBox points = cycle->cycle().finest().points();
   // A plane is not coupled across: else few iterations would be expected of it.
-  const auto weight = [&](int direction) { return points.size(direction) > 1 ? 1.0 : 0.0; };
+  const auto weight = [&](std::size_t direction) { return points.size(direction) > 1 ? 1.0 : 0.0; };
   return spmv::GridStencil{.grid = {points.size(0), points.size(1), points.size(2)},
                            .weights = {1, weight(1), weight(2)}};
 }

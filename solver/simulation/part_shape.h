@@ -23,8 +23,10 @@ class PartShape {
   const std::array<int, 3>& ranks() const { return ranks_; }
   int rank_count() const { return ranks_[0] * ranks_[1] * ranks_[2]; }
   int points() const { return points_; }
-  std::size_t own_count() const { return static_cast<std::size_t>(points_ * points_ * points_); }
-  std::size_t face_size() const { return static_cast<std::size_t>(points_ * points_); }
+  std::size_t own_count() const { return face_size() * static_cast<std::size_t>(points_); }
+  std::size_t face_size() const {
+    return static_cast<std::size_t>(points_) * static_cast<std::size_t>(points_);
+  }
   const spmv::GridLayout& layout() const { return layout_; }
 
   std::array<int, 3> place(int rank) const;

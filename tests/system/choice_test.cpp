@@ -69,7 +69,7 @@ std::string faults_of_choices(const nlohmann::json& report) {
     if (choice.value("why", "").empty()) faults += seen.back() + " without a reason; ";
     const std::string option = "--" + seen.back() + " " + choice.value("value", "?");
     if (seen.back() != "precision" && command.find(option) == std::string::npos)
-      faults += option + " not in " + command + "; ";
+      faults.append(option).append(" not in ").append(command).append("; ");
   }
   if (seen != std::vector<std::string>{"order", "partition", "format", "mode", "precision"})
     faults += "not all choices are there; ";

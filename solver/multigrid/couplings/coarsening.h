@@ -22,9 +22,9 @@ struct InterpolationWeights {
   }
 
   spmv::GridBox box;  // m in one direction, points in the others
-  Value* first;  // of (0, 0, 0)
-  std::ptrdiff_t row_stride;
-  std::ptrdiff_t plane_stride;
+  Value* first = nullptr;  // of (0, 0, 0)
+  std::ptrdiff_t row_stride = 0;
+  std::ptrdiff_t plane_stride = 0;
 };
 
 /// The m and points for which `fine` has the couplings.

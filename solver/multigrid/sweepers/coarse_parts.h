@@ -68,9 +68,9 @@ class CoarseParts {
 
  private:
   struct Piece {
-    std::size_t grid;
+    std::size_t grid = 0;
     spmv::GridBox points;
-    std::size_t place;  // of its first value in a message
+    std::size_t place = 0;  // of its first value in a message
   };
   struct End {
     std::vector<Piece> sent;

@@ -98,7 +98,7 @@ TEST_CASE("anderson3d takes a grid, the width of the disorder and a seed") {
 
 TEST_CASE("elasticity3d has three rows for each node that is not clamped") {
   const Problem problem = Problem::parse("elasticity3d:4x3x2,nu=0.25");
-  CHECK(problem.row_count() == 3 * 4 * 4 * 3);
+  CHECK(problem.row_count() == 144);
   CHECK_FALSE(problem.has_grid());
   CHECK(problem.elasticity.poisson_ratio == 0.25);
   CHECK(problem.name() == "elasticity3d:4x3x2,nu=0.25");
@@ -126,7 +126,7 @@ TEST_CASE("holstein-hubbard is the matrix of the paper unless keys say otherwise
         "vanishing=kept");
   CHECK(Problem::parse(problem.name()).name() == problem.name());
   const Problem small = Problem::parse("holstein-hubbard:sites=4,up=1,down=2,phonons=2,basis=HMEp");
-  CHECK(small.row_count() == 4 * 6 * 10);
+  CHECK(small.row_count() == 240);
   CHECK(small.holstein_hubbard.basis == HolsteinBasis::electrons_outer);
 }
 
