@@ -118,8 +118,8 @@ class VaryingRestriction {
     for (std::size_t i = 0; i < target_count_; ++i) {
       Value* const out = out_.row(y, targets_[i].z);
       const Value* const t = fine_.is_coarsened[2] ? couplings_.weights[2].row(y, z_ / 2) : nullptr;
-      // NOLINTNEXTLINE(bugprone-branch-clone): it does not see what omp simd is about.
       switch (targets_[i].part) {
+        // NOLINTNEXTLINE(bugprone-branch-clone): it does not see what omp simd is about.
         case Part::all_of_it:
 #pragma omp simd
           for (std::ptrdiff_t j = range_.begin; j < range_.end; ++j) out[j] = r[j];
