@@ -100,7 +100,7 @@ std::string fault_of_extra(const CLI::App& command, const std::string& word,
 
 /// What is wrong with the arguments, in one line.
 std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   if (program.get_subcommands().empty()) {
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";

@@ -32,11 +32,10 @@ spmv::GridPartition partition_of(const spmv::SparseOperator& op, const spmv::Gri
 }
 
 /// With what a model chooses.
-Cycle::Options collective_with_gathering(const spmv::SparseOperator& op,
-                                         const spmv::GridStencil& stencil,
-                                         const Cycle::Options& options) {
-  return solver::collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,
-                                           partition_of(op, stencil.grid), options);
+Cycle::Options collective_options(const spmv::SparseOperator& op, const spmv::GridStencil& stencil,
+                                  const Cycle::Options& options) {
+  return collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,
+                                   partition_of(op, stencil.grid), options);
 }
 
 }  // namespace
@@ -94,7 +93,7 @@ void MatrixMultigrid::collective_make(const spmv::GridPartition& partition, Grid
 MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const spmv::GridStencil& stencil,
                                  const Cycle::Options& options)
     : op_(op), has_known_bounds_(true) {
-  const Cycle::Options chosen = collective_with_gathering(op, stencil, options);
+  const Cycle::Options chosen = collective_options(op, stencil, options);
   const spmv::GridPartition partition = partition_of(op, stencil.grid);
   with_precision(chosen.is_double, [&]<class Value>(Value) {
     collective_make(partition, plan_constant<Value>(stencil, partition, chosen.least_points),
@@ -106,7 +105,7 @@ MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const Grid& gri
                                  const Cycle::Options& options)
     : op_(op), has_known_bounds_(false) {
   const Cycle::Options chosen =
-      collective_with_gathering(op, {.grid = grid.size}, with_varying_steps(options));
+      collective_options(op, {.grid = grid.size}, with_varying_steps(options));
   const spmv::GridPartition partition = partition_of(op, grid.size);
   with_precision(chosen.is_double, [&]<class Value>(Value) {
     collective_make(partition,

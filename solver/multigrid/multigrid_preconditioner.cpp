@@ -11,11 +11,10 @@ namespace weft::solver {
 namespace {
 
 /// With what a model chooses.
-Cycle::Options collective_with_gathering(const spmv::GridOperator& op,
-                                         const spmv::GridStencil& stencil,
-                                         const Cycle::Options& options) {
-  return solver::collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,
-                                           op.partition(), options);
+Cycle::Options collective_options(const spmv::GridOperator& op, const spmv::GridStencil& stencil,
+                                  const Cycle::Options& options) {
+  return collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,
+                                   op.partition(), options);
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ void MultigridPreconditioner::collective_make(GridPlan<Value> plan, const Cycle:
 MultigridPreconditioner::MultigridPreconditioner(const spmv::StencilOperator& op,
                                                  const Cycle::Options& options)
     : op_(op), has_known_bounds_(true) {
-  const Cycle::Options chosen = collective_with_gathering(op, op.stencil(), options);
+  const Cycle::Options chosen = collective_options(op, op.stencil(), options);
   with_precision(chosen.is_double, [&]<class Value>(Value) {
     collective_make(plan_constant<Value>(op.stencil(), op.partition(), chosen.least_points),
                     chosen);
@@ -41,7 +40,7 @@ MultigridPreconditioner::MultigridPreconditioner(const spmv::DiffusionOperator& 
                                                  const Cycle::Options& options)
     : op_(op), has_known_bounds_(false) {
   const Cycle::Options chosen =
-      collective_with_gathering(op, {.grid = op.grid()}, with_varying_steps(options));
+      collective_options(op, {.grid = op.grid()}, with_varying_steps(options));
   with_precision(chosen.is_double, [&]<class Value>(Value) {
     collective_make(
         collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(),
