@@ -1,4 +1,5 @@
-# Finds the libraries that weft is built from. Sets WEFT_DEPENDENCIES, WEFT_HAS_CHOLMOD,
+# Finds the libraries that weft is built from. Sets WEFT_DEPENDENCIES, with which its sources are
+# compiled, WEFT_LINKED, what a program links beside a static libweft, WEFT_HAS_CHOLMOD,
 # WEFT_HAS_METIS, WEFT_HAS_HDF5, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_MPICH.
 
 find_package(MPI REQUIRED COMPONENTS C)
@@ -128,6 +129,20 @@ if(WEFT_WITH_OPENSHMEM AND NOT WEFT_MPI_IS_MPICH)
         set(WEFT_HAS_OPENSHMEM TRUE)
         list(APPEND WEFT_DEPENDENCIES "${WEFT_openshmem_LIBRARY}")
     endif()
+endif()
+
+# Files, and packages that weftConfig.cmake finds again; no headers.
+set(WEFT_LINKED
+    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt ${hwloc_LINK_LIBRARIES}
+    ${CMAKE_DL_LIBS})
+foreach(name cholmod metis hdf5)
+    if(TARGET weft_${name})
+        get_target_property(files weft_${name} INTERFACE_LINK_LIBRARIES)
+        list(APPEND WEFT_LINKED ${files})
+    endif()
+endforeach()
+if(WEFT_HAS_OPENSHMEM)
+    list(APPEND WEFT_LINKED "${WEFT_openshmem_LIBRARY}")
 endif()
 
 foreach(part METIS HDF5 OPENSHMEM)

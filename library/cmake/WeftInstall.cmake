@@ -27,7 +27,16 @@ set(weft_pc_mpi_cflags)
 foreach(folder IN LISTS MPI_C_INCLUDE_DIRS)
     string(APPEND weft_pc_mpi_cflags " -I${folder}")
 endforeach()
-string(REPLACE ";" " " weft_pc_mpi_libs "${MPI_C_LIBRARIES}")
+set(weft_pc_libs ${MPI_C_LIBRARIES})
+if(NOT BUILD_SHARED_LIBS)
+    # The packages of WEFT_LINKED as files.
+    set(weft_pc_files ${WEFT_LINKED})
+    list(FILTER weft_pc_files EXCLUDE REGEX "::")
+    list(TRANSFORM weft_pc_files REPLACE "^([^/-].*)$" "-l\\1")
+    list(APPEND weft_pc_libs ${OpenMP_CXX_LIBRARIES} ${ZLIB_LIBRARIES} -lfmt ${weft_pc_files}
+        -lstdc++ -lm)
+endif()
+string(REPLACE ";" " " weft_pc_libs "${weft_pc_libs}")
 file(RELATIVE_PATH weft_prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${CMAKE_CURRENT_SOURCE_DIR}/library/cmake/weft.pc.in"
     "${CMAKE_CURRENT_BINARY_DIR}/weft.pc" @ONLY)
