@@ -1,9 +1,9 @@
 #include "spmv/formats/csr_reader.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -343,14 +343,8 @@ DistributedMatrix collective_read_csr(const Communicator& communicator, const Co
   const int rank = communicator.rank();
   RowOffsets offsets =
       collective_read_offsets(communicator, source, partition.begin(rank), partition.end(rank));
-  const auto attempt = [&](const auto& work) {
-    comm_thread::collective_attempt(communicator, [&] {
-      try {
-        work();
-      } catch (const std::bad_alloc&) {
-        source.fail("the matrix needs more memory than there is; use more ranks");
-      }
-    });
+  const auto attempt = [&](const std::function<void()>& work) {
+    collective_attempt_to_store(communicator, source, work);
   };
   std::optional<OnePass> one_pass;
   bool is_complete = false;

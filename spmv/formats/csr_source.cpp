@@ -1,6 +1,7 @@
 #include "spmv/formats/csr_source.h"
 
 #include <limits>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,6 +33,17 @@ void CsrSource::check_sizes(int rank_count) const {
   rows.check_size("rows");
   columns.check_size("columns");
   values.check_size("values");
+}
+
+void collective_attempt_to_store(const Communicator& communicator, const CsrSource& source,
+                                 const std::function<void()>& work) {
+  comm_thread::collective_attempt(communicator, [&] {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      source.fail("the matrix needs more memory than there is; use more ranks");
+    }
+  });
 }
 
 RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "comm_thread/mpi/communicator.h"
@@ -48,6 +49,11 @@ struct CsrSource {
   }
   [[noreturn]] void fail_of(std::int64_t number, const char* what) const;
 };
+
+/// Runs `work` on every rank. Throws comm_thread::InputError, the same on every rank, where it
+/// throws on one, or has no memory there. Collective.
+void collective_attempt_to_store(const comm_thread::Communicator& communicator,
+                                 const CsrSource& source, const std::function<void()>& work);
 
 /// Where the rows [begin, end) begin among their nonzeros: [end - begin + 1]. In the file
 /// `nonzeros_before` others come first.

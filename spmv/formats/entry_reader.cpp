@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -145,14 +145,8 @@ DistributedMatrix collective_read_entries(const Communicator& communicator, cons
   EntryShare share(communicator, source);
   RowPartition partition =
       collective_partition_entries(communicator, share, source.row_count, partition_by);
-  const auto attempt = [&](const auto& work) {
-    comm_thread::collective_attempt(communicator, [&] {
-      try {
-        work();
-      } catch (const std::bad_alloc&) {
-        source.fail("the matrix needs more memory than there is; use more ranks");
-      }
-    });
+  const auto attempt = [&](const std::function<void()>& work) {
+    collective_attempt_to_store(communicator, source, work);
   };
   std::optional<MatrixAssembly> assembly;
   attempt([&] { assembly.emplace(partition, communicator.rank()); });
