@@ -31,7 +31,7 @@ spmv::GridPartition partition_of(const spmv::SparseOperator& op, const spmv::Gri
   return {grid, op.communicator().size()};
 }
 
-/// With what a model chooses.
+/// `options` with the grids gathered where the model says so. Collective.
 Cycle::Options collective_options(const spmv::SparseOperator& op, const spmv::GridStencil& stencil,
                                   const Cycle::Options& options) {
   return collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,

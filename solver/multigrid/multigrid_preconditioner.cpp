@@ -10,7 +10,7 @@
 namespace weft::solver {
 namespace {
 
-/// With what a model chooses.
+/// `options` with the grids gathered where the model says so. Collective.
 Cycle::Options collective_options(const spmv::GridOperator& op, const spmv::GridStencil& stencil,
                                   const Cycle::Options& options) {
   return collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,

@@ -95,7 +95,7 @@ class UpPass {
   UpPass(const GridLevel& fine, const Smoother& smoother,
          const LevelCouplings<Value>* couplings = nullptr);
 
-  /// Where x goes: to an array of single precision; or to `values`; or, with a direction d, there
+  /// Where x goes: to an array of Value; or to `values`; or, with a direction d, there
   /// in a step of a semi-iteration: d = old·d + fresh·x, values += d.
   struct Sink {
     GridArray<Value>* array = nullptr;
