@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -223,9 +222,8 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
 }
 
 void introduce(int rank) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  weft::tools::tell_launcher(fmt::format("rank {} {} {}", rank, getpid(), host.data()));
+  weft::tools::tell_launcher(
+      fmt::format("rank {} {} {}", rank, getpid(), weft::tools::host_name()));
 }
 
 /// Rank 0 tells the exit code when all ranks have one: the proof that none was lost before.

@@ -15,6 +15,16 @@ _header_source = rule(
     attrs = {"header": attr.label(allow_single_file = True, mandatory = True)},
 )
 
+def _one_source_impl(ctx):
+    source = ctx.actions.declare_file(ctx.label.name + ".cpp")
+    ctx.actions.write(source, "".join(["#include \"{}\"\n".format(file.short_path) for file in ctx.files.sources]))
+    return [DefaultInfo(files = depset([source]))]
+
+_one_source = rule(
+    implementation = _one_source_impl,
+    attrs = {"sources": attr.label_list(allow_files = True, mandatory = True)},
+)
+
 def _precompiled_header_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
     features = cc_common.configure_features(ctx = ctx, cc_toolchain = toolchain)
@@ -162,6 +172,39 @@ def weft_cc_library(name, srcs = None, hdrs = None, parts = [], public = False, 
             visibility = ["//visibility:private"],
             deps = [name],
         )
+
+def weft_room(deps):
+    """All of a folder as one library of the folder's name, which the rooms above may use.
+
+    Its sources compile as one, because most of their time goes into templates of the same headers.
+
+    Args:
+      deps: of all its sources and headers.
+    """
+    name = native.package_name().split("/")[-1]
+    sources = native.glob(["*.cpp"])
+    _one_source(
+        name = name + "_source",
+        sources = sources,
+        visibility = ["//visibility:private"],
+    )
+    cc_library(
+        name = name,
+        srcs = [name + "_source"],
+        hdrs = native.glob(["*.h"]),
+        textual_hdrs = sources,
+        linkstatic = True,
+        # A local name may be that of another source, and GCC takes their types to be of a header.
+        copts = ["-Wno-shadow", "-Wno-subobject-linkage"] + select({
+            _SANITIZER: _early("json"),
+            "//conditions:default": [],
+        }),
+        deps = deps + select({
+            _SANITIZER: ["//tools/build_defs:json"],
+            "//conditions:default": [],
+        }),
+        visibility = rooms_above(native.package_name()) + ["//tests:__subpackages__"],
+    )
 
 def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", copts = None, **kwargs):
     """A serial Catch2 test; `copts` where it takes long and is to be optimized in every way."""

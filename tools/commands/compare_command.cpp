@@ -137,7 +137,7 @@ void print_configuration(const Json& configuration) {
   }
 }
 
-void print_summary(const Json& report, bool bits_are_equal) {
+void print_compare_summary(const Json& report, bool bits_are_equal) {
   fmt::print("run          {}\n", ranks_and_threads(report));
   for (const Json& configuration : report["configurations"]) print_configuration(configuration);
   fmt::print("\n{}\n", bits_are_equal ? "All modes gave the same bits."
@@ -167,7 +167,8 @@ int compare(const comm_thread::MpiSession& session, const CompareOptions& option
   report["seconds"] = {{"total", watch.seconds()}};
   report["configurations"] = std::move(configurations);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report, bits_are_equal);
+  if (job.is_root() && !report_file.is_standard_output())
+    print_compare_summary(report, bits_are_equal);
   return bits_are_equal ? 0 : exit_code_bits_differ;
 }
 

@@ -21,7 +21,7 @@
 namespace weft::tools {
 namespace {
 
-void print_summary(const Json& report, const JacobiOptions& options) {
+void print_jacobi_summary(const Json& report, const JacobiOptions& options) {
   const Json& problem = report["problem"];
   const Json& run = report["jacobi"];
   const auto text = [](const Json& value) { return value.get<std::string>(); };
@@ -73,7 +73,7 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
-    print_summary(report, options);
+    print_jacobi_summary(report, options);
     if (checkpoints.get()) print_checkpoints(report["checkpoints"], run.report.seconds);
     print_trace(report);
   }

@@ -276,7 +276,7 @@ void print_table(const Json& rows) {
   }
 }
 
-void print_summary(const Json& report) {
+void print_progress_summary(const Json& report) {
   fmt::print("run          {}, {}\n", ranks_and_threads(report),
              report["environment"]["mpi"].get<std::string>());
   print_threads(report["placement"]["ranks"]);
@@ -323,7 +323,7 @@ int measure(const comm_thread::MpiSession& session, const ProgressOptions& optio
   report["not_measured"] = reasons_not_measured(job, options, results);
   report["verdict"] = comm_thread::progress_verdict(results);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_progress_summary(report);
   return measurement.contents_are_correct() ? 0 : exit_code_wrong_contents;
 }
 

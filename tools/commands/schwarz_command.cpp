@@ -21,7 +21,7 @@
 namespace weft::tools {
 namespace {
 
-void print_summary(const Json& report, const SchwarzOptions& options) {
+void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
   const Json& problem = report["problem"];
   const Json& run = report["schwarz"];
   const std::string cut = run["decomposition"].get<std::string>();
@@ -67,7 +67,7 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
-    print_summary(report, options);
+    print_schwarz_summary(report, options);
     if (checkpoints.get()) print_checkpoints(report["checkpoints"], run.report.seconds);
     print_trace(report);
   }

@@ -31,7 +31,7 @@ struct SimulateOptions : SystemOptions {
   bool advises = false;
 };
 
-void print_summary(const Json& report) {
+void print_simulate_summary(const Json& report) {
   const Json& simulation = report["simulation"];
   fmt::print("problem      diffusion, {}^3 points a rank, of which {}^3 are real\n",
              simulation["points"].get<int>(), simulation["real_points"].get<int>());
@@ -171,7 +171,7 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
                                 {"detector", options.detector},
                                 {"tolerance", jacobi.tolerance},
                                 {"runs", std::move(runs)}},
-                               print_summary);
+                               print_simulate_summary);
   return 0;
 }
 

@@ -17,7 +17,7 @@
 namespace weft::tools {
 namespace {
 
-struct Options : SystemOptions {
+struct SimulateKrylovOptions : SystemOptions {
   MachineOptions machine;
   solver::KrylovSimulationOptions krylov;
   std::vector<std::string> methods;
@@ -25,7 +25,7 @@ struct Options : SystemOptions {
   int seed_count = 1;
 };
 
-void print_summary(const Json& report) {
+void print_simulate_krylov_summary(const Json& report) {
   const Json& simulation = report["simulation"];
   fmt::print("problem      7-point Laplacian, {}^3 points a rank, of which {}^3 are real\n",
              simulation["points"].get<int>(), simulation["real_points"].get<int>());
@@ -45,7 +45,7 @@ void print_summary(const Json& report) {
   }
 }
 
-int simulate(const comm_thread::MpiSession& session, const Options& options,
+int simulate(const comm_thread::MpiSession& session, const SimulateKrylovOptions& options,
              const std::string& command) {
   const perfmodel::Stopwatch watch;
   solver::KrylovSimulationOptions krylov = options.krylov;
@@ -70,13 +70,13 @@ int simulate(const comm_thread::MpiSession& session, const Options& options,
                                 {"real_points", krylov.real_points},
                                 {"tolerance", krylov.tolerance},
                                 {"runs", std::move(runs)}},
-                               print_summary);
+                               print_simulate_krylov_summary);
   return 0;
 }
 
 void add_command(CLI::App& simulate_app, const std::string& name, const std::string& help,
                  const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateKrylovOptions>();
   solver::KrylovSimulationOptions& krylov = options->krylov;
   CLI::App& command = *simulate_app.add_subcommand(name, help);
   add_count(command, "--simulated-ranks", krylov.rank_count, 1, 1 << 20,

@@ -17,7 +17,7 @@
 namespace weft::tools {
 namespace {
 
-struct Options : SystemOptions {
+struct SimulateSchwarzOptions : SystemOptions {
   MachineOptions machine{.machine = "cori-haswell"};
   solver::SchwarzSimulationOptions schwarz;
   std::vector<std::string> variants{"sync", "async"};
@@ -25,7 +25,7 @@ struct Options : SystemOptions {
   int seed_count = 1;
 };
 
-void print_summary(const Json& report) {
+void print_simulate_schwarz_summary(const Json& report) {
   const Json& simulation = report["simulation"];
   fmt::print("problem      2-D Poisson, {0}x{0} tiles of {1}^2 points, of which {2}^2 are real\n",
              simulation["subdomains"].get<int>(), simulation["points"].get<int>(),
@@ -48,7 +48,7 @@ void print_summary(const Json& report) {
   }
 }
 
-int simulate(const comm_thread::MpiSession& session, const Options& options) {
+int simulate(const comm_thread::MpiSession& session, const SimulateSchwarzOptions& options) {
   const perfmodel::Stopwatch watch;
   solver::SchwarzSimulationOptions schwarz = options.schwarz;
   schwarz.machine = options.machine.parsed();
@@ -76,7 +76,7 @@ int simulate(const comm_thread::MpiSession& session, const Options& options) {
                                 {"detector", options.detector},
                                 {"tolerance", schwarz.tolerance},
                                 {"runs", std::move(runs)}},
-                               print_summary);
+                               print_simulate_schwarz_summary);
   return 0;
 }
 
@@ -84,7 +84,7 @@ int simulate(const comm_thread::MpiSession& session, const Options& options) {
 
 void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession& session,
                           int& exit_code) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateSchwarzOptions>();
   solver::SchwarzSimulationOptions& schwarz = options->schwarz;
   CLI::App& command =
       *simulate_app.add_subcommand("schwarz", "optimized Schwarz on a square, one tile a rank");

@@ -88,7 +88,7 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
   return report;
 }
 
-void print_summary(const Json& report) {
+void print_spmv_summary(const Json& report) {
   const Json& performance = report["performance"];
   fmt::print("problem      {}: {} rows, {} nonzeros\n",
              report["problem"]["name"].get<std::string>(),
@@ -145,7 +145,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
-    print_summary(report);
+    print_spmv_summary(report);
     print_trace(report);
   }
   return race.bits_are_equal() ? 0 : exit_code_bits_differ;

@@ -51,7 +51,7 @@ Json machine_report(const comm_thread::Topology& topology) {
           {"is_this_machine", topology.is_this_machine()}};
 }
 
-void print_summary(const Json& report) {
+void print_topology_summary(const Json& report) {
   const Json& machine = report["machine"];
   fmt::print("machine      {}\n", machine["cpu"].get<std::string>());
   fmt::print("             packages {}, NUMA domains {}, cores {}, hardware threads {}\n\n",
@@ -92,7 +92,7 @@ int show(const comm_thread::MpiSession& session, const SystemOptions& options) {
   report["machine"] = machine_report(job.topology());
   report["audit"] = audit;
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_summary(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_topology_summary(report);
   return 0;
 }
 

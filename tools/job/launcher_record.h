@@ -18,6 +18,9 @@ void tell_launcher(const std::string& record);
 /// The same where it does not block, and nothing where the pipe is full. Thread: any.
 void tell_launcher_if_possible(const std::string& record);
 
+/// The name of this host, as in its records. Thread: any.
+std::string host_name();
+
 /// True if there is a launcher that asks for records.
 bool has_launcher();
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -38,12 +37,6 @@ constexpr double seconds_of_same_wait = 0.5;
 /// Seconds that this process has run, as its pulse counts them.
 std::atomic<std::int64_t> beat_count{0};
 double beat_seconds = 1;
-
-std::string host_name() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
 
 [[noreturn]] void give_up(int rank, const std::string& awaited, double seconds) {
   alarm(seconds_to_abort);

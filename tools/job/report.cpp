@@ -1,7 +1,6 @@
 #include "tools/job/report.h"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/files/temporary_file.h"
 #include "tools/build_defs/commit.h"
+#include "tools/job/launcher_record.h"
 #include "tools/job/node_memory.h"
 
 namespace weft::tools {
@@ -24,12 +24,6 @@ namespace {
 
 /// Of reports; another one when a field changes its meaning or goes away.
 constexpr int schema_version = 1;
-
-std::string host_name() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
 
 std::string compiler() {
 #if defined(__clang__)

@@ -11,13 +11,12 @@
 namespace weft::tools {
 
 using solver::amg::HierarchyReport;
-using solver::amg::LevelReport;
 
 namespace {
 
 /// What a level exchanges in a cycle, and how much of it was hidden.
 Json collective_halo_report(const Job& job, comm_thread::CommThread& comm_thread,
-                            const LevelReport& level, double cycles) {
+                            const solver::amg::LevelReport& level, double cycles) {
   double alone = 0;
   for (const solver::amg::ExchangeReport& exchange : level.exchanges)
     alone += exchange.count * collective_measure_exchange(job, comm_thread, exchange.halo);
@@ -36,7 +35,7 @@ Json collective_amg_report(const Job& job, comm_thread::CommThread& comm_thread,
   const auto cycles = static_cast<double>(std::max<std::int64_t>(hierarchy.cycles, 1));
   Json levels = Json::array();
   double bytes = 0;
-  for (const LevelReport& level : hierarchy.levels) {
+  for (const solver::amg::LevelReport& level : hierarchy.levels) {
     const auto allocated = static_cast<double>(level.allocated_bytes);
     Json one = {{"rows", level.rows},
                 {"nonzeros", level.nonzeros},

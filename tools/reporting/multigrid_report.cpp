@@ -13,7 +13,6 @@ namespace weft::tools {
 namespace {
 
 using solver::CycleReport;
-using solver::LevelReport;
 using solver::PassReport;
 
 /// `cycles`: over which times are averaged; `points`: of the grid.
@@ -93,7 +92,7 @@ Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& 
   const auto cycles = static_cast<double>(std::max<std::int64_t>(report.cycles, 1));
   Json levels = Json::array();
   double finest_points = 0;
-  for (const LevelReport& level : report.levels) {
+  for (const solver::LevelReport& level : report.levels) {
     const auto points = static_cast<double>(level.size[0] * level.size[1] * level.size[2]);
     finest_points = std::max(finest_points, points);
     Json one = {{"grid", level.size},

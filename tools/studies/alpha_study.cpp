@@ -26,12 +26,12 @@ namespace {
 /// Default values to try, as multiples of the theoretical one.
 constexpr std::array tried{0.25, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0, 2.8, 4.0};
 
-struct StudyOptions : SchwarzOptions {
+struct AlphaStudyOptions : SchwarzOptions {
   std::vector<double> values;
   int repetitions = 1;
 };
 
-void check(const StudyOptions& options) {
+void check(const AlphaStudyOptions& options) {
   options.check();
   for (const double value : options.values)
     if (!(value > 0) || std::isinf(value))
@@ -44,14 +44,14 @@ void check(const StudyOptions& options) {
         "--values");
 }
 
-std::vector<double> values_of(const StudyOptions& options, double by_theory) {
+std::vector<double> values_of(const AlphaStudyOptions& options, double by_theory) {
   if (!options.values.empty()) return options.values;
   std::vector<double> values;
   for (const double part : tried) values.push_back(part * by_theory);
   return values;
 }
 
-void print_study(const Json& report) {
+void print_alpha_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("problem      {}: {} rows\n", report["problem"]["name"].get<std::string>(),
              report["problem"]["rows"].get<std::int64_t>());
@@ -73,7 +73,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study_alpha(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study_alpha(const comm_thread::MpiSession& session, const AlphaStudyOptions& options) {
   const perfmodel::Stopwatch watch;
   check(options);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
@@ -107,14 +107,14 @@ int study_alpha(const comm_thread::MpiSession& session, const StudyOptions& opti
     study["by_theory"] = "inf";
   study["runs"] = std::move(runs);
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_alpha_study(report);
   return 0;
 }
 
 }  // namespace
 
 void add_alpha_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<AlphaStudyOptions>();
   CLI::App& command = *study.add_subcommand(
       "alpha", "the condition between the subdomains of weft schwarz (ALPHA)");
   add_schwarz_options(command, *options);

@@ -32,7 +32,7 @@
 namespace weft::tools {
 namespace {
 
-struct StudyOptions : SolveStudyOptions {
+struct AmgStudyOptions : SolveStudyOptions {
   std::vector<std::string> cycles{"V", "W", "K", "additive"};
   std::vector<int> degrees{2};
   std::vector<double> strengths{0.25};
@@ -53,7 +53,7 @@ struct StudyOptions : SolveStudyOptions {
 };
 
 /// What one entrant differs by.
-struct Variant {
+struct AmgVariant {
   std::string cycle;
   int degree;
   double strength;
@@ -61,8 +61,8 @@ struct Variant {
 };
 
 /// Every combination; the additive cycle has one smoother only.
-std::vector<Variant> variants(const StudyOptions& options) {
-  std::vector<Variant> all;
+std::vector<AmgVariant> variants(const AmgStudyOptions& options) {
+  std::vector<AmgVariant> all;
   for (const std::string& cycle : options.cycles)
     for (const int degree : options.degrees)
       for (const double strength : options.strengths)
@@ -73,11 +73,11 @@ std::vector<Variant> variants(const StudyOptions& options) {
 }
 
 /// Conjugate gradients with one variant, flexible ones with the K-cycle.
-class Entrant {
+class AmgEntrant {
  public:
   /// Collective. Throws comm_thread::InputError.
-  Entrant(const Job& job, SolveSystem& system, const StudyOptions& options,
-          const spmv::Problem& problem, const Variant& variant)
+  AmgEntrant(const Job& job, SolveSystem& system, const AmgStudyOptions& options,
+             const spmv::Problem& problem, const AmgVariant& variant)
       : variant_(variant) {
     library::SolveSettings settings;
     settings.order = options.order;
@@ -141,7 +141,7 @@ class Entrant {
  private:
   static constexpr std::int64_t most_iterations = 1000;
 
-  Variant variant_;
+  AmgVariant variant_;
   library::MadePreconditioner made_;
   solver::amg::AmgPreconditioner* amg_ = nullptr;
   std::unique_ptr<solver::KrylovMethod> method_;
@@ -151,12 +151,12 @@ class Entrant {
 };
 
 /// One problem.
-Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
+Json collective_study(Job& job, const AmgStudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem,
                      library::choose_right_hand_side(options.right_hand_side, problem), false);
-  std::vector<std::unique_ptr<Entrant>> entrants;
-  for (const Variant& variant : variants(options))
-    entrants.push_back(std::make_unique<Entrant>(job, system, options, problem, variant));
+  std::vector<std::unique_ptr<AmgEntrant>> entrants;
+  for (const AmgVariant& variant : variants(options))
+    entrants.push_back(std::make_unique<AmgEntrant>(job, system, options, problem, variant));
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
           {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
@@ -169,7 +169,7 @@ std::string messages_of(const Json& levels) {
   return fmt::format("{}", fmt::join(counts, " "));
 }
 
-void print_study(const Json& report) {
+void print_amg_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("run          {}, tolerance {:g}, medians of {} runs\n", ranks_and_threads(report),
              study["tolerance"].get<double>(), study["repetitions"].get<int>());
@@ -193,7 +193,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study(const comm_thread::MpiSession& session, const AmgStudyOptions& options) {
   options.check();
   return collective_study_problems(
       session, options,
@@ -203,14 +203,14 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
            },
        .facts = {{"parameter", "amg"}, {"tolerance", options.tolerance}},
        .run = {{"method", "cg"}},
-       .print = print_study});
+       .print = print_amg_study});
 }
 
 }  // namespace
 
 void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& session,
                    int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<AmgStudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
   add_solve_study_options(command, *options, "one or more problems");

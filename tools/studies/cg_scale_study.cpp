@@ -28,7 +28,7 @@ constexpr int published_grid = 800;
 /// most.
 constexpr double fitted_product_passes = 1.7;
 
-struct StudyOptions : SystemOptions {
+struct CgScaleStudyOptions : SystemOptions {
   std::vector<std::string> machines{"odin", "odin-gigabit"};
   std::vector<int> nodes{8, 16, 32, 64, 96};
   solver::KrylovSimulationOptions krylov;
@@ -51,7 +51,7 @@ Json run_at(solver::KrylovSimulationOptions krylov, int nodes) {
           {"gain", blocking / overlapped - 1}};
 }
 
-void print_study(const Json& report) {
+void print_cg_scale_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("problem      7-point Laplacian, {}^3 points in all, conjugate gradients\n",
              published_grid);
@@ -74,7 +74,7 @@ void print_study(const Json& report) {
              study["published"]["source"].get<std::string>());
 }
 
-int study_scale(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study_scale(const comm_thread::MpiSession& session, const CgScaleStudyOptions& options) {
   const perfmodel::Stopwatch watch;
   std::vector<solver::Machine> machines;
   for (const std::string& name : options.machines)
@@ -102,14 +102,14 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
                       {{"largest_gain", published_largest_gain},
                        {"source", "Hoefler et al. 2006, abstract; 128 nodes, 800^3 points"}}}};
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_cg_scale_study(report);
   return 0;
 }
 
 }  // namespace
 
 void add_cg_scale_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<CgScaleStudyOptions>();
   CLI::App& command = *study.add_subcommand(
       "scale-cg", "simulated strong scaling of conjugate gradients, beside a published gain");
   command.add_option("--machines", options->machines, "presets, as --machine of weft simulate")

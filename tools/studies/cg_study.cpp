@@ -30,8 +30,8 @@ namespace {
 
 using perfmodel::Phase;
 
-struct StudyOptions : ProblemStudyOptions {
-  StudyOptions() { repetitions = 5; }
+struct CgStudyOptions : ProblemStudyOptions {
+  CgStudyOptions() { repetitions = 5; }
   std::vector<std::string> modes = spmv::mode_names();
   std::vector<std::string> methods{"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"};
   std::string operator_kind = "stencil";
@@ -42,11 +42,11 @@ struct StudyOptions : ProblemStudyOptions {
 };
 
 /// One variant in one mode.
-class Entrant {
+class CgEntrant {
  public:
   /// Collective.
-  Entrant(SolveSystem& system, const std::string& method, const std::string& mode,
-          std::int64_t iterations)
+  CgEntrant(SolveSystem& system, const std::string& method, const std::string& mode,
+            std::int64_t iterations)
       : method_(*solver::find_krylov_method(method)),
         mode_(mode),
         solver_(method_.collective_make(system.op(),
@@ -93,7 +93,7 @@ class Entrant {
 };
 
 /// One problem. A variant's vectors are there only while its modes run: all at once might not fit.
-Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
+Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Problem& problem) {
   SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
                      options.is_matrix_free());
   if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
@@ -108,9 +108,9 @@ Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem
   UnfusedCg unfused(job, system.op());
   Json runs = Json::array();
   for (const std::string& method : options.methods) {
-    std::vector<std::unique_ptr<Entrant>> entrants;
+    std::vector<std::unique_ptr<CgEntrant>> entrants;
     for (const std::string& mode : options.modes)
-      entrants.push_back(std::make_unique<Entrant>(system, method, mode, options.iterations));
+      entrants.push_back(std::make_unique<CgEntrant>(system, method, mode, options.iterations));
     for (int i = -1; i < options.repetitions; ++i) {
       const double seconds =
           unfused.collective_seconds_per_iteration(system.b(), options.iterations);
@@ -130,7 +130,7 @@ Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem
           {"runs", std::move(runs)}};
 }
 
-void print_study(const Json& report) {
+void print_cg_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("run          {}, medians of {} runs of {} iterations\n", ranks_and_threads(report),
              study["repetitions"].get<int>(), study["iterations"].get<std::int64_t>());
@@ -155,7 +155,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study(const comm_thread::MpiSession& session, const CgStudyOptions& options) {
   return collective_study_problems(
       session, options,
       {.collective_study =
@@ -165,13 +165,13 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
        .facts = {{"parameter", "cg"}, {"iterations", options.iterations}},
        .run = {{"method", fmt::format("{}", fmt::join(options.methods, ","))},
                {"mode", fmt::format("{}", fmt::join(options.modes, ","))}},
-       .print = print_study});
+       .print = print_cg_study});
 }
 
 }  // namespace
 
 void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<CgStudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "cg", "compare the variants of conjugate gradients in every mode");
   command.add_option("problems", options->problems, "one or more, named as in weft solve")

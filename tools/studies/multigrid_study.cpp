@@ -35,7 +35,7 @@
 namespace weft::tools {
 namespace {
 
-struct StudyOptions : SolveStudyOptions {
+struct MultigridStudyOptions : SolveStudyOptions {
   std::vector<std::string> methods{"multigrid", "cg"};
   std::vector<int> steps{1, 2, 3, 4};
   std::vector<std::string> cycles{"v"};
@@ -69,7 +69,7 @@ struct History {
 };
 
 /// What a run differs by from the others.
-struct Variant {
+struct MultigridVariant {
   std::string method;
   int steps = 0;
   std::string cycle;
@@ -79,11 +79,11 @@ struct Variant {
 };
 
 /// One variant.
-class Entrant {
+class MultigridEntrant {
  public:
   /// Collective. Throws comm_thread::InputError.
-  Entrant(SolveSystem& system, const StudyOptions& options, const spmv::Problem& problem,
-          const Variant& variant)
+  MultigridEntrant(SolveSystem& system, const MultigridStudyOptions& options,
+                   const spmv::Problem& problem, const MultigridVariant& variant)
       : variant_(variant) {
     library::SolveSettings settings;
     settings.operator_kind = "stencil";
@@ -150,7 +150,7 @@ class Entrant {
  private:
   static constexpr std::int64_t most_cycles = 200;
 
-  Variant variant_;
+  MultigridVariant variant_;
   std::unique_ptr<solver::Preconditioner> cycle_;
   std::unique_ptr<solver::KrylovMethod> solver_;
   std::unique_ptr<MultigridGrids> grids_;
@@ -160,10 +160,10 @@ class Entrant {
   solver::SolveReport last_;
 };
 
-std::vector<Variant> variants(const StudyOptions& options) {
+std::vector<MultigridVariant> variants(const MultigridStudyOptions& options) {
   const std::vector<std::string> gathers =
       options.gathers.empty() ? std::vector<std::string>{""} : options.gathers;
-  std::vector<Variant> all;
+  std::vector<MultigridVariant> all;
   for (const std::string& method : options.methods)
     for (const int steps : options.steps)
       for (const std::string& cycle : options.cycles)
@@ -175,12 +175,13 @@ std::vector<Variant> variants(const StudyOptions& options) {
 }
 
 /// One problem.
-Json collective_study(Job& job, const StudyOptions& options, const spmv::Problem& problem) {
+Json collective_study(Job& job, const MultigridStudyOptions& options,
+                      const spmv::Problem& problem) {
   SolveSystem system(job, options, problem,
                      library::choose_right_hand_side(options.right_hand_side, problem), true);
-  std::vector<std::unique_ptr<Entrant>> entrants;
-  for (const Variant& variant : variants(options))
-    entrants.push_back(std::make_unique<Entrant>(system, options, problem, variant));
+  std::vector<std::unique_ptr<MultigridEntrant>> entrants;
+  for (const MultigridVariant& variant : variants(options))
+    entrants.push_back(std::make_unique<MultigridEntrant>(system, options, problem, variant));
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
           {"operator", system.format_name()},
@@ -197,7 +198,7 @@ double milliseconds_of(const Json& levels, std::size_t index, bool and_coarser) 
   return 1e3 * seconds;
 }
 
-void print_study(const Json& report) {
+void print_multigrid_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("run          {}, tolerance {:g}, medians of {} runs\n", ranks_and_threads(report),
              study["tolerance"].get<double>(), study["repetitions"].get<int>());
@@ -227,7 +228,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study(const comm_thread::MpiSession& session, const MultigridStudyOptions& options) {
   options.check();
   return collective_study_problems(
       session, options,
@@ -238,14 +239,14 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options) {
        .facts = {{"parameter", "multigrid"}, {"tolerance", options.tolerance}},
        .run = {{"method", fmt::format("{}", fmt::join(options.methods, ","))},
                {"mode", fmt::format("{}", fmt::join(options.modes, ","))}},
-       .print = print_study});
+       .print = print_multigrid_study});
 }
 
 }  // namespace
 
 void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession& session,
                          int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<MultigridStudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "multigrid",
       "compare steps, cycles, precisions, modes and gathering of multigrid, by itself and in CG");

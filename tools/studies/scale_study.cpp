@@ -48,7 +48,7 @@ const Published* published_row(int ranks, SimulatedVariant variant) {
   return nullptr;
 }
 
-struct StudyOptions : SystemOptions {
+struct ScaleStudyOptions : SystemOptions {
   MachineOptions machine;
   std::vector<int> ranks{32, 512};
   solver::JacobiSimulationOptions jacobi;
@@ -75,7 +75,7 @@ Json compared(const Json& run, const Json& sync) {
   return result;
 }
 
-void print_study(const Json& report) {
+void print_scale_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
              study["machine"]["source"].get<std::string>());
@@ -104,7 +104,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study_scale(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study_scale(const comm_thread::MpiSession& session, const ScaleStudyOptions& options) {
   const perfmodel::Stopwatch watch;
   solver::JacobiSimulationOptions jacobi = options.jacobi;
   jacobi.machine = options.machine.parsed();
@@ -135,14 +135,14 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
                      {"real_points", jacobi.real_points},
                      {"runs", std::move(runs)}};
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_scale_study(report);
   return 0;
 }
 
 }  // namespace
 
 void add_scale_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<ScaleStudyOptions>();
   CLI::App& command = *study.add_subcommand(
       "scale", "simulated weak scaling of Jacobi sweeps, beside published values");
   command

@@ -20,7 +20,7 @@ namespace weft::tools {
 namespace {
 
 /// A column of Yamazaki et al. 2019, table 3.
-struct Published {
+struct PublishedSchwarz {
   const char* table;
   int tiles_per_side;
   int points;
@@ -35,20 +35,21 @@ struct Published {
   double sync_seconds() const { return (wait_seconds + waitall_seconds) / 2; }
 };
 
-constexpr std::array<Published, 12> table_3{{{"3a", 12, 64, 0.616, 0.646, 0.586, 105, 154, 229},
-                                             {"3a", 18, 64, 0.738, 0.670, 0.611, 161, 138, 228},
-                                             {"3a", 24, 64, 0.800, 0.990, 0.741, 196, 206, 278},
-                                             {"3a", 30, 64, 0.982, 1.120, 0.883, 249, 273, 331},
-                                             {"3a", 36, 64, 1.13, 1.10, 1.06, 274, 294, 371},
-                                             {"3a", 42, 64, 1.28, 1.51, 1.28, 284, 345, 449},
-                                             {"3b", 12, 120, 1.75, 1.82, 1.89, 126, 127, 169},
-                                             {"3b", 18, 80, 0.994, 0.879, 0.992, 166, 176, 229},
-                                             {"3b", 24, 60, 1.150, 0.851, 0.669, 193, 155, 275},
-                                             {"3b", 30, 48, 0.631, 0.992, 0.543, 203, 280, 366},
-                                             {"3b", 36, 40, 0.512, 0.477, 0.505, 213, 338, 462},
-                                             {"3b", 48, 30, 0.463, 0.647, 0.413, 273, 414, 635}}};
+constexpr std::array<PublishedSchwarz, 12> table_3{
+    {{"3a", 12, 64, 0.616, 0.646, 0.586, 105, 154, 229},
+     {"3a", 18, 64, 0.738, 0.670, 0.611, 161, 138, 228},
+     {"3a", 24, 64, 0.800, 0.990, 0.741, 196, 206, 278},
+     {"3a", 30, 64, 0.982, 1.120, 0.883, 249, 273, 331},
+     {"3a", 36, 64, 1.13, 1.10, 1.06, 274, 294, 371},
+     {"3a", 42, 64, 1.28, 1.51, 1.28, 284, 345, 449},
+     {"3b", 12, 120, 1.75, 1.82, 1.89, 126, 127, 169},
+     {"3b", 18, 80, 0.994, 0.879, 0.992, 166, 176, 229},
+     {"3b", 24, 60, 1.150, 0.851, 0.669, 193, 155, 275},
+     {"3b", 30, 48, 0.631, 0.992, 0.543, 203, 280, 366},
+     {"3b", 36, 40, 0.512, 0.477, 0.505, 213, 338, 462},
+     {"3b", 48, 30, 0.463, 0.647, 0.413, 273, 414, 635}}};
 
-struct StudyOptions : SystemOptions {
+struct SchwarzScaleStudyOptions : SystemOptions {
   MachineOptions machine{.machine = "cori-haswell"};
   std::vector<int> sides{12, 18, 24};
   solver::SchwarzSimulationOptions schwarz;
@@ -61,7 +62,7 @@ Json run_of(solver::SchwarzSimulationOptions schwarz, solver::SimulatedVariant v
   return simulation_report(schwarz, result, watch.seconds());
 }
 
-Json compared(solver::SchwarzSimulationOptions schwarz, const Published& column) {
+Json compared(solver::SchwarzSimulationOptions schwarz, const PublishedSchwarz& column) {
   schwarz.tiles_per_side = column.tiles_per_side;
   schwarz.rank_count = column.tiles_per_side * column.tiles_per_side;
   schwarz.points = column.points;
@@ -90,7 +91,7 @@ Json compared(solver::SchwarzSimulationOptions schwarz, const Published& column)
             {"simulated_to_published", ratio / published}}}};
 }
 
-void print_study(const Json& report) {
+void print_schwarz_scale_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
              study["machine"]["source"].get<std::string>());
@@ -125,7 +126,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study_scale(const comm_thread::MpiSession& session, const StudyOptions& options) {
+int study_scale(const comm_thread::MpiSession& session, const SchwarzScaleStudyOptions& options) {
   const perfmodel::Stopwatch watch;
   solver::SchwarzSimulationOptions schwarz = options.schwarz;
   schwarz.machine = options.machine.parsed();
@@ -133,7 +134,7 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
   collective_expect_one_rank(job, "study scale-schwarz");
   const ReportFile report_file(job, options.json_path);
   Json runs = Json::array();
-  for (const Published& column : table_3)
+  for (const PublishedSchwarz& column : table_3)
     if (std::ranges::find(options.sides, column.tiles_per_side) != options.sides.end())
       runs.push_back(compared(schwarz, column));
   Json report = collective_start_report(job, "study");
@@ -144,7 +145,7 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
                      {"real_points", schwarz.real_points},
                      {"runs", std::move(runs)}};
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_schwarz_scale_study(report);
   return 0;
 }
 
@@ -152,7 +153,7 @@ int study_scale(const comm_thread::MpiSession& session, const StudyOptions& opti
 
 void add_schwarz_scale_study(CLI::App& study, const comm_thread::MpiSession& session,
                              int& exit_code) {
-  const auto options = std::make_shared<StudyOptions>();
+  const auto options = std::make_shared<SchwarzScaleStudyOptions>();
   CLI::App& command = *study.add_subcommand(
       "scale-schwarz", "simulated scaling of optimized Schwarz, beside published values");
   command

@@ -36,7 +36,7 @@ struct Parameter {
   std::function<void(JacobiOptions&, int)> set;
 };
 
-struct StudyOptions : JacobiOptions {
+struct JacobiStudyOptions : JacobiOptions {
   std::vector<int> values;
   int repetitions = 3;
 };
@@ -54,7 +54,7 @@ const std::vector<Parameter>& parameters() {
   return known;
 }
 
-void check(const StudyOptions& options, const Parameter& parameter) {
+void check(const JacobiStudyOptions& options, const Parameter& parameter) {
   options.check();
   if (options.is_threaded())
     throw comm_thread::InputError(
@@ -71,7 +71,7 @@ void check(const StudyOptions& options, const Parameter& parameter) {
           fmt::format("--values: found {}; expected numbers from 1 to {}", value, most));
 }
 
-void print_study(const Json& report) {
+void print_jacobi_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("problem      {}: {} rows\n", report["problem"]["name"].get<std::string>(),
              report["problem"]["rows"].get<std::int64_t>());
@@ -92,7 +92,7 @@ void print_study(const Json& report) {
   }
 }
 
-int study(const comm_thread::MpiSession& session, const StudyOptions& options,
+int study(const comm_thread::MpiSession& session, const JacobiStudyOptions& options,
           const Parameter& parameter) {
   const perfmodel::Stopwatch watch;
   check(options, parameter);
@@ -104,7 +104,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
   Json runs = Json::array();
   for (const int value : values) {
-    StudyOptions changed = options;
+    JacobiStudyOptions changed = options;
     if (changed.halo_period.empty()) changed.halo_period = "1";  // the same in all runs
     parameter.set(changed, value);
     Json run = {{"value", value}};
@@ -124,7 +124,7 @@ int study(const comm_thread::MpiSession& session, const StudyOptions& options,
                      {"repetitions", options.repetitions},
                      {"runs", std::move(runs)}};
   report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_study(report);
+  if (job.is_root() && !report_file.is_standard_output()) print_jacobi_study(report);
   return 0;
 }
 
@@ -153,7 +153,7 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
   add_cg_scale_study(command, session, exit_code);
   add_schwarz_scale_study(command, session, exit_code);
   for (const Parameter& parameter : parameters()) {
-    const auto options = std::make_shared<StudyOptions>();
+    const auto options = std::make_shared<JacobiStudyOptions>();
     CLI::App& one = *command.add_subcommand(parameter.name, parameter.description);
     add_jacobi_options(one, *options);
     one.add_option("--values", options->values, "values to try, separated by commas")
