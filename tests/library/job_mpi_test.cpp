@@ -135,7 +135,7 @@ TEST_CASE("jobs made and destroyed do not make a process grow") {
   const double before = resident_megabytes();
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  make(is_sanitized() ? 60 : size == 1 ? 1000 : 200);
+  make(is_sanitized() ? 30 : size == 1 ? 1000 : 60);
   CHECK(resident_megabytes() < before + (is_sanitized() ? 100 : 8));
 }
 

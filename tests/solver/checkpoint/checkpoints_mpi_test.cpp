@@ -93,7 +93,7 @@ class System {
     KrylovMethod::Options settings;
     settings.mode = mode;
     settings.preconditioner = preconditioner_.get();
-    settings.stop = {.tolerance = 1e-9, .max_iterations = most_iterations};
+    settings.stop = {.tolerance = 1e-6, .max_iterations = most_iterations};
     settings.restart = 7;
     settings.checkpoints = checkpoints.get();
     const auto method = find_krylov_method(case_.method)->collective_make(*operator_, settings);

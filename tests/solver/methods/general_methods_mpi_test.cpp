@@ -54,6 +54,7 @@ Solved solve(MatrixSystem& system, const KrylovEntry& entry, const std::string& 
   KrylovMethod::Options options;
   options.mode = mode;
   options.preconditioner = inverse.get();
+  options.stop.tolerance = 1e-5;
   const auto method = entry.collective_make(system.op(), options);
   const SolveReport report = method->solve(system.part_of(b));
   return {report, Vector(method->solution().begin(), method->solution().end())};
