@@ -127,17 +127,6 @@ template <class Value>
 AdditiveCycle<Value>::AdditiveCycle(const comm_thread::Communicator& communicator,
                                     comm_thread::CommThread& comm_thread,
                                     const comm_thread::ComputeTeam& team,
-                                    const spmv::GridStencil& stencil,
-                                    const spmv::GridPartition& partition, const Options& options,
-                                    perfmodel::PhaseTimer& timer)
-    : AdditiveCycle(communicator, comm_thread, team,
-                    plan_constant<Value>(stencil, partition, options.least_points).levels, options,
-                    timer) {}
-
-template <class Value>
-AdditiveCycle<Value>::AdditiveCycle(const comm_thread::Communicator& communicator,
-                                    comm_thread::CommThread& comm_thread,
-                                    const comm_thread::ComputeTeam& team,
                                     std::vector<LevelPlan<Value>> plan, const Options& options,
                                     perfmodel::PhaseTimer& timer)
     : CycleOf<Value>(communicator, comm_thread, team, std::move(plan), additive(options),

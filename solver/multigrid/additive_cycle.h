@@ -13,8 +13,6 @@
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/passes/grid_pass.h"
 #include "solver/multigrid/passes/tiles.h"
-#include "spmv/grid/partition.h"
-#include "spmv/grid/stencil.h"
 #include "spmv/rows/halo.h"
 #include "spmv/rows/row_set.h"
 
@@ -42,10 +40,6 @@ class AdditiveCycle final : public CycleOf<Value> {
   using Options = CycleOptions;
 
   /// As GridCycle.
-  AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-                const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
-                const spmv::GridPartition& partition, const Options& options,
-                perfmodel::PhaseTimer& timer);
   AdditiveCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
                 const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
                 const Options& options, perfmodel::PhaseTimer& timer);

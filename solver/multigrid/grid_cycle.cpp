@@ -49,16 +49,6 @@ class GridCycle<Value>::UpWork final : public spmv::Work {
 template <class Value>
 GridCycle<Value>::GridCycle(const comm_thread::Communicator& communicator,
                             comm_thread::CommThread& comm_thread,
-                            const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
-                            const spmv::GridPartition& partition, const Options& options,
-                            perfmodel::PhaseTimer& timer)
-    : GridCycle(communicator, comm_thread, team,
-                plan_constant<Value>(stencil, partition, options.least_points).levels, options,
-                timer) {}
-
-template <class Value>
-GridCycle<Value>::GridCycle(const comm_thread::Communicator& communicator,
-                            comm_thread::CommThread& comm_thread,
                             const comm_thread::ComputeTeam& team,
                             std::vector<LevelPlan<Value>> plan, const Options& options,
                             perfmodel::PhaseTimer& timer)

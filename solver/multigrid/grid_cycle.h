@@ -10,8 +10,6 @@
 #include "solver/multigrid/cycle.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/passes/grid_pass.h"
-#include "spmv/grid/partition.h"
-#include "spmv/grid/stencil.h"
 #include "spmv/rows/halo.h"
 
 namespace weft::solver {
@@ -33,12 +31,7 @@ class GridCycle final : public CycleOf<Value> {
  public:
   using Options = CycleOptions;
 
-  /// As Cycle, of an operator with the same numbers at all points.
-  GridCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-            const comm_thread::ComputeTeam& team, const spmv::GridStencil& stencil,
-            const spmv::GridPartition& partition, const Options& options,
-            perfmodel::PhaseTimer& timer);
-  /// The same on planned grids, whose couplings may vary.
+  /// As CycleOf, on planned grids, whose couplings may vary.
   GridCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
             const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
             const Options& options, perfmodel::PhaseTimer& timer);

@@ -1,5 +1,8 @@
 #include "solver/multigrid/sweepers/multigrid_sweeper.h"
 
+#include <utility>
+
+#include "solver/multigrid/level_plan.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::solver {
@@ -19,13 +22,14 @@ MultigridSweeper::MultigridSweeper(spmv::StencilOperator& op, std::span<const do
       squares_(static_cast<std::size_t>(op.team().thread_count()), CloseSum(1)),
       bound_(values_.collective_b_square()) {
   const GridCycle<float>::Options cycle{.steps = options.steps, .mode = options.mode};
+  auto plan = plan_constant<float>(op.stencil(), op.partition(), cycle.least_points).levels;
   if (options.cycle == Cycle::additive) {
-    additive_.emplace(op.communicator(), op.comm_thread(), op.team(), op.stencil(), op.partition(),
-                      cycle, timer_);
+    additive_.emplace(op.communicator(), op.comm_thread(), op.team(), std::move(plan), cycle,
+                      timer_);
     scale_ = additive_->finest().scale;
   } else {
-    multiplicative_.emplace(op.communicator(), op.comm_thread(), op.team(), op.stencil(),
-                            op.partition(), cycle, timer_);
+    multiplicative_.emplace(op.communicator(), op.comm_thread(), op.team(), std::move(plan), cycle,
+                            timer_);
     scale_ = multiplicative_->finest().scale;
   }
 }

@@ -42,8 +42,9 @@ struct System {
         comm_thread({.thread_level = tests::session().thread_level()}),
         stencil(spmv::GridStencil::of(spmv::Problem::parse(word))),
         partition(stencil.grid, communicator.size()),
-        cycle(communicator, comm_thread, team, stencil, partition, {.steps = steps, .mode = mode},
-              timer) {}
+        cycle(communicator, comm_thread, team,
+              plan_constant<float>(stencil, partition, CycleOptions{}.least_points).levels,
+              {.steps = steps, .mode = mode}, timer) {}
 
   template <class Visit>
   void for_each_own_point(const Visit& visit) const {
