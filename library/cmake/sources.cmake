@@ -318,6 +318,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp
     solver/simulation/tile_values.cpp
+    solver/simulation/tree_reduction.cpp
     solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp

@@ -79,7 +79,8 @@ void SimulatedPart::copy_to(std::size_t i, SimulatedPart& neighbour) const {
       neighbour.values_->unpack(SweepState::current, back, message);
 }
 
-void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
+void SimulatedPart::open_channels(comm_thread::Delivery delivery, TreeReduction* reduction) {
+  reduction_ = reduction;
   std::vector<ChannelSpec> specs;
   std::vector<LinkPlan> plans;
   const int most = world_.options.max_in_flight;
@@ -108,7 +109,8 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
       comm_thread::Termination::Options{.detector = world_.options.detector,
                                         .threshold = world_.threshold,
                                         .neighbours = neighbours_,
-                                        .history_capacity = kept_samples});
+                                        .history_capacity = kept_samples},
+      reduction ? std::make_unique<TreeDetector>(*reduction) : nullptr);
 }
 
 SweepAction SimulatedPart::after_sweep() {

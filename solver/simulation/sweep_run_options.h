@@ -33,6 +33,9 @@ struct SweepRunOptions {
   bool is_one_sided = false;
   int halo_period = 1;
   int contribution_period = 10;  // also of the residuals of `sync`
+  /// The detector `residual` runs the schedules of the real program, not TreeReduction: the same
+  /// results, later. For tests.
+  bool reduces_by_schedules = false;
   std::uint64_t seed = 1;
   /// Threads of the simulation itself, at most: fewer where ranks are few, and one of `sync`, which
   /// meets all the time, and of detectors that reduce by the network.

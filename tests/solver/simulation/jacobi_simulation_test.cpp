@@ -1,5 +1,6 @@
 #include "solver/simulation/jacobi_simulation.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <catch2/catch.hpp>
@@ -46,6 +47,45 @@ TEST_CASE("sweeps of the synchronous variant do not depend on times") {
   const JacobiSimulationResult slow = simulate_jacobi(options);
   CHECK(slow.most_sweeps == task.most_sweeps);
   CHECK(slow.seconds > task.seconds);
+}
+
+TEST_CASE("the compact reduction gives the results of the real program's schedules") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.tolerance = 1e-2;
+  options.machine.jitter = 0.3;
+  options.machine.ranks_per_node = 4;
+  const auto check_equal = [&options] {
+    options.reduces_by_schedules = true;
+    const JacobiSimulationResult by_schedules = simulate_jacobi(options);
+    options.reduces_by_schedules = false;
+    const JacobiSimulationResult compact = simulate_jacobi(options);
+    CHECK(compact.hash == by_schedules.hash);
+    CHECK(compact.seconds == by_schedules.seconds);
+    CHECK(compact.has_converged == by_schedules.has_converged);
+    CHECK(compact.relative_residual == by_schedules.relative_residual);
+    CHECK(compact.verification_count == by_schedules.verification_count);
+    CHECK(compact.message_count == by_schedules.message_count);
+    CHECK(compact.waiting_fraction == by_schedules.waiting_fraction);
+    CHECK(compact.event_count < by_schedules.event_count);
+    return compact;
+  };
+  std::uint64_t most_verifications = 0;
+  for (const int rank_count : {2, 3, 4, 24, 100})
+    for (const double point_seconds : {2.5e-8, 4e-10}) {  // sweeps beside a rest: longer, shorter
+      options.rank_count = rank_count;
+      options.machine.seconds_per_point = point_seconds;
+      ++options.seed;
+      most_verifications = std::max(most_verifications, check_equal().verification_count);
+    }
+  CHECK(most_verifications > 1);  // epochs, too
+  options.machine.slow_rank = 17;
+  options.machine.slow_factor = 20;
+  options.contribution_period = 1;
+  check_equal();
+  options.machine.poll_interval = 2e-4;
+  options.max_sweeps = 30;
+  options.variant = SimulatedVariant::racy;
+  CHECK_FALSE(check_equal().has_converged);
 }
 
 TEST_CASE("one slow rank holds up everybody in sync, and itself in async") {
