@@ -313,6 +313,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
     solver/simulation/schwarz_simulation.cpp
+    solver/simulation/simulated_mode.cpp
     solver/simulation/simulated_part.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp

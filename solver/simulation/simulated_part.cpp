@@ -8,6 +8,7 @@
 
 #include "comm_thread/channels/transport.h"
 #include "comm_thread/simulation/simulated_transport.h"
+#include "solver/simulation/machine_model.h"
 
 namespace weft::solver {
 namespace {
@@ -92,14 +93,17 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery, TreeReduction*
                      .receive_count = receive_count,
                      .max_in_flight = most});
     plans.push_back({.neighbour = neighbour.rank,
+                     .send_tag = MachineModel::channel_tag,
+                     .receive_tag = MachineModel::channel_tag,
                      .send_bytes = sizeof(MessageHeader) + send_count * sizeof(double),
                      .receive_bytes = sizeof(MessageHeader) + receive_count * sizeof(double),
                      .slot_count = static_cast<std::size_t>(most)});
   }
   auto transport = std::make_unique<comm_thread::SimulatedTransport>(
       world_.network, rank_, plans,
-      world_.options.is_one_sided ? comm_thread::Acknowledgement::on_release
-                                  : comm_thread::Acknowledgement::on_arrival);
+      world_.options.transport.kind == comm_thread::TransportKind::two_sided
+          ? comm_thread::Acknowledgement::on_arrival
+          : comm_thread::Acknowledgement::on_release);
   transport_ = transport.get();
   channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, specs, delivery,
                                                         std::move(transport));

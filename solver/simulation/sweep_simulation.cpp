@@ -99,6 +99,7 @@ class SweepRun {
   void step_async(Lane& lane, int rank);
   void go_on_async(Lane& lane, int rank);
   void begin_sync(Lane& lane, int rank);
+  void post_halo(Lane& lane, int rank);
   void finish_halo(Lane& lane, int rank, double arrived);
   void step_sync(Lane& lane, int rank);
   /// The rank waits for all others; the last one takes them on.
@@ -125,6 +126,7 @@ class SweepRun {
   std::vector<SimulatedPart::Place> places_;  // of their memory
   std::vector<double> sweep_begin_;  // of synchronous ranks
   std::vector<double> interior_fraction_;  // of their sweeps: what the halo is not waited for
+  std::vector<unsigned char> is_inside_;  // overlap mode: in the interior, before the halo leaves
   double value_seconds_;  // to pack or unpack one value
 
   // Of each rank.
@@ -150,10 +152,11 @@ SweepRun::SweepRun(const SweepRunOptions& options, const SweepCase& what)
       is_meeting_(static_cast<std::size_t>(options.rank_count)),
       waited_(static_cast<std::size_t>(options.rank_count)) {
   model_.charge_payload(what.charged_values, sizeof(comm_thread::MessageHeader), 0);
+  model_.carry_channels(options.transport);
   const int thread_count = useful_threads(options, model_, what.charged_points);
   networks_ = std::make_unique<comm_thread::NetworkGroup>(
       options.rank_count, model_, ranks_of_threads(options, model_, thread_count),
-      model_.lookahead(options.is_one_sided));
+      model_.lookahead());
   for (std::size_t i = 0; i < networks_->size(); ++i) {
     lanes_.push_back(std::make_unique<Lane>(options_, networks_->network(i), what.threshold));
     lanes_.back()->index = i;
@@ -193,7 +196,8 @@ void SweepRun::make_parts() {
   if (is_sync()) {
     sweep_begin_.resize(parts_.size());
     interior_fraction_.resize(parts_.size());
-    if (options_.overlaps && what_.interior_fraction)
+    is_inside_.resize(parts_.size());
+    if (options_.mode != SimulatedMode::vector && what_.interior_fraction)
       for (int rank = 0; rank < options_.rank_count; ++rank)
         interior_fraction_[static_cast<std::size_t>(rank)] = what_.interior_fraction(rank);
   }
@@ -214,8 +218,10 @@ void SweepRun::due(Lane& lane, int rank, double seconds) {
 /// Of the sweep that comes next, with what a shared core does for the messages.
 double SweepRun::compute_seconds(int rank, const SimulatedPart& part) const {
   const bool shares_core = options_.machine.poll_interval > 0;
-  const double messages =
-      shares_core ? 2 * static_cast<double>(part.neighbour_count()) * options_.machine.overhead : 0;
+  const double messages = shares_core ? model_.channel_end_count() *
+                                            static_cast<double>(part.neighbour_count()) *
+                                            options_.machine.overhead
+                                      : 0;
   return messages + static_cast<double>(part.moved_values()) * value_seconds_ +
          model_.sweep_seconds(rank, static_cast<std::uint64_t>(part.sweep_count()),
                               what_.charged_points);
@@ -247,8 +253,17 @@ void SweepRun::go_on_async(Lane& lane, int rank) {
 }
 
 void SweepRun::begin_sync(Lane& lane, int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  sweep_begin_[r] = lane.network.now();
+  if (options_.mode != SimulatedMode::overlap || interior_fraction_[r] == 0)
+    return post_halo(lane, rank);
+  is_inside_[r] = 1;
+  lane.push_step(rank,
+                 lane.network.now() + compute_seconds(rank, *parts_[r]) * interior_fraction_[r]);
+}
+
+void SweepRun::post_halo(Lane& lane, int rank) {
   SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-  sweep_begin_[static_cast<std::size_t>(rank)] = lane.network.now();
   part.post_halo();
   if (part.neighbour_count() == 0) finish_halo(lane, rank, lane.network.now());
 }
@@ -273,6 +288,10 @@ void SweepRun::step_sync(Lane& lane, int rank) {
     return begin_sync(lane, rank);
   }
   if (is_meeting_[r]) return leave_verification(lane, rank);
+  if (is_inside_[r]) {
+    is_inside_[r] = 0;
+    return post_halo(lane, rank);
+  }
   part.take_halo();
   const bool contributes = part.sweep();
   if (contributes || part.sweep_count() >= options_.max_sweeps) return meet(lane, rank);

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::solver {
@@ -42,11 +43,49 @@ TEST_CASE("all variants and detectors converge to the true residual, and replay 
 TEST_CASE("sweeps of the synchronous variant do not depend on times") {
   JacobiSimulationOptions options = small(SimulatedVariant::sync);
   const JacobiSimulationResult task = simulate_jacobi(options);
-  options.overlaps = false;
+  options.mode = SimulatedMode::vector;
   options.machine.latency = 1e-3;
   const JacobiSimulationResult slow = simulate_jacobi(options);
   CHECK(slow.most_sweeps == task.most_sweeps);
   CHECK(slow.seconds > task.seconds);
+}
+
+TEST_CASE("overlap mode hides only the way of the halo that is waited for, task mode all of it") {
+  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  options.machine.latency = 5e-4;  // shorter than the interior of a sweep
+  options.machine.jitter = 0;
+  options.machine.core_spread = 0;
+  options.mode = SimulatedMode::task;
+  const JacobiSimulationResult task = simulate_jacobi(options);
+  options.mode = SimulatedMode::overlap;
+  const JacobiSimulationResult overlap = simulate_jacobi(options);
+  options.mode = SimulatedMode::vector;
+  const JacobiSimulationResult vector = simulate_jacobi(options);
+  CHECK(overlap.most_sweeps == task.most_sweeps);
+  CHECK(overlap.relative_residual == task.relative_residual);
+  CHECK(task.seconds < overlap.seconds);
+  // A rank with a small interior begins sooner, and then waits for the largest one beside it.
+  CHECK(overlap.seconds >= vector.seconds);
+  CHECK(overlap.waiting_fraction > task.waiting_fraction);
+}
+
+TEST_CASE("puts that the target completes by itself arrive sooner, announced ones later") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.machine.overhead = 3e-4;
+  options.machine.latency = 1e-4;
+  options.machine.ranks_per_node = 1;
+  const auto staleness = [&options](const char* transport) {
+    options.transport = comm_thread::transport_choice(transport);
+    const JacobiSimulationResult result = simulate_jacobi(options);
+    CHECK(result.has_converged);
+    return result.mean_staleness;
+  };
+  const double two_sided = staleness("two-sided");
+  CHECK(staleness("one-sided") < two_sided);
+  CHECK(staleness("one-sided:flush") > two_sided);
+  CHECK(staleness("one-sided:flush-local") == staleness("one-sided"));
+  options.transport = comm_thread::transport_choice("shared");
+  CHECK_THROWS_AS(simulate_jacobi(options), comm_thread::InputError);
 }
 
 TEST_CASE("the compact reduction gives the results of the real program's schedules") {
@@ -122,10 +161,11 @@ TEST_CASE("the number of threads changes nothing") {
   options.points = 8;  // so that many sweeps begin within a latency
   for (const DetectorKind detector :
        {DetectorKind::flags, DetectorKind::residual, DetectorKind::snapshot})
-    for (const bool is_one_sided : {false, true}) {
+    for (const char* const transport : {"two-sided", "one-sided", "shmem"}) {
       options.detector = detector;
-      options.is_one_sided = is_one_sided;
-      options.max_in_flight = is_one_sided ? 1 : 3;
+      options.transport = comm_thread::transport_choice(transport);
+      options.max_in_flight =
+          options.transport.kind == comm_thread::TransportKind::two_sided ? 3 : 1;
       options.thread_count = 1;
       const JacobiSimulationResult one = simulate_jacobi(options);
       CHECK(one.has_converged);
