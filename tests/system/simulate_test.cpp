@@ -85,6 +85,15 @@ TEST_CASE("weft simulate jacobi takes a transport") {
   }
 }
 
+TEST_CASE("weft study scale names the published table of its transport") {
+  const auto study = run_weft(1, {"study", "scale", "--simulated-ranks", "32", "--tolerance",
+                                  "1e-2", "--transport", "shmem", "--threads", "1", "--json", "-"});
+  CHECK(study.exit_code == 0);
+  const json runs = report_of(study)["study"]["runs"];
+  CHECK(runs[1]["published"]["source"] == "Bethune et al. 2012, table 2, 32 processes, async");
+  CHECK(runs[1]["published"]["seconds"].get<double>() == 26.7);
+}
+
 TEST_CASE("weft study scale-cg shows the gain of overlapped halos beside the published one") {
   const auto result = run_weft(1, {"study", "scale-cg", "--nodes", "4,16", "--machines",
                                    "odin-gigabit", "--threads", "1", "--json", "-"});
