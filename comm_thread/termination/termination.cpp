@@ -55,7 +55,7 @@ Termination::~Termination() {
   if (!is_registered_) return;
   try {
     comm_thread_.remove_service(service_);
-  } catch (...) {  // known already: it is the exception that brought us here
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it is the exception that brought us here
   }
 }
 
@@ -69,12 +69,12 @@ void Termination::abandon() noexcept {
   if (is_registered_) {
     try {
       comm_thread_.remove_service(service_);
-    } catch (...) {  // the exception on its way says more
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the exception on its way says more
     }
   }
   is_registered_ = false;
   service_.abandon();
-  static_cast<void>(snapshot_buffers_.release());
+  static_cast<void>(snapshot_buffers_.release());  // NOLINT(bugprone-unused-return-value)
 }
 
 std::unique_ptr<Detector> Termination::collective_make_detector(const Options& options) {
