@@ -14,10 +14,10 @@ namespace weft::comm_thread {
 struct Letter {
   double started = 0;
   double departed = 0;
-  void* target = nullptr;  // a wire or a port of the network that owns the destination
+  void* target = nullptr;  // in the network that owns the destination
   std::uint32_t from = 0;  // rank
   std::uint32_t bytes = 0;
-  std::uint64_t is_for_wire = 0;
+  enum class Kind : std::uint64_t { port, wire, edge } kind = Kind::port;  // of the target
 
   std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
 };

@@ -15,6 +15,10 @@ namespace weft::comm_thread {
 ///
 ///     first() ──► | 4 | 5 | 6 |   ◄── end()     message `number` in slot number % capacity
 ///     slot        | times | payload |            whole cache lines
+///
+/// `times_at`, `payload_at`: bytes from the begin of a slot. Times may be where the payload leaves
+/// room: they are written after it, and a copy of the payload may contain them.
+template <std::size_t times_at, std::size_t payload_at>
 class MessageRing {
  public:
   struct Times {
@@ -27,8 +31,9 @@ class MessageRing {
 
   /// Makes room for messages of `bytes`. Before the first one.
   void expect(std::size_t bytes) {
-    if (sizeof(Times) + bytes <= stride_ && capacity_ > 0) return;
-    stride_ = std::max(stride_, static_cast<std::uint32_t>(lines(sizeof(Times) + bytes)));
+    const std::size_t slot_bytes = std::max(times_at + sizeof(Times), payload_at + bytes);
+    if (slot_bytes <= stride_ && capacity_ > 0) return;
+    stride_ = std::max(stride_, static_cast<std::uint32_t>(lines(slot_bytes)));
     capacity_ = 0;
     grow();
   }
@@ -40,10 +45,10 @@ class MessageRing {
   /// Payload of message `number`, one of the ring or the next.
   std::byte* payload(std::uint64_t number) {
     if (number - first_ >= capacity_) grow();
-    return slot(number) + sizeof(Times);
+    return slot(number) + payload_at;
   }
 
-  Times& times(std::uint64_t number) { return *reinterpret_cast<Times*>(slot(number)); }
+  Times& times(std::uint64_t number) { return *reinterpret_cast<Times*>(slot(number) + times_at); }
 
   /// Adds message number `end()`, whose payload is written.
   void push(const Times& times_of_it) { times(end_++) = times_of_it; }

@@ -27,7 +27,7 @@ SimulatedNetwork::Port& SimulatedNetwork::port(std::uint64_t space, const Simula
                                                std::size_t bytes) {
   Port*& known = port_of_[key(space, route)];
   if (!known) {
-    known = new (pool_.take(sizeof(Port))) Port{.messages = MessageRing(pool_), .route = route};
+    known = new (pool_.take(sizeof(Port))) Port{.messages = Port::Messages(pool_), .route = route};
     ports_.push_back(known);
   }
   known->messages.expect(bytes);
@@ -76,7 +76,7 @@ std::size_t SimulatedNetwork::place_of(int rank) const {
 }
 
 void SimulatedNetwork::write_letter(const SimulatedRoute& route, std::size_t bytes, void* target,
-                                    bool is_for_wire, const std::byte* payload) {
+                                    Letter::Kind kind, const std::byte* payload) {
   const std::size_t to = place_of(route.to);
   Letter& letter = letters_to_[to]->draft();
   letter.started = now_;
@@ -84,7 +84,7 @@ void SimulatedNetwork::write_letter(const SimulatedRoute& route, std::size_t byt
   letter.target = target;
   letter.from = static_cast<std::uint32_t>(route.from);
   letter.bytes = static_cast<std::uint32_t>(bytes);
-  letter.is_for_wire = is_for_wire ? 1 : 0;
+  letter.kind = kind;
   if (payload && bytes > 0) std::memcpy(letter.payload(), payload, bytes);
   if (to == place_)
     first_to_itself_ = std::min(first_to_itself_, now_);
@@ -99,9 +99,10 @@ void SimulatedNetwork::start(Wire& wire, std::uint64_t number, std::size_t bytes
   if (!writes_letters(wire.route))
     set_arrival(wire, bytes, model_.departure(wire.route, bytes, now_));
   else if (wire.far)
-    write_letter(wire.route, bytes, wire.far, true, wire.messages.payload(number - 1));
+    write_letter(wire.route, bytes, wire.far, Letter::Kind::wire,
+                 wire.messages.payload(number - 1));
   else  // the payload is where it belongs
-    write_letter(wire.route, bytes, &wire, true, nullptr);
+    write_letter(wire.route, bytes, &wire, Letter::Kind::wire, nullptr);
 }
 
 void SimulatedNetwork::start(Port& port, std::size_t bytes) {
@@ -110,7 +111,17 @@ void SimulatedNetwork::start(Port& port, std::size_t bytes) {
   if (!writes_letters(port.route))
     set_arrival(port, bytes, model_.departure(port.route, bytes, now_));
   else
-    write_letter(port.route, bytes, port.far ? port.far : &port, false, payload);
+    write_letter(port.route, bytes, port.far ? port.far : &port, Letter::Kind::port, payload);
+}
+
+void SimulatedNetwork::send(Edge& edge, const std::array<double, Edge::value_count>& values) {
+  if (writes_letters(edge.route)) {
+    write_letter(edge.route, Edge::bytes, &edge, Letter::Kind::edge,
+                 reinterpret_cast<const std::byte*>(values.data()));
+    return;
+  }
+  edge.values = values;
+  set_arrival(edge, model_.departure(edge.route, Edge::bytes, now_));
 }
 
 void SimulatedNetwork::set_arrival(Wire& wire, std::size_t bytes, double departed) {
@@ -128,10 +139,19 @@ void SimulatedNetwork::set_arrival(Wire& wire, std::size_t bytes, double departe
 void SimulatedNetwork::set_arrival(Port& port, std::size_t bytes, double departed) {
   port.last_arrival = std::max(port.last_arrival, model_.arrival(port.route, bytes, departed));
   port.messages.push({.arrival = port.last_arrival});
-  Arrivals* const waiting = std::exchange(port.waiting, nullptr);
-  if (!waiting) return;
-  waiting->last = std::max(waiting->last, port.last_arrival);
-  if (--waiting->missing == 0) announce(port.route.to, waiting->last);
+  note_arrival(port.waiting, port.route.to, port.last_arrival);
+}
+
+void SimulatedNetwork::set_arrival(Edge& edge, double departed) {
+  edge.arrival = model_.arrival(edge.route, Edge::bytes, departed);
+  note_arrival(edge.waiting, edge.route.to, edge.arrival);
+}
+
+void SimulatedNetwork::note_arrival(Arrivals*& waiting, int rank, double arrival) const {
+  Arrivals* const arrivals = std::exchange(waiting, nullptr);
+  if (!arrivals) return;
+  arrivals->last = std::max(arrivals->last, arrival);
+  if (--arrivals->missing == 0) announce(rank, arrivals->last);
 }
 
 void SimulatedNetwork::acknowledge(Wire& wire, std::uint64_t number, double seconds) {
@@ -166,7 +186,11 @@ Letter* SimulatedNetwork::first_letter() {
 void SimulatedNetwork::deliver_first() {
   LetterQueue& letters = *networks_[first_from_]->letters_to_[place_];
   Letter& letter = *letters.front();
-  if (letter.is_for_wire != 0) {
+  if (letter.kind == Letter::Kind::edge) {
+    Edge& edge = *static_cast<Edge*>(letter.target);
+    std::memcpy(edge.values.data(), letter.payload(), Edge::bytes);
+    set_arrival(edge, letter.departed);
+  } else if (letter.kind == Letter::Kind::wire) {
     Wire& wire = *static_cast<Wire*>(letter.target);
     if (wire.far) {
       std::memcpy(wire.messages.payload(wire.messages.end()), letter.payload(), letter.bytes);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm_thread/channels/transport.h"
 #include "comm_thread/engine/clock.h"
 #include "comm_thread/mpi/reduce_operation.h"
 #include "comm_thread/simulation/letter_queue.h"
@@ -79,6 +80,28 @@ class SimulatedNetwork {
                            line * LinePool::line_bytes);
   }
 
+  /// Receives of a round in progress: when its last message arrives, once all are under way.
+  struct Arrivals {
+    int missing = 0;
+    double last = 0;
+  };
+
+  /// One direction between a rank and its parent in a tree: one short message at a time.
+  struct Edge {
+    static constexpr double never = std::numeric_limits<double>::infinity();
+    static constexpr std::size_t value_count = 2;
+    static constexpr std::size_t bytes = value_count * sizeof(double);
+
+    double arrival = never;  // of the message under way; set back by whoever takes it
+    std::array<double, value_count> values{};
+    Arrivals* waiting = nullptr;  // for it
+    SimulatedRoute route;
+  };
+
+  /// Sends `values` along `edge`, of which only the route is read where the destination belongs to
+  /// another network.
+  void send(Edge& edge, const std::array<double, Edge::value_count>& values);
+
   /// Messages that are started and not received.
   std::size_t in_flight() const;
   /// Those of them that belong to schedules, not to channels.
@@ -89,15 +112,11 @@ class SimulatedNetwork {
   friend class SimulatedReduction;
   friend class SimulatedTransport;
 
-  /// Receives of a round in progress: when its last message arrives, once all are under way.
-  struct Arrivals {
-    int missing = 0;
-    double last = 0;
-  };
-
   /// One direction between two ranks, for one tag of one space.
   struct Port {
-    MessageRing messages;
+    using Messages = MessageRing<0, 2 * sizeof(double)>;
+
+    Messages messages;
     double last_arrival = 0;
     Arrivals* waiting = nullptr;  // for the next message
     Port* far = nullptr;  // at the destination, if that belongs to another network
@@ -123,6 +142,10 @@ class SimulatedNetwork {
   /// acknowledged, that of the destination until they are released.
   struct alignas(64) Wire {
     static constexpr double never = std::numeric_limits<double>::infinity();
+    /// The header of a message leaves room for its times.
+    using Messages = MessageRing<sizeof(MessageHeader) - 2 * sizeof(double), 0>;
+    static_assert(offsetof(MessageHeader, check) + 3 * sizeof(std::uint64_t) <=
+                  sizeof(MessageHeader));
 
     Wire(const SimulatedRoute& its_route, LinePool& pool) : messages(pool), route(its_route) {}
 
@@ -137,7 +160,7 @@ class SimulatedNetwork {
     Look* sender = nullptr;
     Look* receiver = nullptr;
 
-    MessageRing messages;  // kept until received and acknowledged
+    Messages messages;  // kept until received and acknowledged
     Wire* far = nullptr;  // the other half
     SimulatedRoute route;
     bool is_acknowledged_on_arrival = false;
@@ -179,6 +202,9 @@ class SimulatedNetwork {
   void start(Port& port, std::size_t bytes);
   void set_arrival(Wire& wire, std::size_t bytes, double departed);
   void set_arrival(Port& port, std::size_t bytes, double departed);
+  void set_arrival(Edge& edge, double departed);
+  /// A message to `rank` arrives at that time: tells whom it waits for.
+  void note_arrival(Arrivals*& waiting, int rank, double arrival) const;
   /// Message number `number` is known at its source to have been received.
   void acknowledge(Wire& wire, std::uint64_t number, double seconds);
 
@@ -190,7 +216,7 @@ class SimulatedNetwork {
   bool has_mail() const;
   /// Takes the acknowledgements that other networks have sent.
   void take_receipts();
-  void write_letter(const SimulatedRoute& route, std::size_t bytes, void* target, bool is_for_wire,
+  void write_letter(const SimulatedRoute& route, std::size_t bytes, void* target, Letter::Kind kind,
                     const std::byte* payload);
 
   void add_receive(int rank, Port& port);
@@ -209,7 +235,7 @@ class SimulatedNetwork {
   std::vector<Wire*> wires_;
   std::deque<Look> looks_;
   std::vector<Receives> receives_;  // of each of its ranks
-  std::size_t most_bytes_ = 0;
+  std::size_t most_bytes_ = Edge::bytes;
   // Of networks that share the ranks.
   std::vector<SimulatedNetwork*> networks_;
   std::size_t place_ = 0;  // among them

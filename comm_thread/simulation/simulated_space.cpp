@@ -64,7 +64,7 @@ class SimulatedMessages final : public PreparedMessages {
   }
 
   void expect(SimulatedNetwork::Port& port) {
-    MessageRing& messages = port.messages;
+    SimulatedNetwork::Port::Messages& messages = port.messages;
     if (messages.is_empty()) {
       port.waiting = &arrivals_;
       ++arrivals_.missing;
@@ -81,7 +81,7 @@ class SimulatedMessages final : public PreparedMessages {
   }
 
   bool receive(const Message& message) {
-    MessageRing& waiting = message.port->messages;
+    SimulatedNetwork::Port::Messages& waiting = message.port->messages;
     if (waiting.is_empty() || waiting.times(waiting.first()).arrival > network_.now()) return false;
     if (message.bytes > 0)
       std::memcpy(message.data, waiting.payload(waiting.first()), message.bytes);

@@ -43,6 +43,7 @@ void SimulatedTransport::prefetch_messages() const {
   for (const Link& link : links_) {
     link.out->messages.prefetch(link.out->started);
     link.in->messages.prefetch(link.in->released);
+    __builtin_prefetch(link.out->receiver);  // the neighbour's look
   }
 }
 

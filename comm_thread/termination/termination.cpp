@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "comm_thread/engine/all_reduce.h"
 #include "comm_thread/termination/flag_detector.h"
@@ -31,14 +32,16 @@ Termination::Termination(const Communicator& communicator, CommThread& comm_thre
   began_ = comm_thread_.clock().seconds();
 }
 
-Termination::Termination(const MessageSpace& space, CommThread& comm_thread, const Options& options)
+Termination::Termination(const MessageSpace& space, CommThread& comm_thread, const Options& options,
+                         std::unique_ptr<Detector> detector)
     : space_(space.collective_duplicate_space()),
       comm_thread_(comm_thread),
       exceptions_at_start_(std::uncaught_exceptions()),
       threshold_(options.threshold),
       operation_(options.operation),
       protocol_(options.threshold),
-      service_(collective_make_detector(options), comm_thread.clock()),
+      service_(detector ? std::move(detector) : collective_make_detector(options),
+               comm_thread.clock()),
       history_(options.history_capacity) {
   if (options.detector == DetectorKind::snapshot)
     snapshot_buffers_ = std::make_unique<SnapshotBuffers>(*space_, options.neighbours);
@@ -52,7 +55,7 @@ Termination::~Termination() {
   if (!is_registered_) return;
   try {
     comm_thread_.remove_service(service_);
-  } catch (...) {  // known already: it is the exception that brought us here
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it is the exception that brought us here
   }
 }
 
@@ -66,12 +69,12 @@ void Termination::abandon() noexcept {
   if (is_registered_) {
     try {
       comm_thread_.remove_service(service_);
-    } catch (...) {  // the exception on its way says more
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the exception on its way says more
     }
   }
   is_registered_ = false;
   service_.abandon();
-  static_cast<void>(snapshot_buffers_.release());
+  static_cast<void>(snapshot_buffers_.release());  // NOLINT(bugprone-unused-return-value)
 }
 
 std::unique_ptr<Detector> Termination::collective_make_detector(const Options& options) {

@@ -13,6 +13,7 @@
 #include "comm_thread/mpi/reduce_operation.h"
 #include "comm_thread/termination/contribution_history.h"
 #include "comm_thread/termination/detection_report.h"
+#include "comm_thread/termination/detector.h"
 #include "comm_thread/termination/detector_kind.h"
 #include "comm_thread/termination/detector_service.h"
 #include "comm_thread/termination/sweep_protocol.h"
@@ -63,8 +64,10 @@ class Termination {
   Termination(const Communicator& communicator, CommThread& comm_thread, const Options& options);
 
   /// Begins the run on this rank. Collective as `collective_duplicate_space`; does not wait for
-  /// the other ranks otherwise.
-  Termination(const MessageSpace& space, CommThread& comm_thread, const Options& options);
+  /// the other ranks otherwise. `detector`: replaces Options::detector, which then is not
+  /// `snapshot`.
+  Termination(const MessageSpace& space, CommThread& comm_thread, const Options& options,
+              std::unique_ptr<Detector> detector = nullptr);
   ~Termination();
   Termination(const Termination&) = delete;
   Termination& operator=(const Termination&) = delete;

@@ -313,11 +313,13 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
     solver/simulation/schwarz_simulation.cpp
+    solver/simulation/simulated_mode.cpp
     solver/simulation/simulated_part.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp
     solver/simulation/tile_values.cpp
+    solver/simulation/tree_reduction.cpp
     solver/sweep/kept_grid.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp

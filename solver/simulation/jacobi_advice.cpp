@@ -10,6 +10,8 @@
 namespace weft::solver {
 namespace {
 
+using comm_thread::TransportKind;
+
 constexpr int fewest_ranks = 8;
 constexpr int growth = 4;  // of the ranks, from one point of the scaling to the next
 
@@ -22,9 +24,8 @@ void run(JacobiTrial& trial, int seed_count) {
   }
 }
 
-/// What may be changed on a machine. Not all combinations: of transport, number in flight and halo
-/// period one at a time differs from those of `base`, but for one message in flight, the only one
-/// for which transports may differ, with either.
+/// What may be changed on a machine. Not all combinations: each transport with the number in flight
+/// of `base` and with one, which shows when it acknowledges; another halo period with the first.
 std::vector<JacobiTrial> candidates(const JacobiSimulationOptions& base) {
   std::vector<JacobiTrial> trials;
   const auto add = [&trials](const JacobiSimulationOptions& options) {
@@ -32,21 +33,23 @@ std::vector<JacobiTrial> candidates(const JacobiSimulationOptions& base) {
   };
   JacobiSimulationOptions sync = base;
   sync.variant = SimulatedVariant::sync;
-  for (const bool overlaps : {false, true}) {
-    sync.overlaps = overlaps;
+  for (const SimulatedMode mode :
+       {SimulatedMode::vector, SimulatedMode::overlap, SimulatedMode::task}) {
+    sync.mode = mode;
     add(sync);
   }
   for (const SimulatedVariant variant : {SimulatedVariant::async, SimulatedVariant::racy}) {
     JacobiSimulationOptions options = base;
     options.variant = variant;
-    add(options);
-    options.is_one_sided = true;
-    add(options);
-    options.max_in_flight = 1;
-    add(options);
-    options.is_one_sided = false;
-    add(options);
-    options.max_in_flight = base.max_in_flight;
+    for (const TransportKind kind :
+         {TransportKind::two_sided, TransportKind::one_sided, TransportKind::shmem})
+      for (const int max_in_flight : {base.max_in_flight, 1}) {
+        options.transport = {.kind = kind};
+        options.max_in_flight = max_in_flight;
+        add(options);
+      }
+    options = base;
+    options.variant = variant;
     options.halo_period = 4;
     add(options);
   }

@@ -39,8 +39,8 @@ struct JacobiAdvice {
   int async_pays_from = 0;
 };
 
-/// Tries variants, modes, halo periods and numbers of messages in flight on the machine and the
-/// problem of `base`, each with `seed_count` seeds from its seed on.
+/// Tries variants, modes, transports, halo periods and numbers of messages in flight on the machine
+/// and the problem of `base`, each with `seed_count` seeds from its seed on.
 ///
 /// Thread: one. Not collective. Throws comm_thread::InputError as `simulate_jacobi`.
 JacobiAdvice advise_jacobi(const JacobiSimulationOptions& base, int seed_count);

@@ -274,7 +274,6 @@ KrylovSimulationResult KrylovRun::collect() const {
 }
 
 constexpr std::array<const char*, 4> method_names{"spmv", "cg", "cg-one-reduction", "cg-pipelined"};
-constexpr std::array<const char*, 3> mode_names{"vector", "overlap", "task"};
 
 }  // namespace
 
@@ -288,15 +287,6 @@ SimulatedKrylov simulated_krylov(std::string_view text) {
 std::string name(SimulatedKrylov method) {
   return method_names.at(static_cast<std::size_t>(method));
 }
-
-SimulatedMode simulated_mode(std::string_view text) {
-  for (std::size_t i = 0; i < mode_names.size(); ++i)
-    if (text == mode_names[i]) return static_cast<SimulatedMode>(i);
-  throw comm_thread::InputError(
-      fmt::format("mode: found '{}'; expected vector, overlap or task", text));
-}
-
-std::string name(SimulatedMode mode) { return mode_names.at(static_cast<std::size_t>(mode)); }
 
 KrylovSimulationResult simulate_krylov(const KrylovSimulationOptions& options) {
   return KrylovRun(options).run();

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "solver/simulation/machine.h"
+#include "solver/simulation/simulated_mode.h"
 
 namespace weft::solver {
 
@@ -20,18 +21,6 @@ enum class SimulatedKrylov {
 SimulatedKrylov simulated_krylov(std::string_view text);
 /// Inverse of `simulated_krylov`.
 std::string name(SimulatedKrylov method);
-
-/// When the halo of a product travels.
-enum class SimulatedMode {
-  vector,  // before it
-  overlap,  // after the interior rows: without a thread for it, nothing travels during them
-  task,  // during the interior rows, moved by the communication thread
-};
-
-/// Parses `vector`, `overlap` or `task`. Throws comm_thread::InputError.
-SimulatedMode simulated_mode(std::string_view text);
-/// Inverse of `simulated_mode`.
-std::string name(SimulatedMode mode);
 
 /// Conjugate gradients on a simulated machine: what is simulated, and for what it stands.
 struct KrylovSimulationOptions {

@@ -61,7 +61,7 @@ std::uint64_t MachineModel::random(int rank, std::uint64_t sweep, std::uint64_t 
 }
 
 double MachineModel::charged_bytes(std::size_t bytes, int tag) const {
-  if (tag != payload_tag_) return static_cast<double>(bytes);
+  if (tag != payload_tag_ && tag != channel_tag) return static_cast<double>(bytes);
   const auto free = static_cast<double>(std::min(bytes, free_bytes_));
   return free + (static_cast<double>(bytes) - free) * payload_factor_;
 }
@@ -105,13 +105,25 @@ double MachineModel::arrival(const SimulatedRoute& route, std::size_t bytes, dou
   const int to = node(route.to);
   // Polls of a shared core: the message waits half an interval on average, at either end.
   const double polls = machine_.poll_interval;
+  const double taken = taking(route.tag, charged, latency(from, to));
   if (from == to)
-    return departed + latency(from, to) + charged * machine_.local_gap_per_byte +
-           overhead(charged) + polls;
+    return departed + latency(from, to) + charged * machine_.local_gap_per_byte + taken + polls;
   double& in = in_free_[static_cast<std::size_t>(to)];
   const double there = departed + latency(from, to);
   in = std::max(in + busy(charged), there - burst_seconds());
-  return std::max(in, there) + overhead(charged) + polls;
+  return std::max(in, there) + taken + polls;
+}
+
+double MachineModel::taking(int tag, double charged, double latency) const {
+  using enum comm_thread::OneSidedVariant;
+  if (!are_put(tag)) return overhead(charged);
+  const double copy = charged * machine_.overhead_per_byte;
+  const double announcement = machine_.overhead + machine_.gap;
+  if (transport_.kind == comm_thread::TransportKind::shmem) return copy + announcement;
+  const comm_thread::OneSidedVariant variant = transport_.one_sided;
+  if (variant == flush_local || variant == overlap_local) return copy;
+  const double look = variant == overlap ? machine_.poll_interval : 0;
+  return copy + latency + machine_.overhead + look + announcement + latency;
 }
 
 double MachineModel::undisturbed_arrival(const SimulatedRoute& route, std::size_t bytes,
@@ -125,13 +137,13 @@ double MachineModel::undisturbed_arrival(const SimulatedRoute& route, std::size_
          machine_.poll_interval;
 }
 
-double MachineModel::lookahead(bool is_one_sided) const {
+double MachineModel::lookahead() const {
   constexpr double rounding = 1e-3;
   const double gap = std::max(0.0, machine_.gap - burst_seconds());
-  const double message = 2 * machine_.overhead + gap + machine_.latency;
+  const double message = channel_end_count() * machine_.overhead + gap + machine_.latency;
   const double acknowledgement = machine_.latency + machine_.overhead;
   // Acknowledged on arrival, the way there and back is twice the time.
-  const double back = is_one_sided ? acknowledgement : (message + acknowledgement) / 2;
+  const double back = are_put(channel_tag) ? acknowledgement : (message + acknowledgement) / 2;
   return (1 - rounding) * std::min(message, back);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/simulation/network_model.h"
 #include "solver/simulation/machine.h"
 
@@ -37,11 +38,27 @@ class MachineModel final : public comm_thread::NetworkModel {
                              double now) const;
 
   /// Seconds that pass between two nodes before anything on one matters on the other one, at least.
-  /// `is_one_sided`: messages are acknowledged when they are received.
-  double lookahead(bool is_one_sided) const;
+  double lookahead() const;
 
-  /// Bytes of the messages with `tag` that are charged for one of the simulated bytes beyond
-  /// `free_bytes`: parts are smaller than those they stand for.
+  /// Ends of a channel's message that spend Machine::overhead on it: 1 or 2.
+  int channel_end_count() const { return are_put(channel_tag) ? 1 : 2; }
+
+  /// Tag of the messages of channels.
+  static constexpr int channel_tag = 1 << 20;
+  /// How channels carry their messages; without this call, by sends and receives.
+  ///
+  ///     two-sided       ── message ──► o + O·bytes                              the receive
+  ///     one-sided:…local── put ──► O·bytes                              checksum and copy
+  ///     one-sided:flush ── put ──► ── L + o ──► o + g ── L ──► O·bytes   flush, announcement
+  ///     one-sided:overlap  the same, after the origin's next look
+  ///     shmem           ── put ──► o + g ──► O·bytes          the announcement follows the put
+  ///
+  /// The target of a put does not match it with a receive, and so has no overhead of a message; its
+  /// communication thread looks for what has arrived and copies it. Within a node, too.
+  void carry_channels(const comm_thread::TransportChoice& transport) { transport_ = transport; }
+
+  /// Bytes of the messages with `tag`, and of channels, that are charged for one of the simulated
+  /// bytes beyond `free_bytes`: parts are smaller than those they stand for.
   void charge_payload(double factor, std::size_t free_bytes, int tag) {
     payload_factor_ = factor;
     free_bytes_ = free_bytes;
@@ -62,6 +79,11 @@ class MachineModel final : public comm_thread::NetworkModel {
   }
   double busy(double charged) const { return machine_.gap + charged * machine_.gap_per_byte; }
   double burst_seconds() const { return machine_.burst_bytes * machine_.gap_per_byte; }
+  bool are_put(int tag) const {
+    return tag == channel_tag && transport_.kind != comm_thread::TransportKind::two_sided;
+  }
+  /// From the end of a message's way until its target has it. `latency`: of that way.
+  double taking(int tag, double charged, double latency) const;
   double latency(int from_node, int to_node) const;
   int hop_count(int from_node, int to_node) const;
   std::uint64_t random(int rank, std::uint64_t sweep, std::uint64_t what) const;
@@ -71,6 +93,7 @@ class MachineModel final : public comm_thread::NetworkModel {
   double payload_factor_ = 1;
   std::size_t free_bytes_ = 0;
   int payload_tag_ = 0;
+  comm_thread::TransportChoice transport_;
   std::array<int, 3> torus_{1, 1, 1};
   std::vector<std::array<int, 3>> places_;  // of the nodes in the torus
   std::vector<double> out_free_;  // of each node: when its link is free; less a burst

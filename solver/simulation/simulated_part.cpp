@@ -8,6 +8,7 @@
 
 #include "comm_thread/channels/transport.h"
 #include "comm_thread/simulation/simulated_transport.h"
+#include "solver/simulation/machine_model.h"
 
 namespace weft::solver {
 namespace {
@@ -79,7 +80,8 @@ void SimulatedPart::copy_to(std::size_t i, SimulatedPart& neighbour) const {
       neighbour.values_->unpack(SweepState::current, back, message);
 }
 
-void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
+void SimulatedPart::open_channels(comm_thread::Delivery delivery, TreeReduction* reduction) {
+  reduction_ = reduction;
   std::vector<ChannelSpec> specs;
   std::vector<LinkPlan> plans;
   const int most = world_.options.max_in_flight;
@@ -91,14 +93,17 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
                      .receive_count = receive_count,
                      .max_in_flight = most});
     plans.push_back({.neighbour = neighbour.rank,
+                     .send_tag = MachineModel::channel_tag,
+                     .receive_tag = MachineModel::channel_tag,
                      .send_bytes = sizeof(MessageHeader) + send_count * sizeof(double),
                      .receive_bytes = sizeof(MessageHeader) + receive_count * sizeof(double),
                      .slot_count = static_cast<std::size_t>(most)});
   }
   auto transport = std::make_unique<comm_thread::SimulatedTransport>(
       world_.network, rank_, plans,
-      world_.options.is_one_sided ? comm_thread::Acknowledgement::on_release
-                                  : comm_thread::Acknowledgement::on_arrival);
+      world_.options.transport.kind == comm_thread::TransportKind::two_sided
+          ? comm_thread::Acknowledgement::on_arrival
+          : comm_thread::Acknowledgement::on_release);
   transport_ = transport.get();
   channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, specs, delivery,
                                                         std::move(transport));
@@ -108,7 +113,8 @@ void SimulatedPart::open_channels(comm_thread::Delivery delivery) {
       comm_thread::Termination::Options{.detector = world_.options.detector,
                                         .threshold = world_.threshold,
                                         .neighbours = neighbours_,
-                                        .history_capacity = kept_samples});
+                                        .history_capacity = kept_samples},
+      reduction ? std::make_unique<TreeDetector>(*reduction) : nullptr);
 }
 
 SweepAction SimulatedPart::after_sweep() {

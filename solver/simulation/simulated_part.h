@@ -16,6 +16,7 @@
 #include "comm_thread/termination/termination.h"
 #include "solver/simulation/simulated_values.h"
 #include "solver/simulation/sweep_run_options.h"
+#include "solver/simulation/tree_reduction.h"
 
 namespace weft::solver {
 
@@ -36,7 +37,7 @@ class SimulatedPart {
 
   /// Rounds of the communication thread until nothing moves.
   void poll() {
-    while (comm_thread_.poll()) continue;
+    while (poll_once()) continue;
   }
 
   /// The same for schedules and termination alone. What has arrived on channels lands before the
@@ -48,7 +49,10 @@ class SimulatedPart {
   }
 
   /// One round only: what has arrived lands.
-  void poll_once() { comm_thread_.poll(); }
+  bool poll_once() {
+    if (reduction_) reduction_->start_posted();
+    return comm_thread_.poll();
+  }
 
   std::span<const comm_thread::HaloNeighbour> neighbours() const { return neighbours_; }
   std::size_t neighbour_count() const { return neighbours_.size(); }
@@ -69,7 +73,8 @@ class SimulatedPart {
   void copy_to(std::size_t i, SimulatedPart& neighbour) const;
 
   // Asynchronous:
-  void open_channels(comm_thread::Delivery delivery);
+  /// `reduction`: of the rank, where it replaces the detector; outlives the part.
+  void open_channels(comm_thread::Delivery delivery, TreeReduction* reduction);
   /// Tells the detector of the last sweep.
   comm_thread::SweepAction after_sweep();
   void record_snapshot();
@@ -133,6 +138,7 @@ class SimulatedPart {
   comm_thread::SimulatedSpace space_;
   comm_thread::CommThread comm_thread_;
   comm_thread::SimulatedTransport* transport_ = nullptr;  // of the channels
+  TreeReduction* reduction_ = nullptr;
   std::unique_ptr<comm_thread::ChannelSet> channels_;
   std::unique_ptr<comm_thread::Termination> termination_;
   std::vector<double> halo_;

@@ -25,6 +25,10 @@ void check(const SweepRunOptions& options) {
   expect_between("slow rank", options.machine.slow_rank, -1, options.rank_count - 1);
   expect_between("threads of the simulation", options.thread_count, 1, 1024);
   expect_positive("tolerance", options.tolerance);
+  if (options.transport.kind == comm_thread::TransportKind::shared)
+    throw comm_thread::InputError(
+        "transport: found 'shared'; expected two-sided, one-sided or shmem between simulated "
+        "nodes");
 }
 
 SimulatedVariant simulated_variant(std::string_view text) {

@@ -4,8 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/termination/detector_kind.h"
 #include "solver/simulation/machine.h"
+#include "solver/simulation/simulated_mode.h"
 
 namespace weft::solver {
 
@@ -21,18 +23,18 @@ struct SweepRunOptions {
   Machine machine{};
   int rank_count = 32;
   SimulatedVariant variant = SimulatedVariant::async;
-  /// Of `sync`: interior points are swept while the halo travels (task mode), or nothing is (vector
-  /// mode).
-  bool overlaps = true;
+  SimulatedMode mode = SimulatedMode::task;  // of `sync`
   comm_thread::DetectorKind detector = comm_thread::DetectorKind::residual;
   double tolerance = 1e-4;
   std::int64_t max_sweeps = 1'000'000;  // of any rank
   int max_in_flight = 100;
-  /// A message is acknowledged when the neighbour's communication thread has taken it (transport
-  /// `one-sided`), or when it has arrived (`two-sided`).
-  bool is_one_sided = false;
+  /// Of the channels of asynchronous variants: `two_sided`, `one_sided` or `shmem`.
+  comm_thread::TransportChoice transport{};
   int halo_period = 1;
   int contribution_period = 10;  // also of the residuals of `sync`
+  /// The detector `residual` runs the schedules of the real program, not TreeReduction: the same
+  /// results, later. For tests.
+  bool reduces_by_schedules = false;
   std::uint64_t seed = 1;
   /// Threads of the simulation itself, at most: fewer where ranks are few, and one of `sync`, which
   /// meets all the time, and of detectors that reduce by the network.

@@ -27,6 +27,7 @@
 #include "solver/simulation/machine_model.h"
 #include "solver/simulation/simulated_part.h"
 #include "solver/simulation/sweep_threads.h"
+#include "solver/simulation/tree_reduction.h"
 
 namespace weft::solver {
 namespace {
@@ -80,6 +81,7 @@ class SweepRun {
   };
 
   bool is_sync() const { return options_.variant == SimulatedVariant::sync; }
+  void make_reductions();
   void make_parts();
 
   void due(Lane& lane, int rank, double seconds);
@@ -97,6 +99,7 @@ class SweepRun {
   void step_async(Lane& lane, int rank);
   void go_on_async(Lane& lane, int rank);
   void begin_sync(Lane& lane, int rank);
+  void post_halo(Lane& lane, int rank);
   void finish_halo(Lane& lane, int rank, double arrived);
   void step_sync(Lane& lane, int rank);
   /// The rank waits for all others; the last one takes them on.
@@ -109,6 +112,7 @@ class SweepRun {
   double true_value();
 
   void fetch_ahead(const Lane& lane) const;
+  void fetch_poll_ahead(const Lane& lane, std::size_t first, std::size_t second) const;
   void close();
   SweepSimulationResult collect();
 
@@ -117,10 +121,12 @@ class SweepRun {
   MachineModel model_;
   std::unique_ptr<comm_thread::NetworkGroup> networks_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<TreeReduction> reductions_;  // of the ranks, or none
   std::vector<std::unique_ptr<SimulatedPart>> parts_;
   std::vector<SimulatedPart::Place> places_;  // of their memory
   std::vector<double> sweep_begin_;  // of synchronous ranks
   std::vector<double> interior_fraction_;  // of their sweeps: what the halo is not waited for
+  std::vector<unsigned char> is_inside_;  // overlap mode: in the interior, before the halo leaves
   double value_seconds_;  // to pack or unpack one value
 
   // Of each rank.
@@ -146,19 +152,32 @@ SweepRun::SweepRun(const SweepRunOptions& options, const SweepCase& what)
       is_meeting_(static_cast<std::size_t>(options.rank_count)),
       waited_(static_cast<std::size_t>(options.rank_count)) {
   model_.charge_payload(what.charged_values, sizeof(comm_thread::MessageHeader), 0);
+  model_.carry_channels(options.transport);
   const int thread_count = useful_threads(options, model_, what.charged_points);
   networks_ = std::make_unique<comm_thread::NetworkGroup>(
       options.rank_count, model_, ranks_of_threads(options, model_, thread_count),
-      model_.lookahead(options.is_one_sided));
+      model_.lookahead());
   for (std::size_t i = 0; i < networks_->size(); ++i) {
     lanes_.push_back(std::make_unique<Lane>(options_, networks_->network(i), what.threshold));
     lanes_.back()->index = i;
   }
+  make_reductions();
   make_parts();
   for (const auto& lane : lanes_)
     lane->network.on_due(
         [this, &its = *lane](int rank, double seconds) { due(its, rank, seconds); });
   networks_->join();
+}
+
+void SweepRun::make_reductions() {
+  if (is_sync() || options_.reduces_by_schedules ||
+      options_.detector != comm_thread::DetectorKind::residual)
+    return;
+  std::vector<comm_thread::SimulatedNetwork*> networks;
+  for (const auto& lane : lanes_) networks.push_back(&lane->network);
+  reductions_ = TreeReduction::make(
+      networks, {.threshold = what_.threshold, .rank_count = options_.rank_count});
+  perfmodel::prefer_huge_pages(reductions_.data(), reductions_.data() + reductions_.size());
 }
 
 void SweepRun::make_parts() {
@@ -169,14 +188,16 @@ void SweepRun::make_parts() {
       if (is_sync())
         parts_.back()->open_exchange();
       else
-        parts_.back()->open_channels(options_.variant == SimulatedVariant::racy
-                                         ? comm_thread::Delivery::racy
-                                         : comm_thread::Delivery::async);
+        parts_.back()->open_channels(
+            options_.variant == SimulatedVariant::racy ? comm_thread::Delivery::racy
+                                                       : comm_thread::Delivery::async,
+            reductions_.empty() ? nullptr : &reductions_[static_cast<std::size_t>(rank)]);
     }
   if (is_sync()) {
     sweep_begin_.resize(parts_.size());
     interior_fraction_.resize(parts_.size());
-    if (options_.overlaps && what_.interior_fraction)
+    is_inside_.resize(parts_.size());
+    if (options_.mode != SimulatedMode::vector && what_.interior_fraction)
       for (int rank = 0; rank < options_.rank_count; ++rank)
         interior_fraction_[static_cast<std::size_t>(rank)] = what_.interior_fraction(rank);
   }
@@ -188,17 +209,19 @@ void SweepRun::make_parts() {
 }
 
 void SweepRun::due(Lane& lane, int rank, double seconds) {
-  if (is_sync())
-    finish_halo(lane, rank, seconds);
-  else
-    lane.events.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::poll});
+  if (is_sync()) return finish_halo(lane, rank, seconds);
+  if (!reductions_.empty())
+    seconds = reductions_[static_cast<std::size_t>(rank)].event_seconds(seconds);
+  lane.events.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::poll});
 }
 
 /// Of the sweep that comes next, with what a shared core does for the messages.
 double SweepRun::compute_seconds(int rank, const SimulatedPart& part) const {
   const bool shares_core = options_.machine.poll_interval > 0;
-  const double messages =
-      shares_core ? 2 * static_cast<double>(part.neighbour_count()) * options_.machine.overhead : 0;
+  const double messages = shares_core ? model_.channel_end_count() *
+                                            static_cast<double>(part.neighbour_count()) *
+                                            options_.machine.overhead
+                                      : 0;
   return messages + static_cast<double>(part.moved_values()) * value_seconds_ +
          model_.sweep_seconds(rank, static_cast<std::uint64_t>(part.sweep_count()),
                               what_.charged_points);
@@ -230,8 +253,17 @@ void SweepRun::go_on_async(Lane& lane, int rank) {
 }
 
 void SweepRun::begin_sync(Lane& lane, int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  sweep_begin_[r] = lane.network.now();
+  if (options_.mode != SimulatedMode::overlap || interior_fraction_[r] == 0)
+    return post_halo(lane, rank);
+  is_inside_[r] = 1;
+  lane.push_step(rank,
+                 lane.network.now() + compute_seconds(rank, *parts_[r]) * interior_fraction_[r]);
+}
+
+void SweepRun::post_halo(Lane& lane, int rank) {
   SimulatedPart& part = *parts_[static_cast<std::size_t>(rank)];
-  sweep_begin_[static_cast<std::size_t>(rank)] = lane.network.now();
   part.post_halo();
   if (part.neighbour_count() == 0) finish_halo(lane, rank, lane.network.now());
 }
@@ -256,6 +288,10 @@ void SweepRun::step_sync(Lane& lane, int rank) {
     return begin_sync(lane, rank);
   }
   if (is_meeting_[r]) return leave_verification(lane, rank);
+  if (is_inside_[r]) {
+    is_inside_[r] = 0;
+    return post_halo(lane, rank);
+  }
   part.take_halo();
   const bool contributes = part.sweep();
   if (contributes || part.sweep_count() >= options_.max_sweeps) return meet(lane, rank);
@@ -339,44 +375,58 @@ void SweepRun::leave_verification(Lane& lane, int rank) {
 /// rank has left the caches when its turn comes, and waiting for it line by line takes most of a
 /// simulation.
 void SweepRun::fetch_ahead(const Lane& lane) const {
-  constexpr std::array<std::size_t, 3> stages{7, 4, 2};  // events ahead
+  constexpr std::array<std::size_t, 5> stages{15, 12, 10, 7, 4};  // events ahead
   const auto step = [this, &lane](std::size_t ahead) -> const SimulatedPart::Place* {
     const EventQueue::Event* const event = lane.events.upcoming(ahead);
     return event && event->kind == EventQueue::Kind::step ? &places_[event->rank] : nullptr;
   };
   if (const EventQueue::Event* const event = lane.events.upcoming(stages[0])) {
-    const SimulatedPart::Place& place = places_[event->rank];
-    if (event->kind == EventQueue::Kind::step) {
-      fetch_lines(place.part, place.landings);
-      fetch_lines(place.channels, place.end);
-      constexpr std::ptrdiff_t object_bytes = 256;  // with what it has allocated first
-      fetch_lines(place.values_object, place.values_object + object_bytes);
-      fetch_lines(place.values.data(), place.values.data() + place.values.size());
-    } else {
-      fetch_lines(place.part, place.part + 1);
-      fetch_lines(place.comm_thread, place.comm_thread + sizeof(comm_thread::CommThread));
-      // What lies behind belongs to snapshots, and to the report that a simulation does without.
-      constexpr std::ptrdiff_t polled_bytes = 3584;
-      fetch_lines(place.detector, std::min(place.end, place.detector + polled_bytes));
-    }
+    const auto* const place = reinterpret_cast<const std::byte*>(&places_[event->rank]);
+    fetch_lines(place, place + sizeof(SimulatedPart::Place));
+    if (!reductions_.empty()) TreeReduction::prefetch(reductions_, static_cast<int>(event->rank));
   }
-  if (const EventQueue::Event* const event = lane.events.upcoming(stages[1]))
-    lane.network.prefetch_receives(static_cast<int>(event->rank));
-  if (const SimulatedPart::Place* const place = step(stages[1]); place && place->transport)
+  if (const SimulatedPart::Place* const place = step(stages[1])) {
+    fetch_lines(place->part, place->landings);
+    constexpr std::ptrdiff_t object_bytes = 256;  // with what it has allocated first
+    fetch_lines(place->values_object, place->values_object + object_bytes);
+    fetch_lines(place->values.data(), place->values.data() + place->values.size());
+  }
+  if (const SimulatedPart::Place* const place = step(stages[2]))
+    fetch_lines(place->channels, place->end);
+  if (reductions_.empty()) fetch_poll_ahead(lane, stages[1], stages[3]);
+  if (const SimulatedPart::Place* const place = step(stages[3]); place && place->transport)
     place->transport->prefetch_wires();
-  if (const SimulatedPart::Place* const place = step(stages[2]); place && place->transport) {
+  if (const SimulatedPart::Place* const place = step(stages[4]); place && place->transport) {
     place->transport->prefetch_messages();
-    parts_[lane.events.upcoming(stages[2])->rank]->prefetch_landings();
+    parts_[lane.events.upcoming(stages[4])->rank]->prefetch_landings();
   }
+}
+
+/// For polls of schedules.
+void SweepRun::fetch_poll_ahead(const Lane& lane, std::size_t first, std::size_t second) const {
+  const EventQueue::Event* const event = lane.events.upcoming(first);
+  if (event && event->kind == EventQueue::Kind::poll) {
+    const SimulatedPart::Place& place = places_[event->rank];
+    fetch_lines(place.part, place.part + sizeof(SimulatedPart));
+    // What lies behind belongs to snapshots, and to the report that a simulation does without.
+    constexpr std::ptrdiff_t polled_bytes = 3584;
+    fetch_lines(place.detector, std::min(place.end, place.detector + polled_bytes));
+  }
+  if (const EventQueue::Event* const soon = lane.events.upcoming(second))
+    lane.network.prefetch_receives(static_cast<int>(soon->rank));
 }
 
 void SweepRun::happen(Lane& lane) {
   const EventQueue::Event event = lane.events.next();
   lane.events.pop();
   fetch_ahead(lane);
-  ++lane.event_count;
   lane.network.set_now(event.seconds);
   const auto rank = static_cast<int>(event.rank);
+  if (event.kind == EventQueue::Kind::poll && !reductions_.empty()) {
+    lane.event_count += reductions_[event.rank].happen();
+    return;
+  }
+  ++lane.event_count;
   if (event.kind == EventQueue::Kind::poll)
     parts_[event.rank]->poll_schedules();
   else if (is_sync())

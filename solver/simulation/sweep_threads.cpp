@@ -11,7 +11,7 @@ int useful_threads(const SweepRunOptions& options, const MachineModel& model,
   if (options.variant == SimulatedVariant::sync ||
       options.detector == comm_thread::DetectorKind::all_reduce)
     return 1;
-  const double lookahead = model.lookahead(options.is_one_sided);
+  const double lookahead = model.lookahead();
   const double begun = options.rank_count * lookahead / model.sweep_seconds(0, 0, charged_points);
   if (lookahead <= 0 || begun < 2) return 1;
   return std::min(options.thread_count, model.node_count());

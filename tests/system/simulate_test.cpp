@@ -56,7 +56,7 @@ TEST_CASE("weft simulate jacobi --advise names settings, their rivals and from w
                    "3:5", "--advise", "--seeds", "2", "--threads", "1", "--json", "-"});
   CHECK(result.exit_code == 0);
   const json advice = report_of(result)["advice"];
-  CHECK(advice["trials"].size() == 12);
+  CHECK(advice["trials"].size() == 17);
   CHECK(advice["best"]["transport"] == "two-sided");
   CHECK(advice["best"]["variant"] != "sync");
   CHECK(advice["seeds_won"] == 2);
@@ -73,6 +73,25 @@ TEST_CASE("weft study scale names the published rows beside the simulated ones")
   CHECK(runs[0]["published"].is_null());
   CHECK(runs[4]["published"]["source"] == "Bethune et al. 2012, table 1, 32 processes, async");
   CHECK(runs[4]["published"]["seconds"].get<double>() == 33.8);
+}
+
+TEST_CASE("weft simulate jacobi takes a transport") {
+  for (const std::string transport : {"one-sided:flush", "shmem"}) {
+    const auto result =
+        run_weft(1, {"simulate", "jacobi", "--simulated-ranks", "8", "--variants", "async",
+                     "--transport", transport, "--tolerance", "1e-2", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    CHECK(report_of(result)["simulation"]["transport"] == transport);
+  }
+}
+
+TEST_CASE("weft study scale names the published table of its transport") {
+  const auto study = run_weft(1, {"study", "scale", "--simulated-ranks", "32", "--tolerance",
+                                  "1e-2", "--transport", "shmem", "--threads", "1", "--json", "-"});
+  CHECK(study.exit_code == 0);
+  const json runs = report_of(study)["study"]["runs"];
+  CHECK(runs[1]["published"]["source"] == "Bethune et al. 2012, table 2, 32 processes, async");
+  CHECK(runs[1]["published"]["seconds"].get<double>() == 26.7);
 }
 
 TEST_CASE("weft study scale-cg shows the gain of overlapped halos beside the published one") {
@@ -93,6 +112,7 @@ TEST_CASE("simulations refuse several ranks and wrong numbers in one line, with 
            {1, {"--machine", "nowhere"}},
            {1, {"--slow", "3"}},
            {1, {"--slow", "99:2"}},
+           {1, {"--transport", "shared"}},
            {1, {"--progress", "/nonexistent.json"}}}) {
     std::vector<std::string> command{"simulate", "jacobi",    "--simulated-ranks",
                                      "8",        "--threads", "1"};

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/simulation/jacobi_advice.h"
@@ -26,6 +27,7 @@ struct SimulateOptions : SystemOptions {
   solver::JacobiSimulationOptions jacobi;
   std::vector<std::string> variants{"sync", "async", "racy"};
   std::string mode = "task";
+  std::string transport = "two-sided";
   std::string detector = "residual";
   int seed_count = 1;
   bool advises = false;
@@ -97,8 +99,8 @@ void print_advice(const Json& report) {
 Json trial_report(const solver::JacobiTrial& trial) {
   const solver::JacobiSimulationOptions& options = trial.options;
   return {{"variant", name(options.variant)},
-          {"mode", options.overlaps ? "task" : "vector"},
-          {"transport", options.is_one_sided ? "one-sided" : "two-sided"},
+          {"mode", name(options.mode)},
+          {"transport", name(options.transport)},
           {"in_flight", options.max_in_flight},
           {"halo_period", options.halo_period},
           {"seconds", trial.mean()},
@@ -145,7 +147,8 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
   solver::JacobiSimulationOptions jacobi = options.jacobi;
   jacobi.machine = options.machine.parsed();
   jacobi.detector = comm_thread::detector_kind(options.detector);
-  jacobi.overlaps = options.mode == "task";
+  jacobi.mode = solver::simulated_mode(options.mode);
+  jacobi.transport = comm_thread::transport_choice(options.transport);
   std::vector<solver::SimulatedVariant> variants;
   for (const std::string& variant : options.variants)
     variants.push_back(solver::simulated_variant(variant));
@@ -168,6 +171,7 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
                                 {"points", jacobi.points},
                                 {"real_points", jacobi.real_points},
                                 {"mode", options.mode},
+                                {"transport", options.transport},
                                 {"detector", options.detector},
                                 {"tolerance", jacobi.tolerance},
                                 {"runs", std::move(runs)}},
@@ -187,7 +191,9 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
             "points per direction that are really swept for it");
   add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
               "as --variant of weft jacobi");
-  add_choice(command, "--mode", options->mode, {"vector", "task"}, "of sync");
+  add_choice(command, "--mode", options->mode, {"vector", "overlap", "task"},
+             "of sync, as in weft jacobi");
+  add_transport(command, options->transport);
   add_choice(command, "--detector", options->detector,
              {"flags", "residual", "all-reduce", "snapshot"}, "as in weft jacobi");
   command.add_option("--tolerance", jacobi.tolerance, "relative residual to reach")
@@ -213,6 +219,7 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
       "Examples:\n"
       "  weft simulate jacobi --simulated-ranks 512\n"
       "  weft simulate jacobi --simulated-ranks 4096 --slow 7:2 --variants sync,async\n"
+      "  weft simulate jacobi --simulated-ranks 512 --variants async --transport one-sided:flush\n"
       "  weft simulate jacobi --simulated-ranks 512 --advise --seeds 3\n"
       "  weft simulate jacobi --machine gigabit --progress progress.json --json -");
   command.callback(

@@ -21,6 +21,7 @@ struct SimulateSchwarzOptions : SystemOptions {
   MachineOptions machine{.machine = "cori-haswell"};
   solver::SchwarzSimulationOptions schwarz;
   std::vector<std::string> variants{"sync", "async"};
+  std::string transport = "two-sided";
   std::string detector = "flags";
   int seed_count = 1;
 };
@@ -52,6 +53,7 @@ int simulate(const comm_thread::MpiSession& session, const SimulateSchwarzOption
   const perfmodel::Stopwatch watch;
   solver::SchwarzSimulationOptions schwarz = options.schwarz;
   schwarz.machine = options.machine.parsed();
+  schwarz.transport = comm_thread::transport_choice(options.transport);
   schwarz.detector = comm_thread::detector_kind(options.detector);
   schwarz.rank_count = schwarz.tiles_per_side * schwarz.tiles_per_side;
   Job job = collective_start_job(session, options.threads, options.strict_placement);
@@ -73,6 +75,7 @@ int simulate(const comm_thread::MpiSession& session, const SimulateSchwarzOption
                                 {"points", schwarz.points},
                                 {"real_points", schwarz.real_points},
                                 {"alpha", schwarz.alpha},
+                                {"transport", options.transport},
                                 {"detector", options.detector},
                                 {"tolerance", schwarz.tolerance},
                                 {"runs", std::move(runs)}},
@@ -100,7 +103,9 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
-              "as --variant of weft schwarz");
+              "as --variant of weft schwarz; sync is the same in every --mode there: a tile has "
+              "no interior");
+  add_transport(command, options->transport);
   add_choice(command, "--detector", options->detector,
              {"flags", "residual", "all-reduce", "snapshot"}, "as in weft schwarz");
   command.add_option("--tolerance", schwarz.tolerance, "relative residual of each tile to reach")

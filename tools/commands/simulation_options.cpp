@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "tools/job/system_options.h"
 
 namespace weft::tools {
 namespace {
@@ -162,6 +164,19 @@ void add_count(CLI::App& command, const char* name, int& value, int least, int m
   command.add_option(name, value, help)
       ->check(CLI::Range(least, most))
       ->type_name("COUNT")
+      ->capture_default_str();
+}
+
+void add_transport(CLI::App& command, std::string& transport) {
+  command
+      .add_option(
+          "--transport", transport,
+          "of async and racy: two-sided, one-sided[:flush|flush-local|overlap|overlap-local] "
+          "or shmem; puts by the network itself, without a receive")
+      ->check([](const std::string& text) {
+        return fault_of([&] { comm_thread::transport_choice(text); });
+      })
+      ->type_name("TRANSPORT")
       ->capture_default_str();
 }
 

@@ -44,6 +44,8 @@ void add_machine_options(CLI::App& command, MachineOptions& options);
 /// A whole number from `least` to `most`.
 void add_count(CLI::App& command, const char* name, int& value, int least, int most,
                const char* help);
+/// --transport, of the channels of asynchronous variants.
+void add_transport(CLI::App& command, std::string& transport);
 /// --seed, and --seeds for as many runs.
 void add_seeds(CLI::App& command, std::uint64_t& seed, int& seed_count);
 

@@ -1,9 +1,11 @@
 #include "solver/simulation/jacobi_simulation.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::solver {
@@ -41,11 +43,88 @@ TEST_CASE("all variants and detectors converge to the true residual, and replay 
 TEST_CASE("sweeps of the synchronous variant do not depend on times") {
   JacobiSimulationOptions options = small(SimulatedVariant::sync);
   const JacobiSimulationResult task = simulate_jacobi(options);
-  options.overlaps = false;
+  options.mode = SimulatedMode::vector;
   options.machine.latency = 1e-3;
   const JacobiSimulationResult slow = simulate_jacobi(options);
   CHECK(slow.most_sweeps == task.most_sweeps);
   CHECK(slow.seconds > task.seconds);
+}
+
+TEST_CASE("overlap mode hides only the way of the halo that is waited for, task mode all of it") {
+  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  options.machine.latency = 5e-4;  // shorter than the interior of a sweep
+  options.machine.jitter = 0;
+  options.machine.core_spread = 0;
+  options.mode = SimulatedMode::task;
+  const JacobiSimulationResult task = simulate_jacobi(options);
+  options.mode = SimulatedMode::overlap;
+  const JacobiSimulationResult overlap = simulate_jacobi(options);
+  options.mode = SimulatedMode::vector;
+  const JacobiSimulationResult vector = simulate_jacobi(options);
+  CHECK(overlap.most_sweeps == task.most_sweeps);
+  CHECK(overlap.relative_residual == task.relative_residual);
+  CHECK(task.seconds < overlap.seconds);
+  // A rank with a small interior begins sooner, and then waits for the largest one beside it.
+  CHECK(overlap.seconds >= vector.seconds);
+  CHECK(overlap.waiting_fraction > task.waiting_fraction);
+}
+
+TEST_CASE("puts that the target completes by itself arrive sooner, announced ones later") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.machine.overhead = 3e-4;
+  options.machine.latency = 1e-4;
+  options.machine.ranks_per_node = 1;
+  const auto staleness = [&options](const char* transport) {
+    options.transport = comm_thread::transport_choice(transport);
+    const JacobiSimulationResult result = simulate_jacobi(options);
+    CHECK(result.has_converged);
+    return result.mean_staleness;
+  };
+  const double two_sided = staleness("two-sided");
+  CHECK(staleness("one-sided") < two_sided);
+  CHECK(staleness("one-sided:flush") > two_sided);
+  CHECK(staleness("one-sided:flush-local") == staleness("one-sided"));
+  options.transport = comm_thread::transport_choice("shared");
+  CHECK_THROWS_AS(simulate_jacobi(options), comm_thread::InputError);
+}
+
+TEST_CASE("the compact reduction gives the results of the real program's schedules") {
+  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  options.tolerance = 1e-2;
+  options.machine.jitter = 0.3;
+  options.machine.ranks_per_node = 4;
+  const auto check_equal = [&options] {
+    options.reduces_by_schedules = true;
+    const JacobiSimulationResult by_schedules = simulate_jacobi(options);
+    options.reduces_by_schedules = false;
+    const JacobiSimulationResult compact = simulate_jacobi(options);
+    CHECK(compact.hash == by_schedules.hash);
+    CHECK(compact.seconds == by_schedules.seconds);
+    CHECK(compact.has_converged == by_schedules.has_converged);
+    CHECK(compact.relative_residual == by_schedules.relative_residual);
+    CHECK(compact.verification_count == by_schedules.verification_count);
+    CHECK(compact.message_count == by_schedules.message_count);
+    CHECK(compact.waiting_fraction == by_schedules.waiting_fraction);
+    CHECK(compact.event_count < by_schedules.event_count);
+    return compact;
+  };
+  std::uint64_t most_verifications = 0;
+  for (const int rank_count : {2, 3, 4, 24, 100})
+    for (const double point_seconds : {2.5e-8, 4e-10}) {  // sweeps beside a rest: longer, shorter
+      options.rank_count = rank_count;
+      options.machine.seconds_per_point = point_seconds;
+      ++options.seed;
+      most_verifications = std::max(most_verifications, check_equal().verification_count);
+    }
+  CHECK(most_verifications > 1);  // epochs, too
+  options.machine.slow_rank = 17;
+  options.machine.slow_factor = 20;
+  options.contribution_period = 1;
+  check_equal();
+  options.machine.poll_interval = 2e-4;
+  options.max_sweeps = 30;
+  options.variant = SimulatedVariant::racy;
+  CHECK_FALSE(check_equal().has_converged);
 }
 
 TEST_CASE("one slow rank holds up everybody in sync, and itself in async") {
@@ -82,10 +161,11 @@ TEST_CASE("the number of threads changes nothing") {
   options.points = 8;  // so that many sweeps begin within a latency
   for (const DetectorKind detector :
        {DetectorKind::flags, DetectorKind::residual, DetectorKind::snapshot})
-    for (const bool is_one_sided : {false, true}) {
+    for (const char* const transport : {"two-sided", "one-sided", "shmem"}) {
       options.detector = detector;
-      options.is_one_sided = is_one_sided;
-      options.max_in_flight = is_one_sided ? 1 : 3;
+      options.transport = comm_thread::transport_choice(transport);
+      options.max_in_flight =
+          options.transport.kind == comm_thread::TransportKind::two_sided ? 3 : 1;
       options.thread_count = 1;
       const JacobiSimulationResult one = simulate_jacobi(options);
       CHECK(one.has_converged);

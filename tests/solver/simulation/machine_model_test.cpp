@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/channels/transport_choice.h"
 #include "solver/simulation/part_shape.h"
 
 namespace weft::solver {
@@ -56,8 +57,34 @@ TEST_CASE("nothing of another node matters sooner than the lookahead, with a bur
   MachineModel model(machine, 3, 1);
   const double message = model.arrival(there, 0, model.departure(there, 0, 0));
   CHECK(message == 2);
-  CHECK(model.lookahead(false) <= message);
-  CHECK(model.lookahead(true) <= message);
+  for (const char* const transport : {"two-sided", "one-sided", "one-sided:flush", "shmem"}) {
+    model.carry_channels(comm_thread::transport_choice(transport));
+    CHECK(model.lookahead() <= message);
+    CHECK(model.lookahead() > 0);
+  }
+}
+
+TEST_CASE("a put costs its target no overhead, and what its variant announces") {
+  Machine machine = link_alone();
+  machine.gap_per_byte = 0;
+  machine.latency = 100;
+  machine.overhead = 10;
+  machine.gap = 3;
+  machine.overhead_per_byte = 1;
+  machine.poll_interval = 1000;
+  constexpr SimulatedRoute channel{0, 1, MachineModel::channel_tag};
+  const auto way = [&](const char* transport) {
+    MachineModel model(machine, 2, 1);
+    model.carry_channels(comm_thread::transport_choice(transport));
+    CHECK(model.arrival(there, 4, 0) == 100 + 10 + 4 + 1000);  // schedules as ever
+    return model.arrival(channel, 4, 200) - 200 - 1000;
+  };
+  CHECK(way("two-sided") == 100 + 10 + 4);
+  CHECK(way("one-sided") == 100 + 4);
+  CHECK(way("one-sided:flush-local") == 100 + 4);
+  CHECK(way("one-sided:flush") == 100 + 100 + 10 + 10 + 3 + 100 + 4);
+  CHECK(way("one-sided:overlap") == way("one-sided:flush") + 1000);
+  CHECK(way("shmem") == 100 + 10 + 3 + 4);
 }
 
 TEST_CASE("the interior of a part is what no neighbour's values reach") {
