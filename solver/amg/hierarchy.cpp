@@ -15,6 +15,7 @@
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/node_matrix.h"
 #include "solver/amg/coarsening/node_rows.h"
+#include "solver/amg/coarsening/page_stock.h"
 #include "solver/amg/coarsening/prolongator.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/coarsening/tentative_prolongator.h"
@@ -94,6 +95,7 @@ Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& sett
       crew_(op.communicator(), op.comm_thread(), op.team()),
       settings_(settings),
       space_(std::move(near_null_space)) {
+  const PageStock stock;
   collective_build();
   make_cycle_vectors(crew_, settings_, levels_, coarsest());
   crew_.communicator().barrier();  // both ends of every pair exist
@@ -257,30 +259,33 @@ void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelM
                                                 const RowValues<double>& scale) {
   Level<Value>& level = *levels_[number];
   const spmv::CrsMatrix& rows = matrix.matrix.rows;
-  const auto for_row = [&](LocalIndex row, const auto& visit) {
-    const auto i = static_cast<std::size_t>(row);
-    for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
-         k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
-      if (rows.columns[k] != row) visit(rows.columns[k], rows.values[k]);
+  // A row whose scale is 0 is left out, and all others have a diagonal entry.
+  const auto is_left_out = [&](LocalIndex row) {
+    return !(scale[static_cast<std::size_t>(row)] > 0);
   };
-  const auto has_diagonal = [&](LocalIndex row) {
+  const auto columns_of = [&](LocalIndex row) {
     const auto i = static_cast<std::size_t>(row);
-    const auto* const columns = rows.columns.data();
-    return std::find(columns + rows.row_offsets[i], columns + rows.row_offsets[i + 1], row) !=
-           columns + rows.row_offsets[i + 1];
+    return rows.columns.span().subspan(
+        static_cast<std::size_t>(rows.row_offsets[i]),
+        static_cast<std::size_t>(rows.row_offsets[i + 1] - rows.row_offsets[i]));
   };
   level.off_diagonal.emplace(
-      crew_, matrix.plan, level.thread_rows, matrix.row_count(),
+      crew_, matrix.plan, level.thread_rows,
+      [&](LocalIndex row) { return is_left_out(row) ? 0 : std::ssize(columns_of(row)) - 1; },
       [&](LocalIndex row) {
-        const auto i = static_cast<std::size_t>(row);
-        return rows.row_offsets[i + 1] - rows.row_offsets[i] - (has_diagonal(row) ? 1 : 0);
+        return matrix.plan.halo_count > 0 && !is_left_out(row) &&
+               std::ranges::any_of(columns_of(row),
+                                   [&](LocalIndex column) { return column >= matrix.row_count(); });
       },
       [&](LocalIndex row, Value* values, LocalIndex* columns) {
         const double own = scale[static_cast<std::size_t>(row)];
-        for_row(row, [&](LocalIndex column, double value) {
+        auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
+        for (const LocalIndex column : columns_of(row)) {
+          const double value = rows.values[k++];
+          if (column == row) continue;
           *columns++ = column;
           *values++ = static_cast<Value>(value * own * scale[static_cast<std::size_t>(column)]);
-        });
+        }
       });
   const double estimate =
       collective_estimate_largest(crew_, *level.off_diagonal, matrix.matrix.first_row(),
@@ -293,28 +298,35 @@ void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelM
 template <class Value>
 std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
     const Level<Value>& level, const LevelMatrix& matrix, const std::vector<double>& scale) {
-  const StrongRows strong(crew_, matrix, settings_.strength);
-  const IndependentSet roots(crew_, matrix, strong);
-  const Aggregates aggregates(crew_, matrix, strong, roots, settings_.gather_rows);
+  // What the product does not need is gone before it: its pages are wanted.
+  std::optional<StrongRows> strong(std::in_place, crew_, matrix, settings_.strength);
+  std::optional<IndependentSet> roots(std::in_place, crew_, matrix, *strong);
+  std::optional<Aggregates> aggregates(std::in_place, crew_, matrix, *strong, *roots,
+                                       settings_.gather_rows);
+  const spmv::RowPartition coarse = aggregates->partition();
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
-  const auto coarse_rows = static_cast<double>(aggregates.partition().row_count());
+  const auto coarse_rows = static_cast<double>(coarse.row_count());
   if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;
-  CoarseColumns columns(aggregates.partition(), crew_.communicator().rank());
+  CoarseColumns columns(coarse, crew_.communicator().rank());
   const double largest = level.report.largest_eigenvalue / eigenvalue_margin;
   const double factor =
-      strong.one_way_share() > rough_share ? factor_of_rough_coefficients : prolongator_factor;
+      strong->one_way_share() > rough_share ? factor_of_rough_coefficients : prolongator_factor;
   std::optional<Chains> chains;
-  if (strong.is_of_chains()) chains.emplace(crew_, matrix, strong, roots, aggregates);
+  if (strong->is_of_chains()) chains.emplace(crew_, matrix, *strong, *roots, *aggregates);
   auto prolongator = collective_build_prolongator(
-      crew_, matrix, strong, aggregates, factor / largest, columns, chains ? &*chains : nullptr);
+      crew_, matrix, *strong, *aggregates, factor / largest, columns, chains ? &*chains : nullptr);
   const std::int64_t entries =
       crew_.communicator().sum(prolongator.begin[static_cast<std::size_t>(matrix.row_count())]);
   if (entries > most_entries_of_a_row * matrix.matrix.partition.row_count()) {
-    columns = CoarseColumns(aggregates.partition(), crew_.communicator().rank());
-    prolongator = collective_build_prolongator(crew_, matrix, strong, aggregates, 0, columns);
+    columns = CoarseColumns(coarse, crew_.communicator().rank());
+    prolongator = collective_build_prolongator(crew_, matrix, *strong, *aggregates, 0, columns);
   }
+  chains.reset();
+  aggregates.reset();
+  roots.reset();
+  strong.reset();
   GalerkinProduct product =
-      collective_multiply_galerkin(crew_, matrix, prolongator, aggregates.partition(), columns);
+      collective_multiply_galerkin(crew_, matrix, prolongator, coarse, columns);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .restriction = {},

@@ -49,12 +49,12 @@ bool is_strong(double value, double strongest, double threshold) {
 }  // namespace
 
 StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
-    : offsets_(level.matrix.rows.row_offsets.span()),
-      ends_(static_cast<std::size_t>(level.row_count())),
+    : begins_(static_cast<std::size_t>(level.row_count())),
+      counts_(begins_.size()),
       columns_(static_cast<std::size_t>(level.matrix.rows.nonzero_count())),
       values_(columns_.size()),
-      diagonal_(ends_.size()),
-      dependents_(ends_.size()) {
+      diagonal_(begins_.size()),
+      dependents_(begins_.size()) {
   const spmv::CrsMatrix& rows = level.matrix.rows;
   RowValues<double> strongest(crew, level.plan, level.thread_rows, 0);
   std::vector<Count> counts(static_cast<std::size_t>(crew.team().thread_count()));
@@ -65,9 +65,10 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
     for (LocalIndex row = first; row < last; ++row)
       strongest[static_cast<std::size_t>(row)] = strongest_of(rows, row);
     strongest.collective_renew(thread);
+    auto end = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(first)]);
     for (LocalIndex row = first; row < last; ++row) {
       const auto i = static_cast<std::size_t>(row);
-      std::size_t end = begin(i);
+      begins_[i] = end;
       std::int32_t dependents = 0;
       double all = 0;  // the diagonal and the weak couplings
       double diagonal = 0;
@@ -90,9 +91,9 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
           all += value;
         }
       }
-      ends_[i] = end;
       dependents_[i] = dependents;
-      const auto strong_count = static_cast<std::int64_t>(end - begin(i));
+      const auto strong_count = static_cast<std::int64_t>(end - begins_[i]);
+      counts_[i] = static_cast<std::int32_t>(strong_count);
       counts[index].all += strong_count;
       counts[index].coupled_rows += strong_count > 0;
       counts[index].links += strong_count == 1 || strong_count == 2;

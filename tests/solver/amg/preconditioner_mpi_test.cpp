@@ -109,7 +109,9 @@ TEST_CASE("M is symmetric and positive") {
                                                                : Settings::Form::v});
         CHECK(preconditioner.is_symmetric());
         CHECK(preconditioner.report().levels.size() > 1);
-        const double rounding = precision == Settings::Precision::in_float ? 1e-5 : 1e-12;
+        // W-cycles down to 3 rows visit nearly singular ones often.
+        const double of_float = degree < 0 ? 2e-4 : 1e-5;
+        const double rounding = precision == Settings::Precision::in_float ? of_float : 1e-12;
         const auto a = some_vector(system.count(), 1);
         const auto b = some_vector(system.count(), 5);
         const auto of_a = apply(system, preconditioner, a);
