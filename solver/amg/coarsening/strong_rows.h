@@ -40,18 +40,22 @@ class StrongRows {
   /// True if at most one of ten coupled rows of all ranks has more than two strong couplings: rows
   /// are links of chains, as where a plane's coefficients differ much in its two directions.
   bool is_of_chains() const { return is_of_chains_; }
+  /// True if no row of all ranks has more than two strong couplings, and the weak ones of no row
+  /// add up to more than a twentieth of its diagonal.
+  bool has_only_chains() const { return has_only_chains_; }
   double diagonal(std::size_t row) const { return diagonal_[row]; }
   bool is_alone(std::size_t row) const { return counts_[row] == 0; }
 
  private:
   PageVector<std::size_t> begins_;
   PageVector<std::int32_t> counts_;
-  PageVector<spmv::LocalIndex> columns_;  // each thread's begin where its rows of the matrix do
+  PageVector<spmv::LocalIndex> columns_;
   PageVector<double> values_;
   PageVector<double> diagonal_;
   PageVector<std::int32_t> dependents_;
   double one_way_share_ = 0;
   bool is_of_chains_ = false;
+  bool has_only_chains_ = false;
 };
 
 }  // namespace weft::solver::amg

@@ -242,7 +242,7 @@ TEST_CASE("a W-cycle takes fewer iterations than a V-cycle, and is taken where i
   settings.form = Settings::Form::automatic;
   CHECK(AmgPreconditioner(system.op(), settings).report().form == Settings::Form::w);
   // Levels that shrink by three in the one direction with strong couplings are dear to visit.
-  CrewSystem line(Communicator::self(), "anisotropic3d:20,1,1,1000");
+  CrewSystem line(Communicator::self(), "anisotropic3d:20,1,1,10");
   CHECK(AmgPreconditioner(line.op(), settings).report().form == Settings::Form::v);
 }
 
