@@ -265,13 +265,18 @@ void Cycle<Value>::compute_residual(const TeamThread& thread, LevelOf& level) {
            [=](LocalIndex row, Value sum) { r[row] = b[row] - (x[row] + sum); });
 }
 
-/// x = q(A)·r, or x += q(A)·r; r: the entries of `residual`.
+/// x = q(A)·r, or x += q(A)·r, with the inverse in the links of chains for q; r: the entries of
+/// `residual`.
 template <class Value>
 template <bool from_zero>
 void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual) {
   const Polynomial& smoother = level.smoother;
   const Value* const r = residual.entries();
   Value* const x = level.x.data();
+  if (level.link_inverse)
+    return multiply(thread, level, *level.link_inverse, residual, [x](LocalIndex row, Value sum) {
+      x[row] = (from_zero ? Value{0} : x[row]) + sum;
+    });
   const auto value = [](double number) { return static_cast<Value>(number); };
   const Polynomial::Step first = smoother.step(1);
   const Value first_share = value(first.weight * first.factor);

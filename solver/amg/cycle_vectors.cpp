@@ -36,8 +36,9 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
     level.report.visits = visits;
     corrections = correction_count(settings.form, levels, i);
     if (!level.off_diagonal) continue;
-    const int first = degree > 1 ? visits : 0;  // of smoothing
-    const int others = visits * std::max(0, degree - 2);
+    const bool has_links = level.link_inverse.has_value();
+    const int first = degree > 1 || has_links ? visits : 0;  // of smoothing
+    const int others = has_links ? 0 : visits * std::max(0, degree - 2);
     if (is_additive && level.restriction) {
       add(level.report, *level.b_to_smooth, 1);
       add(level.report, *level.r_to_smooth, 1);
@@ -69,7 +70,7 @@ void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& lev
   for (std::size_t i = 0; i < levels.size(); ++i) {
     Level<Value>& level = *levels[i];
     const auto halo_of = [](const auto& op) { return op ? op->plan().halo_count : 0; };
-    const std::int64_t own = halo_of(level.off_diagonal);
+    const std::int64_t own = std::max(halo_of(level.off_diagonal), halo_of(level.link_inverse));
     const std::int64_t finer = i > 0 ? halo_of(levels[i - 1]->prolongation) : 0;
     level.x = LevelVector<Value>(crew, level.thread_rows, std::max(own, finer));
     if (i > 0)
@@ -78,12 +79,13 @@ void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& lev
     level.report.allocated_bytes = level.x.bytes();
     if (!level.off_diagonal) continue;
     level.b = LevelVector<Value>(crew, level.thread_rows, own);
-    level.b_to_smooth.emplace(crew, level.off_diagonal->plan(), level.thread_rows, level.b.data());
+    const spmv::HaloPlan& to_smooth = smoothing_operator(level).plan();
+    level.b_to_smooth.emplace(crew, to_smooth, level.thread_rows, level.b.data());
     level.x_to_multiply.emplace(crew, level.off_diagonal->plan(), level.thread_rows,
                                 level.x.data());
     level.r =
         LevelVector<Value>(crew, level.thread_rows, std::max(own, halo_of(level.restriction)));
-    level.r_to_smooth.emplace(crew, level.off_diagonal->plan(), level.thread_rows, level.r.data());
+    level.r_to_smooth.emplace(crew, to_smooth, level.thread_rows, level.r.data());
     if (settings.degree > 2) {
       level.rest = LevelVector<Value>(crew, level.thread_rows, 0);
       for (std::size_t k = 0; k < 2; ++k) {
@@ -100,6 +102,7 @@ void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& lev
     level.report.allocated_bytes += level.b.bytes() + level.r.bytes() + level.rest.bytes() +
                                     level.z[0].bytes() + level.z[1].bytes() +
                                     level.off_diagonal->bytes();
+    if (level.link_inverse) level.report.allocated_bytes += level.link_inverse->bytes();
     level.report.boundary_rows = level.off_diagonal->boundary_row_count();
     if (level.restriction) {
       level.r_to_restrict.emplace(crew, level.restriction->plan(), level.thread_rows,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "solver/amg/coarsening/chains.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
@@ -66,7 +67,7 @@ class Hierarchy {
   };
 
   void collective_build();
-  /// Scale, transfers from the finer level, and smoother or direct solution. Returns the scale of
+  /// Scale, transfers from the finer level, and its matrix or direct solution. Returns the scale of
   /// own rows.
   std::vector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
                                             bool is_direct);
@@ -81,14 +82,19 @@ class Hierarchy {
       const spmv::DistributedMatrix& matrix, std::vector<spmv::LocalIndex> thread_rows);
   void collective_make_direct(Level<Value>& level, const LevelMatrix& matrix,
                               const std::vector<double>& scale);
-  void collective_make_smoother(std::size_t number, const LevelMatrix& matrix,
-                                const RowValues<double>& scale);
-  std::optional<GalerkinProduct> collective_coarsen(const Level<Value>& level,
-                                                    const LevelMatrix& matrix,
+  void make_off_diagonal(Level<Value>& level, const LevelMatrix& matrix,
+                         const RowValues<double>& scale);
+  /// Smoothing by a polynomial.
+  void collective_make_smoother(std::size_t number, const LevelMatrix& matrix);
+  /// Smoothing by the inverse in the links of chains.
+  void collective_make_link_inverse(Level<Value>& level, const LevelMatrix& matrix,
+                                    const Chains& chains);
+  /// Also makes the smoother.
+  std::optional<GalerkinProduct> collective_coarsen(std::size_t number, const LevelMatrix& matrix,
                                                     const std::vector<double>& scale);
   /// The same by aggregates of nodes, whose coarse rows represent `space_`, which becomes that of
   /// the coarse level.
-  std::optional<GalerkinProduct> collective_coarsen_nodes(const Level<Value>& level,
+  std::optional<GalerkinProduct> collective_coarsen_nodes(std::size_t number,
                                                           const LevelMatrix& matrix,
                                                           const std::vector<double>& scale);
 

@@ -48,6 +48,8 @@ struct Level {
   std::vector<spmv::LocalIndex> thread_rows;  // [thread_count + 1]
   std::optional<LevelOperator<Value>> off_diagonal{};
   Polynomial smoother{1, 1};
+  /// Of a level of chains, in the place of the polynomial: the inverse in the links.
+  std::optional<LevelOperator<Value>> link_inverse{};
   std::optional<LevelOperator<Value>> prolongation{};  // from the next level
   std::optional<LevelOperator<Value>> restriction{};  // to the next level
 
@@ -65,6 +67,12 @@ struct Level {
   perfmodel::PhaseTimer timer{};
   LevelReport report{};
 };
+
+/// What smoothing multiplies the residual with first; not of a level that is solved directly.
+template <class Value>
+const LevelOperator<Value>& smoothing_operator(const Level<Value>& level) {
+  return level.link_inverse ? *level.link_inverse : *level.off_diagonal;
+}
 
 /// How often level `number`, visited once, is corrected by the next, if there is one.
 template <class Value>

@@ -1,62 +1,205 @@
 #include "solver/amg/level_operator.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/simd.h"
+#include "spmv/matrix/prefetch.h"
 
 namespace weft::solver::amg {
 
 using spmv::LocalIndex;
 
+namespace {
+
+using FloatLane8 = float __attribute__((vector_size(32)));
+/// Eight adjacent elements of an array, at any address; see perfmodel::Lanes.
+struct [[gnu::packed, gnu::may_alias]] FloatLanes {
+  FloatLane8 value;
+};
+
+/// Eight values as one, and where they are in an array.
 template <class Value>
-void LevelOperator<Value>::allocate(std::int64_t total) {
-  if (total > std::int64_t{std::numeric_limits<Offset>::max()})
-    throw comm_thread::InputError("a rank has " + std::to_string(total) +
-                                  " entries of a level of amg; expected less than 4294967296: use "
-                                  "more ranks");
-  columns_ = perfmodel::HugePageBuffer<LocalIndex>(static_cast<std::size_t>(total));
-  values_ = perfmodel::HugePageBuffer<Value>(static_cast<std::size_t>(total));
+struct Eight;
+template <>
+struct Eight<double> {
+  using Vector = perfmodel::Lane8;
+  using Place = perfmodel::Lanes;
+};
+template <>
+struct Eight<float> {
+  using Vector = FloatLane8;
+  using Place = FloatLanes;
+};
+
+}  // namespace
+
+template <class Value>
+void LevelOperator<Value>::Chunks::add(LocalIndex row, std::int64_t length) {
+  ++row_count;
+  nonzero_count += length;
+  if (length > longest_in_lane) {
+    add_chunk((static_cast<std::size_t>(length) + lane_count - 1) / lane_count);
+    rows[rows.size() - lane_count] = row;
+    return;
+  }
+  window_.emplace_back(length, row);
+  if (window_.size() == window_rows) end();
+}
+
+/// A counting sort: longest first, rows of one length in their order.
+template <class Value>
+void LevelOperator<Value>::Chunks::end() {
+  std::array<std::size_t, longest_in_lane + 2> starts{};
+  const auto key = [](std::int64_t length) {
+    return static_cast<std::size_t>(longest_in_lane - length);
+  };
+  for (const auto& [length, row] : window_) ++starts[key(length) + 1];
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  const std::size_t first = rows.size();
+  std::size_t key_of_place = 0;
+  for (std::size_t place = 0; place < window_.size(); place += lane_count) {
+    while (starts[key_of_place + 1] <= place) ++key_of_place;
+    add_chunk(static_cast<std::size_t>(longest_in_lane) - key_of_place);
+  }
+  for (const auto& [length, row] : window_) rows[first + starts[key(length)]++] = row;
+  window_.clear();
 }
 
 template <class Value>
-void LevelOperator<Value>::split(Part& part, LocalIndex begin, LocalIndex end,
-                                 LocalIndex own_columns) const {
-  if (begin < end) part.all.push_back({begin, end});
-  bool last_was_interior = false;
-  for (LocalIndex row = begin; row < end; ++row) {
-    const auto i = static_cast<std::size_t>(row);
-    const bool is_interior =
-        std::all_of(columns_.data() + offsets_[i], columns_.data() + offsets_[i + 1],
-                    [&](LocalIndex column) { return column < own_columns; });
-    std::vector<Run>& runs = is_interior ? part.interior : part.boundary;
-    if (row > begin && is_interior == last_was_interior)
-      runs.back().end = row + 1;
-    else
-      runs.push_back({row, row + 1});
-    last_was_interior = is_interior;
+void LevelOperator<Value>::Chunks::add_chunk(std::size_t slot_count) {
+  rows.insert(rows.end(), lane_count, no_row);
+  slots.push_back(slot_count);
+}
+
+template <class Value>
+typename LevelOperator<Value>::Part LevelOperator<Value>::join(Chunks& interior, Chunks& boundary) {
+  interior.end();
+  boundary.end();
+  Part part{.rows = std::move(interior.rows),
+            .begin = {0},
+            .interior_count = interior.slots.size(),
+            .boundary_row_count = boundary.row_count,
+            .nonzero_count = interior.nonzero_count + boundary.nonzero_count};
+  part.rows.insert(part.rows.end(), boundary.rows.begin(), boundary.rows.end());
+  for (const auto* chunks : {&interior, &boundary})
+    for (const std::size_t slots : chunks->slots)
+      part.begin.push_back(part.begin.back() + slots * lane_count);
+  return part;
+}
+
+template <class Value>
+void LevelOperator<Value>::allocate() {
+  std::size_t total = 0;
+  for (Part& part : parts_) {
+    for (std::size_t& begin : part.begin) begin += total;
+    total = part.begin.back();
   }
+  columns_.resize(total);
+  values_.resize(total);
+}
+
+template <class Value>
+void LevelOperator<Value>::store(const Part& part, std::size_t place, std::span<const Value> values,
+                                 std::span<const LocalIndex> columns) {
+  const std::size_t chunk = place / lane_count;
+  const std::size_t begin = part.begin[chunk];
+  const std::size_t end = part.begin[chunk + 1];
+  if (begin == end) return;
+  if (std::ssize(values) > longest_in_lane) {
+    std::copy(values.begin(), values.end(), values_.data() + begin);
+    std::copy(columns.begin(), columns.end(), columns_.data() + begin);
+    std::fill(values_.data() + begin + values.size(), values_.data() + end, Value{0});
+    std::fill(columns_.data() + begin + columns.size(), columns_.data() + end, columns.front());
+    return;
+  }
+  std::size_t to = begin + place % lane_count;
+  for (std::size_t k = 0; k < values.size(); ++k, to += lane_count) {
+    values_[to] = values[k];
+    columns_[to] = columns[k];
+  }
+  // The first lane has the longest row.
+  const LocalIndex column = columns.empty() ? columns_[begin] : columns.front();
+  const auto fill_up = [&](std::size_t from) {
+    for (; from < end; from += lane_count) {
+      values_[from] = 0;
+      columns_[from] = column;
+    }
+  };
+  fill_up(to);
+  for (std::size_t next = place + 1; next % lane_count != 0 && part.rows[next] == no_row; ++next)
+    fill_up(begin + next % lane_count);
+}
+
+// Per slot 4 bytes and a value read; per row 4 bytes of order, and x. 2 flops per nonzero.
+template <class Value>
+void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::size_t last,
+                                     const Value* x, Value* sums) const {
+  using Vector = typename Eight<Value>::Vector;
+  using Place = typename Eight<Value>::Place;
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    const Value* values = values_.data() + part.begin[first];
+    const LocalIndex* columns = columns_.data() + part.begin[first];
+    const auto add_slot = [&](Vector& sum) __attribute__((always_inline)) {
+      spmv::prefetch(values);
+      spmv::prefetch(columns);
+      const Vector there = {x[columns[0]], x[columns[1]], x[columns[2]], x[columns[3]],
+                            x[columns[4]], x[columns[5]], x[columns[6]], x[columns[7]]};
+      sum = sum + reinterpret_cast<const Place*>(values)->value * there;
+      values += lane_count;
+      columns += lane_count;
+    };
+    for (std::size_t chunk = first; chunk < last; ++chunk, sums += lane_count) {
+      Vector even{};
+      Vector odd{};
+      std::size_t slots = (part.begin[chunk + 1] - part.begin[chunk]) / lane_count;
+      for (; slots >= 2; slots -= 2) {
+        add_slot(even);
+        add_slot(odd);
+      }
+      if (slots > 0) add_slot(even);
+      reinterpret_cast<Place*>(sums)->value = even + odd;
+    }
+  });
+}
+
+template <class Value>
+std::int64_t LevelOperator<Value>::nonzero_count() const {
+  std::int64_t count = 0;
+  for (const Part& part : parts_) count += part.nonzero_count;
+  return count;
 }
 
 template <class Value>
 std::int64_t LevelOperator<Value>::boundary_row_count() const {
   std::int64_t count = 0;
-  for (const Part& part : parts_)
-    for (const Run& run : part.boundary) count += run.end - run.begin;
+  for (const Part& part : parts_) count += part.boundary_row_count;
   return count;
+}
+
+template <class Value>
+std::int64_t LevelOperator<Value>::bytes() const {
+  std::size_t bytes = values_.size() * (sizeof(Value) + sizeof(LocalIndex));
+  for (const Part& part : parts_)
+    bytes += part.rows.size() * sizeof(LocalIndex) + part.begin.size() * sizeof(std::size_t);
+  return static_cast<std::int64_t>(bytes);
 }
 
 template <class Value>
 double LevelOperator<Value>::largest_row_sum() const {
   double largest = 0;
-  for (std::size_t row = 0; row + 1 < offsets_.size(); ++row) {
-    double sum = 0;
-    for (Offset k = offsets_[row]; k < offsets_[row + 1]; ++k)
-      sum += std::abs(static_cast<double>(values_[k]));
-    largest = std::max(largest, sum);
-  }
+  for (const Part& part : parts_)
+    for (std::size_t chunk = 0; chunk < part.chunk_count(); ++chunk) {
+      std::array<double, lane_count> sums{};
+      for (std::size_t k = part.begin[chunk]; k < part.begin[chunk + 1]; ++k)
+        sums[k % lane_count] += std::abs(static_cast<double>(values_[k]));
+      const bool is_one_row = part.rows[chunk * lane_count + 1] == no_row;
+      for (std::size_t lane = 1; lane < lane_count; ++lane)
+        sums[0] = is_one_row ? sums[0] + sums[lane] : std::max(sums[0], sums[lane]);
+      largest = std::max(largest, sums[0]);
+    }
   return largest;
 }
 

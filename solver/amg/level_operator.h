@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,10 +10,10 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
-#include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/modes/run_in_mode.h"
 #include "spmv/modes/work.h"
@@ -21,53 +23,68 @@
 
 namespace weft::solver::amg {
 
-/// Rows of a level's matrix, prolongator or restriction on this rank, as the cycle multiplies with
-/// them: CRS, columns own first and then the halo, in ascending global order within a row.
+/// Rows of a level's matrix, prolongator or restriction on this rank, stored for eight to be
+/// multiplied at once: SELL-C-σ with C = 8 and σ = 256, the interior and the boundary rows of each
+/// thread by themselves.
 ///
-/// Bytes per nonzero: 4 and those of a value; per row 4. Rows are summed in four parts, whose
-/// elements are every fourth, in one order in all modes.
+///     6×6 example, chunk of 3 rows          slots, one lane a row
+///     row 3:  a b c                         a d g
+///     row 4:  d e                           b e h
+///     row 5:  g h                           c 0 0
+///
+/// Columns are own ones first and then the halo, in ascending global order within a row. A row is
+/// summed in this order, every other element in one of two sums; a row of more than
+/// `longest_in_lane` entries in eight parts, one a lane, whose elements are every eighth. So its
+/// bits depend on the row alone. Zeros that fill up a lane have a column of the row: infinities do
+/// not spread.
+///
+/// Bytes per slot: 4 and those of a value; per row 4.
 template <class Value>
 class LevelOperator {
  public:
-  /// `count(row)`: entries of a row; `fill(row, values, columns)` writes as many. `own_columns`:
-  /// from which number on columns are in the halo. `thread_rows`: [thread_count + 1]. `plan`: of
-  /// the vectors it is applied to. Thread: the main thread; the functions are called by all of the
-  /// team. Throws comm_thread::InputError where this rank has 2³² entries or more.
-  template <class Count, class Fill>
+  /// `count(row)`: entries of a row; `needs_halo(row)`: true if one of them is in the halo;
+  /// `fill(row, values, columns)` writes as many. `thread_rows`: [thread_count + 1]. `plan`: of the
+  /// vectors it is applied to. Thread: the main thread; the functions are called by all of the
+  /// team. Throws comm_thread::InputError where this rank has 2³² slots or more.
+  template <class Count, class NeedsHalo, class Fill>
   LevelOperator(Crew& crew, spmv::HaloPlan plan, std::vector<spmv::LocalIndex> thread_rows,
-                spmv::LocalIndex own_columns, const Count& count, const Fill& fill)
+                const Count& count, const NeedsHalo& needs_halo, const Fill& fill)
       : plan_(std::move(plan)),
         thread_rows_(std::move(thread_rows)),
-        parts_(thread_rows_.size() - 1),
-        offsets_(static_cast<std::size_t>(thread_rows_.back()) + 1) {
-    std::int64_t total = 0;
-    for (spmv::LocalIndex row = 0; row < row_count(); ++row) {
-      total += count(row);
-      offsets_[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(total);
-    }
-    allocate(total);
+        parts_(thread_rows_.size() - 1) {
     crew.team().run([&](const comm_thread::TeamThread& thread) {
       const auto index = static_cast<std::size_t>(thread.index);
-      for (spmv::LocalIndex row = thread_rows_[index]; row < thread_rows_[index + 1]; ++row) {
-        const Offset begin = offsets_[static_cast<std::size_t>(row)];
-        fill(row, values_.data() + begin, columns_.data() + begin);
+      Chunks interior;
+      Chunks boundary;
+      for (spmv::LocalIndex row = thread_rows_[index]; row < thread_rows_[index + 1]; ++row)
+        (needs_halo(row) ? boundary : interior).add(row, static_cast<std::int64_t>(count(row)));
+      parts_[index] = join(interior, boundary);
+    });
+    allocate();
+    crew.team().run([&](const comm_thread::TeamThread& thread) {
+      std::vector<Value> values;
+      std::vector<spmv::LocalIndex> columns;
+      const Part& part = parts_[static_cast<std::size_t>(thread.index)];
+      for (std::size_t place = 0; place < part.rows.size(); ++place) {
+        const spmv::LocalIndex row = part.rows[place];
+        if (row == no_row) continue;
+        values.resize(static_cast<std::size_t>(count(row)));
+        columns.resize(values.size());
+        fill(row, values.data(), columns.data());
+        store(part, place, values, columns);
       }
-      split(parts_[index], thread_rows_[index], thread_rows_[index + 1], own_columns);
     });
   }
 
   spmv::LocalIndex row_count() const { return thread_rows_.back(); }
   std::span<const spmv::LocalIndex> thread_rows() const { return thread_rows_; }
   const spmv::HaloPlan& plan() const { return plan_; }
-  std::int64_t nonzero_count() const { return std::int64_t{offsets_[offsets_.size() - 1]}; }
+  std::int64_t nonzero_count() const;
   std::int64_t boundary_row_count() const;
   /// The largest sum of magnitudes of a row.
   double largest_row_sum() const;
   /// In memory.
-  std::int64_t bytes() const {
-    return nonzero_count() * std::int64_t{sizeof(Value) + sizeof(spmv::LocalIndex)} +
-           std::ssize(offsets_.span()) * std::int64_t{sizeof(Offset)};
-  }
+  std::int64_t bytes() const;
 
   /// Calls finish(row, Σ_k a_k·x_k) for all rows of the thread, in `mode`. `x`: a halo of this
   /// plan. Thread: every thread of the team, after it wrote its rows of x. Collective.
@@ -80,81 +97,110 @@ class LevelOperator {
   }
 
  private:
-  using Offset = std::uint32_t;
+  static constexpr std::size_t lane_count = 8;
+  static constexpr spmv::LocalIndex no_row = -1;
+  static constexpr std::int64_t longest_in_lane = 256;
 
-  /// Consecutive rows.
-  struct Run {
-    spmv::LocalIndex begin;
-    spmv::LocalIndex end;
+  /// Which rows are in which lanes. A row that has a chunk to itself is the sum of all lanes.
+  class Chunks {
+   public:
+    /// In ascending order.
+    void add(spmv::LocalIndex row, std::int64_t length);
+    /// After the last row.
+    void end();
+
+    std::vector<spmv::LocalIndex> rows;  // [chunk count · lane_count]
+    std::vector<std::size_t> slots;  // [chunk count]
+    std::int64_t row_count = 0;
+    std::int64_t nonzero_count = 0;
+
+   private:
+    void add_chunk(std::size_t slot_count);
+
+    static constexpr std::size_t window_rows = 256;
+    std::vector<std::pair<std::int64_t, spmv::LocalIndex>> window_;  // lengths and rows
   };
+  /// The chunks of a thread.
   struct Part {
-    std::vector<Run> all, interior, boundary;
-    const std::vector<Run>& runs(spmv::RowSet set) const {
-      return set == spmv::RowSet::all ? all : set == spmv::RowSet::interior ? interior : boundary;
-    }
+    std::vector<spmv::LocalIndex> rows;  // [chunk count · lane_count], interior ones first
+    std::vector<std::size_t> begin;  // of each chunk in `values_`; [chunk count + 1]
+    std::size_t interior_count = 0;  // chunks
+    std::int64_t boundary_row_count = 0;
+    std::int64_t nonzero_count = 0;
+
+    std::size_t chunk_count() const { return begin.size() - 1; }
   };
+  static Part join(Chunks& interior, Chunks& boundary);
 
   template <class Finish>
   class Pass final : public spmv::Work {
    public:
     Pass(const LevelOperator& rows, const Value* x, const Finish& finish)
         : rows_(rows), x_(x), finish_(finish) {}
-    void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
+    void run(spmv::RowSet set, const comm_thread::TeamThread& thread,
              const std::function<void()>& pause) const override {
-      for (const Run& rows : rows_.parts_[static_cast<std::size_t>(thread.index)].runs(part)) {
-        if (!pause) {
-          rows_.multiply(rows, x_, finish_);
-          continue;
-        }
-        for (spmv::LocalIndex row = rows.begin; row < rows.end; row += rows_between_pauses) {
-          rows_.multiply({row, std::min(rows.end, row + rows_between_pauses)}, x_, finish_);
-          pause();
-        }
+      const Part& part = rows_.parts_[static_cast<std::size_t>(thread.index)];
+      const std::size_t begin = set == spmv::RowSet::boundary ? part.interior_count : 0;
+      const std::size_t end =
+          set == spmv::RowSet::interior ? part.interior_count : part.chunk_count();
+      if (!pause) return rows_.multiply(part, begin, end, x_, finish_);
+      for (std::size_t chunk = begin; chunk < end; chunk += chunks_between_pauses) {
+        rows_.multiply(part, chunk, std::min(end, chunk + chunks_between_pauses), x_, finish_);
+        pause();
       }
     }
 
    private:
-    static constexpr spmv::LocalIndex rows_between_pauses = 2048;
+    static constexpr std::size_t chunks_between_pauses = 256;
     const LevelOperator& rows_;
     const Value* x_;
     const Finish& finish_;
   };
 
-  void allocate(std::int64_t total);
-  void split(Part& part, spmv::LocalIndex begin, spmv::LocalIndex end,
-             spmv::LocalIndex own_columns) const;
+  void allocate();
+  /// Stores the row in `place` of `part.rows`, and zeros in free lanes behind it.
+  void store(const Part& part, std::size_t place, std::span<const Value> values,
+             std::span<const spmv::LocalIndex> columns);
+  /// Sums of each lane of chunks first … last-1.
+  void sum_lanes(const Part& part, std::size_t first, std::size_t last, const Value* x,
+                 Value* sums) const;
 
   template <class Finish>
-  void multiply(Run rows, const Value* x, const Finish& finish) const {
-    const Value* const values = values_.data();
-    const spmv::LocalIndex* const columns = columns_.data();
-    Offset k = offsets_[static_cast<std::size_t>(rows.begin)];
-    for (spmv::LocalIndex row = rows.begin; row < rows.end; ++row) {
-      const Offset end = offsets_[static_cast<std::size_t>(row) + 1];
-      Value a = 0;
-      Value b = 0;
-      Value c = 0;
-      Value d = 0;
-      for (; k + 4 <= end; k += 4) {
-        a += values[k] * x[columns[k]];
-        b += values[k + 1] * x[columns[k + 1]];
-        c += values[k + 2] * x[columns[k + 2]];
-        d += values[k + 3] * x[columns[k + 3]];
+  void multiply(const Part& part, std::size_t first, std::size_t last, const Value* x,
+                const Finish& finish) const {
+    constexpr std::size_t chunks_at_once = 16;
+    std::array<Value, chunks_at_once * lane_count> sums;
+    for (std::size_t begin = first; begin < last; begin += chunks_at_once) {
+      const std::size_t end = std::min(last, begin + chunks_at_once);
+      sum_lanes(part, begin, end, x, sums.data());
+      const Value* sum = sums.data();
+      for (std::size_t chunk = begin; chunk < end; ++chunk, sum += lane_count) {
+        const spmv::LocalIndex* const rows = part.rows.data() + chunk * lane_count;
+        if (rows[1] == no_row) {
+          finish(rows[0],
+                 ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
+          continue;
+        }
+        bool is_sequence = true;
+        for (std::size_t lane = 0; lane < lane_count; ++lane)
+          is_sequence &= rows[lane] == rows[0] + static_cast<spmv::LocalIndex>(lane);
+        if (is_sequence) {
+#pragma omp simd
+          for (std::size_t lane = 0; lane < lane_count; ++lane)
+            finish(rows[0] + static_cast<spmv::LocalIndex>(lane), sum[lane]);
+        } else {
+          for (std::size_t lane = 0; lane < lane_count && rows[lane] != no_row; ++lane)
+            finish(rows[lane], sum[lane]);
+        }
       }
-      if (k < end) a += values[k] * x[columns[k]];
-      if (k + 1 < end) b += values[k + 1] * x[columns[k + 1]];
-      if (k + 2 < end) c += values[k + 2] * x[columns[k + 2]];
-      k = end;
-      finish(row, (a + b) + (c + d));
     }
   }
 
   spmv::HaloPlan plan_;
   std::vector<spmv::LocalIndex> thread_rows_;
   std::vector<Part> parts_;  // by thread
-  perfmodel::HugePageBuffer<Offset> offsets_;
-  perfmodel::HugePageBuffer<spmv::LocalIndex> columns_;
-  perfmodel::HugePageBuffer<Value> values_;
+  PageVector<spmv::LocalIndex> columns_;
+  PageVector<Value> values_;
 };
 
 extern template class LevelOperator<float>;

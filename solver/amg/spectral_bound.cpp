@@ -7,6 +7,7 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/simd.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/direct/tridiagonal_spectrum.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/sums/binned_sum.h"
@@ -15,7 +16,6 @@ namespace weft::solver::amg {
 namespace {
 
 using comm_thread::TeamThread;
-using perfmodel::HugePageBuffer;
 using perfmodel::Lane8;
 using spmv::BinnedSum;
 using spmv::GlobalIndex;
@@ -106,7 +106,7 @@ class Lanczos {
   Crew& crew_;
   const LevelOperator<Value>& off_diagonal_;
   comm_thread::ReproducibleSum sum_;
-  HugePageBuffer<Value> v_, w_, before_;
+  PageVector<Value> v_, w_, before_;
   LevelHalo<Value> halo_;
   perfmodel::PhaseTimer timer_;
 };

@@ -75,9 +75,16 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
 
   std::vector<double> largest(2 * static_cast<std::size_t>(crew.team().thread_count()));
   fine.prolongation.emplace(
-      crew, std::move(plan), fine.thread_rows, own_count,
+      crew, std::move(plan), fine.thread_rows,
       [&](LocalIndex row) {
         return std::ssize(transfer.prolongator.row(static_cast<std::size_t>(row)));
+      },
+      [&](LocalIndex row) {
+        return !halo_columns.empty() &&
+               std::ranges::any_of(transfer.prolongator.row(static_cast<std::size_t>(row)),
+                                   [&](const Coupling<float>& entry) {
+                                     return !transfer.columns.is_own(entry.column);
+                                   });
       },
       [&](LocalIndex row, Value* values, LocalIndex* columns) {
         const auto i = static_cast<std::size_t>(row);
@@ -96,8 +103,14 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
       });
   const CouplingRows<float>& transposed = transfer.restriction.rows;
   fine.restriction.emplace(
-      crew, transfer.restriction.plan, coarse.thread_rows, static_cast<LocalIndex>(fine_count),
+      crew, transfer.restriction.plan, coarse.thread_rows,
       [&](LocalIndex row) { return std::ssize(transposed.row(static_cast<std::size_t>(row))); },
+      [&](LocalIndex row) {
+        return std::ranges::any_of(transposed.row(static_cast<std::size_t>(row)),
+                                   [&](const Coupling<float>& entry) {
+                                     return static_cast<std::size_t>(entry.column) >= fine_count;
+                                   });
+      },
       [&](LocalIndex row, Value* values, LocalIndex* columns) {
         for (const auto& [value, column] : transposed.row(static_cast<std::size_t>(row))) {
           *columns++ = column;

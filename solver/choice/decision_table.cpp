@@ -123,6 +123,13 @@ constexpr std::array table{
         "symmetric and not definite, as its diagonal shows",
         {{{"minres", "none"}, {"gmres", "schwarz"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) {
+          return t.zero_diagonal_count > 0 && t.nonzero_count <= 2 * t.row_count &&
+                 t.row_count <= most_rows_with_work;
+        },
+        "not symmetric, with zeros on the diagonal and at most two entries a row: once rows are "
+        "exchanged, LU of the whole has hardly any fill",
+        {{{"gmres", "block-lu:subdomains=1"}, {"gmres", "none"}}}},
+    Row{[](const MatrixTraits& t) {
           return t.zero_diagonal_count > 0 && t.row_count <= most_rows_with_work;
         },
         "not symmetric, with zeros on the diagonal, which incomplete factors would divide by: LU "

@@ -34,7 +34,7 @@ ROOMS = {
         "solver/choice": [],
         "solver/checkpoint": [],
         "solver/precondition": ["direct"],
-        "solver/amg/coarsening": [],
+        "solver/amg/coarsening": ["precondition"],
         "solver/amg": ["direct", "precondition", "amg/coarsening"],
         "solver/krylov": ["report", "checkpoint", "precondition"],
         "solver/krylov/grid": ["report", "checkpoint", "krylov"],

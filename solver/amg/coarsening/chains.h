@@ -2,12 +2,16 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "solver/amg/coarsening/aggregates.h"
+#include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/level_matrix.h"
-#include "solver/amg/coarsening/row_values.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "spmv/rows/index.h"
 
@@ -21,21 +25,31 @@ namespace weft::solver::amg {
 ///     chain     R ─ a ─ b ─ c ─ R'     with equal couplings: P_a = ¾R + ¼R',  P_b = ½R + ½R'
 ///
 /// Rows with more couplings end a chain, with the value 1 for their aggregate, as roots do. As
-/// roots are a maximal set, four links at most follow each other. Links are eliminated from both
-/// ends of the chain at once, each by the same operations on any ranks and threads.
+/// roots are a maximal set, a segment between two ends has four links at most. Its matrix is
+/// tridiagonal, and solved by elimination from the end with the lower row, by the same operations
+/// on any ranks and threads.
 class Chains {
  public:
+  /// Of a segment.
+  static constexpr std::size_t most_links = 4;
+
   /// Share of a link's value that a root's aggregate has.
   struct Weight {
     spmv::GlobalIndex aggregate = Aggregates::none;
-    double value = 0;
+    float value = 0;
   };
 
-  /// Collective. Thread: the main thread, outside the team. A few halo exchanges of 48 bytes a row.
+  /// `scale`: D^(-1/2) of own rows; `inverts`: whether `inverse` is wanted.
+  /// Collective. Thread: the main thread, outside the team. Talks to those concerned only.
+  /// Lifetime: all arguments outlive it.
   Chains(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-         const IndependentSet& roots, const Aggregates& aggregates);
+         const IndependentSet& roots, const Aggregates& aggregates, std::span<const double> scale,
+         bool inverts);
 
-  bool is_link(std::size_t row) const { return rows_[row].is_link; }
+  bool is_link(std::size_t row) const {
+    const std::size_t count = strong_.columns(row).size();
+    return !roots_.is_root(row) && count > 0 && count <= 2;
+  }
   /// A root in a chain, whose row of P has a 1 only.
   bool is_root(std::size_t row) const {
     return roots_.is_root(row) && strong_.columns(row).size() <= 2;
@@ -43,29 +57,73 @@ class Chains {
   /// Of a link of this rank.
   std::array<Weight, 2> weights(std::size_t row) const;
 
+  /// A row of the inverse of D^(-1/2)·A·D^(-1/2) in the links of each segment, and where there is
+  /// no strong coupling, but none of the weak couplings; a root's row is empty. Symmetric to the
+  /// last bit. Columns: this rank's rows, then `halo_rows`; along the chain.
+  struct InverseRow {
+    std::size_t count = 0;
+    std::array<Coupling<float>, most_links> couplings{};
+
+    std::span<const Coupling<float>> span() const { return std::span(couplings).first(count); }
+  };
+  /// Of a row of this rank, where inverses are wanted.
+  InverseRow inverse(std::size_t row) const;
+  std::vector<spmv::GlobalIndex> halo_rows;  // ascending
+
  private:
-  /// p = share·p_to + constant·aggregate, once all that is beyond the row has been eliminated.
-  struct End {
-    spmv::GlobalIndex aggregate = Aggregates::none;
-    float share = 0;
-    float constant = 0;
-  };
-  /// A row as its neighbours see it.
+  static constexpr spmv::GlobalIndex no_row = -1;
+
+  /// A row as a segment needs it.
   struct Row {
-    spmv::GlobalIndex upper = Aggregates::none;  // the second neighbour of a link, a global row
-    std::array<End, 2> ends{};  // towards the first and the second neighbour; [0] where no link
-    std::array<bool, 2> is_known{};
+    spmv::GlobalIndex row = 0;
+    spmv::GlobalIndex aggregate = Aggregates::none;
+    std::array<spmv::GlobalIndex, 2> neighbours{no_row, no_row};  // of a link
+    std::array<double, 2> values{};  // its couplings to them
+    double diagonal = 0;  // of A_F
+    double scale = 0;
     bool is_link = false;
+
+    spmv::GlobalIndex neighbour_beside(spmv::GlobalIndex other) const {
+      return neighbours[neighbours[0] == other ? 1 : 0];
+    }
+    double value_to(spmv::GlobalIndex neighbour) const {
+      return neighbour == no_row ? 0 : values[neighbours[0] == neighbour ? 0 : 1];
+    }
+  };
+  struct Segment;
+  /// What is kept of a segment, by links.
+  struct Solved {
+    std::array<spmv::GlobalIndex, 2> aggregates{};  // of the ends
+    std::array<std::array<float, 2>, most_links> weights{};
+    std::array<std::array<float, most_links>, most_links> inverse{};
+    std::array<spmv::LocalIndex, most_links> columns{};
+    std::int32_t count = 0;
+  };
+  /// A link in its segment.
+  struct Place {
+    std::int32_t segment = -1;
+    std::int32_t link = 0;
   };
 
-  /// What the neighbour in place `side` of a link is to it; null: not known yet.
-  const End* neighbour(std::size_t row, std::size_t side) const;
-  bool eliminate(std::size_t row, std::size_t side, End& end) const;
+  Row describe(std::size_t row) const;
+  bool is_own(spmv::GlobalIndex row) const {
+    return row >= first_row_ && row < first_row_ + static_cast<spmv::GlobalIndex>(scale_.size());
+  }
+  Row find(spmv::GlobalIndex row) const;
+  void collective_fetch(Crew& crew);
+  Segment segment_of(std::size_t row) const;
+  Solved solve(const Segment& segment, bool inverts) const;
+  spmv::LocalIndex local(spmv::GlobalIndex row) const;
 
+  const LevelMatrix& level_;
   const StrongRows& strong_;
   const IndependentSet& roots_;
+  const Aggregates& aggregates_;
+  std::span<const double> scale_;
   spmv::GlobalIndex first_row_;
-  RowValues<Row> rows_;
+  std::vector<Row> others_;  // rows of other ranks, ascending
+  PageVector<Place> places_;  // of own rows
+  PageVector<Solved> segments_;  // with links of this rank
 };
 
 }  // namespace weft::solver::amg

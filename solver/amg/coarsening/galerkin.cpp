@@ -21,20 +21,25 @@ constexpr std::size_t rows_ahead = 12;
 
 void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
 
-/// A·P on the rows of each thread.
-std::vector<CouplingRows<double>> multiply_prolongator(Crew& crew, const LevelMatrix& level,
-                                                       const CouplingRows<float>& prolongator,
-                                                       LocalIndex column_count) {
-  std::vector<CouplingRows<double>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+/// Rows that threads made: `rows` are in the blocks of the threads.
+struct MadeRows {
+  std::vector<RowBlocks> blocks;
+  PageVector<FineRow> rows;
+};
+
+/// A·P.
+MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
+                              const CouplingRows<float>& prolongator, LocalIndex column_count) {
+  MadeRows product{
+      .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
+      .rows = PageVector<FineRow>(static_cast<std::size_t>(level.row_count()))};
   const spmv::CrsMatrix& a = level.matrix.rows;
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto first = static_cast<std::size_t>(level.thread_rows[index]);
     const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
     RowAccumulator sums(column_count);
-    sums.rows.couplings.reserve(
-        static_cast<std::size_t>(a.row_offsets[last] - a.row_offsets[first]));
-    sums.rows.begin.reserve(last - first + 1);
+    RowBlocks blocks;
     const auto end = static_cast<std::size_t>(a.row_offsets[last]);
     const auto fetch = [&](std::size_t k) {
       if (k + 2 * rows_ahead >= end) return;
@@ -50,11 +55,12 @@ std::vector<CouplingRows<double>> multiply_prolongator(Crew& crew, const LevelMa
         for (const auto& [weight, column] : prolongator.row(static_cast<std::size_t>(a.columns[k])))
           sums.add(column, value * static_cast<double>(weight));
       }
-      sums.end_row();
+      product.rows[row] = blocks.add(sums.open_row());
+      sums.drop_row();
     }
-    parts[index] = std::move(sums.rows);
+    product.blocks[index] = std::move(blocks);
   });
-  return parts;
+  return product;
 }
 
 /// Pᵀ by a counting sort whose order is that of the fine rows: lower ranks', this rank's thread by
@@ -116,19 +122,17 @@ CouplingRows<float> transpose(Crew& crew, const LevelMatrix& level,
   return rows;
 }
 
-/// Rows of each thread as a matrix; columns are places in ascending global order.
+/// The rows as a matrix; columns are places in ascending global order.
 spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
                                  const std::vector<LocalIndex>& thread_rows,
-                                 const std::vector<CouplingRows<double>>& parts,
-                                 const CoarseColumns& columns,
+                                 const PageVector<FineRow>& made, const CoarseColumns& columns,
                                  const std::vector<LocalIndex>& places) {
   const int rank = crew.communicator().rank();
   spmv::DistributedMatrix matrix{.partition = coarse, .rank = rank, .rows = {}, .halo_columns = {}};
   // Which columns are used, by place.
   std::vector<char> is_used(places.size());
-  for (const auto& part : parts)
-    for (const auto& coupling : part.couplings)
-      is_used[static_cast<std::size_t>(coupling.column)] = 1;
+  for (const FineRow& row : made)
+    for (const auto& coupling : row) is_used[static_cast<std::size_t>(coupling.column)] = 1;
   std::vector<GlobalIndex> global_of_place(places.size());
   for (std::size_t column = 0; column < places.size(); ++column)
     global_of_place[static_cast<std::size_t>(places[column])] =
@@ -148,23 +152,23 @@ spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
   rows.row_count = columns.own_count();
   rows.row_offsets =
       perfmodel::HugePageBuffer<std::int64_t>(static_cast<std::size_t>(rows.row_count) + 1);
-  std::vector<std::int64_t> starts{0};
-  for (const auto& part : parts) starts.push_back(starts.back() + std::ssize(part.couplings));
-  rows.columns = perfmodel::HugePageBuffer<LocalIndex>(static_cast<std::size_t>(starts.back()));
-  rows.values = perfmodel::HugePageBuffer<double>(static_cast<std::size_t>(starts.back()));
+  for (std::size_t row = 0; row < made.size(); ++row)
+    rows.row_offsets[row + 1] = rows.row_offsets[row] + std::ssize(made[row]);
+  const auto total = static_cast<std::size_t>(rows.nonzero_count());
+  rows.columns = perfmodel::HugePageBuffer<LocalIndex>(total);
+  rows.values = perfmodel::HugePageBuffer<double>(total);
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
-    const auto& part = parts[index];
-    for (std::size_t i = 0; i < part.row_count(); ++i)
-      rows.row_offsets[static_cast<std::size_t>(thread_rows[index]) + i + 1] =
-          starts[index] + part.begin[i + 1];
-    auto place = static_cast<std::size_t>(starts[index]);
-    for (const auto& [value, column] : part.couplings) {
-      rows.columns[place] = local_of_place[static_cast<std::size_t>(column)];
-      rows.values[place++] = value;
+    for (auto row = static_cast<std::size_t>(thread_rows[index]);
+         row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
+      auto place = static_cast<std::size_t>(rows.row_offsets[row]);
+      for (const auto& [value, column] : made[row]) {
+        rows.columns[place] = local_of_place[static_cast<std::size_t>(column)];
+        rows.values[place++] = value;
+      }
     }
   });
-  matrix.global_nonzero_count = crew.communicator().sum(starts.back());
+  matrix.global_nonzero_count = crew.communicator().sum(rows.nonzero_count());
   return matrix;
 }
 
@@ -174,11 +178,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const CouplingRows<float>& prolongator,
                                              const spmv::RowPartition& coarse,
                                              CoarseColumns& columns) {
-  const auto product_parts = multiply_prolongator(crew, level, prolongator, columns.count());
-  PageVector<FineRow> product;
-  product.reserve(static_cast<std::size_t>(level.row_count()));
-  for (const auto& part : product_parts)
-    for (std::size_t row = 0; row < part.row_count(); ++row) product.push_back(part.row(row));
+  MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count());
+  PageVector<FineRow>& product = made_product.rows;
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
   for (const ForeignRow& row : foreign.rows)
@@ -192,10 +193,13 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
   const std::vector<LocalIndex> places = columns.places();
   const std::vector<LocalIndex> thread_rows =
       spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
-  std::vector<CouplingRows<double>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+  MadeRows made{
+      .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
+      .rows = PageVector<FineRow>(restriction.rows.row_count())};
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     RowAccumulator sums(columns.count());
+    RowBlocks blocks;
     const auto& transposed = restriction.rows.couplings;
     const auto fine_row = [&](std::size_t k) -> const FineRow& {
       return product[static_cast<std::size_t>(transposed[k].column)];
@@ -212,11 +216,11 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
         const auto weight = static_cast<double>(transposed[k].value);
         for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);
       }
-      sums.end_row_in_order(places);
+      made.rows[row] = blocks.add(sums.close_row(places));
     }
-    parts[index] = std::move(sums.rows);
+    made.blocks[index] = std::move(blocks);
   });
-  return {assemble(crew, coarse, thread_rows, parts, columns, places), std::move(restriction)};
+  return {assemble(crew, coarse, thread_rows, made.rows, columns, places), std::move(restriction)};
 }
 
 }  // namespace weft::solver::amg

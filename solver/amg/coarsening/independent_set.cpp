@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/problems/random_numbers.h"
 
 namespace weft::solver::amg {
@@ -41,11 +42,12 @@ IndependentSet::IndependentSet(Crew& crew, const LevelMatrix& level, const Stron
   std::int64_t open_everywhere = 1;
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
-    std::vector<LocalIndex> undecided;
-    std::vector<LocalIndex> uncovered;  // rows whose neighbours have no root yet
+    PageVector<LocalIndex> undecided;
+    undecided.reserve(
+        static_cast<std::size_t>(level.thread_rows[index + 1] - level.thread_rows[index]));
     for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row)
       if (!strong.is_alone(static_cast<std::size_t>(row))) undecided.push_back(row);
-    uncovered = undecided;
+    PageVector<LocalIndex> uncovered = undecided;  // rows whose neighbours have no root yet
     for (int round = 0; open_everywhere > 0; ++round) {
       for (const LocalIndex row : undecided) {
         const auto i = static_cast<std::size_t>(row);

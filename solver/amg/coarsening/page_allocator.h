@@ -1,17 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "perfmodel/huge_page_buffer.h"
+#include "solver/amg/coarsening/page_stock.h"
 
 namespace weft::solver::amg {
 
-/// Allocator of large arrays that grow, on huge pages: with pages of 4 KiB the first touch of the
-/// arrays of a set-up took a fifth of its time. New elements are not initialised, so that `resize`
-/// touches no page.
+/// Allocator of large arrays that grow, on huge pages of the stock. New elements are not
+/// initialised, so that `resize` touches no page.
 template <class Value>
 class PageAllocator {
  public:
@@ -24,14 +22,14 @@ class PageAllocator {
   Value* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(Value);
     return static_cast<Value*>(bytes < least_bytes ? ::operator new(bytes)
-                                                   : perfmodel::map_pages(bytes));
+                                                   : PageStock::take(bytes));
   }
   void deallocate(Value* values, std::size_t count) {
     const std::size_t bytes = count * sizeof(Value);
     if (bytes < least_bytes)
       ::operator delete(values);
     else
-      perfmodel::unmap_pages(values, bytes);
+      PageStock::give_back(values, bytes);
   }
   template <class Other, class... Arguments>
   void construct(Other* place, Arguments&&... arguments) {
@@ -44,7 +42,7 @@ class PageAllocator {
   friend bool operator==(const PageAllocator&, const PageAllocator&) { return true; }
 
  private:
-  static constexpr std::size_t least_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t least_bytes = PageStock::unit_bytes / 2;
 };
 
 template <class Value>

@@ -51,14 +51,6 @@ class RowMaker {
   std::vector<Coupling<double>> sums_;  // a few
 };
 
-/// Adds the rows of `part` behind those of `all`.
-void append(CouplingRows<float>& all, const CouplingRows<float>& part) {
-  const std::int64_t before = std::ssize(all.couplings);
-  all.couplings.insert(all.couplings.end(), part.couplings.begin(), part.couplings.end());
-  for (std::size_t row = 0; row < part.row_count(); ++row)
-    all.begin.push_back(before + part.begin[row + 1]);
-}
-
 /// The rows of P in the halo of A.
 void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& columns,
                            CouplingRows<float>& rows) {
@@ -109,12 +101,18 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     RowMaker maker(parts[index]);
+    std::size_t most = 0;
+    for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row)
+      most += strong.columns(static_cast<std::size_t>(row)).size() + 1;
+    parts[index].reserve(
+        static_cast<std::size_t>(level.thread_rows[index + 1] - level.thread_rows[index]), most);
     for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
          row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
       const LocalIndex own = aggregate_of[row];
       if (chains && chains->is_link(row)) {
         for (const auto& [aggregate, value] : chains->weights(row))
-          if (aggregate != Aggregates::none) maker.add(columns.meet(aggregate), value);
+          if (aggregate != Aggregates::none)
+            maker.add(columns.meet(aggregate), static_cast<double>(value));
       } else if (chains && chains->is_root(row)) {
         maker.add(own, 1);
       } else if (own != no_column) {
@@ -131,8 +129,7 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
       maker.end_row();
     }
   });
-  CouplingRows<float> rows = std::move(parts.front());
-  for (std::size_t i = 1; i < parts.size(); ++i) append(rows, parts[i]);
+  CouplingRows<float> rows = join(std::move(parts));
   collective_fetch_halo(crew, level, columns, rows);
   return rows;
 }
@@ -171,8 +168,7 @@ CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix&
       sums.drop_row();
     }
   });
-  CouplingRows<float> rows = std::move(parts.front());
-  for (std::size_t i = 1; i < parts.size(); ++i) append(rows, parts[i]);
+  CouplingRows<float> rows = join(std::move(parts));
   collective_fetch_halo(crew, level, columns, rows);
   return rows;
 }

@@ -6,9 +6,31 @@
 #include <vector>
 
 #include "solver/amg/coarsening/coupling.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
+
+/// Rows of couplings in blocks, whose memory neither moves nor is more than is needed.
+class RowBlocks {
+ public:
+  std::span<const Coupling<double>> add(std::span<const Coupling<double>> row) {
+    if (blocks_.empty() || blocks_.back().size() + row.size() > blocks_.back().capacity()) {
+      const std::size_t next = blocks_.empty() ? first_block : 2 * blocks_.back().capacity();
+      blocks_.emplace_back().reserve(std::max(row.size(), std::min(next, largest_block)));
+    }
+    auto& block = blocks_.back();
+    const Coupling<double>* const begin = block.data() + block.size();
+    block.insert(block.end(), row.begin(), row.end());
+    return {begin, row.size()};
+  }
+
+ private:
+  static constexpr std::size_t first_block = 4096;
+  static constexpr std::size_t largest_block = 262144;
+
+  std::vector<PageVector<Coupling<double>>> blocks_;
+};
 
 /// Adds couplings of one row after the other; a row has its columns in the order in which they
 /// came.
@@ -29,32 +51,24 @@ class RowAccumulator {
   }
   std::span<Coupling<double>> open_row() { return std::span(row_).first(count_); }
 
-  /// Makes the sums so far, in the order of `open_row`, the next of `rows`.
-  void end_row() {
-    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
-    rows.end_row();
-    drop_row();
-  }
   /// Forgets the sums so far.
   void drop_row() {
     for (const auto& coupling : open_row())
       places_[static_cast<std::size_t>(coupling.column)] = none;
     count_ = 0;
   }
-  /// The same, in ascending order of `order[column]`, by which the columns are numbered from now
-  /// on.
-  void end_row_in_order(const std::vector<spmv::LocalIndex>& order) {
-    for (auto& coupling : open_row()) {
+  /// Puts the sums so far in ascending order of `order[column]`, by which their columns are
+  /// numbered from now on, and forgets them: they are valid until the next `add`.
+  std::span<const Coupling<double>> close_row(const std::vector<spmv::LocalIndex>& order) {
+    const auto row = open_row();
+    for (auto& coupling : row) {
       places_[static_cast<std::size_t>(coupling.column)] = none;
       coupling.column = order[static_cast<std::size_t>(coupling.column)];
     }
-    std::ranges::sort(open_row(), {}, &Coupling<double>::column);
-    rows.couplings.insert(rows.couplings.end(), row_.data(), row_.data() + count_);
-    rows.end_row();
+    std::ranges::sort(row, {}, &Coupling<double>::column);
     count_ = 0;
+    return row;
   }
-
-  CouplingRows<double> rows;
 
  private:
   static constexpr spmv::LocalIndex none = -1;

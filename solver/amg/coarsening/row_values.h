@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "comm_thread/placement/compute_team.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
 
@@ -38,7 +38,7 @@ class RowValues {
 
  private:
   Crew& crew_;
-  std::vector<Value> values_;
+  PageVector<Value> values_;
   LevelHalo<Value> halo_;
 };
 

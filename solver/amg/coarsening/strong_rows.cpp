@@ -31,12 +31,16 @@ double strongest_of(const spmv::CrsMatrix& rows, LocalIndex row) {
   return negative > 0 ? negative : -magnitude;
 }
 
+/// The most that weak couplings may add up to beside chains alone, of a diagonal entry.
+constexpr double most_beside_chains = 0.05;
+
 /// Strong couplings of a thread.
 struct alignas(64) Count {
   std::int64_t all = 0;
   std::int64_t one_way = 0;  // for one of their rows
   std::int64_t coupled_rows = 0;  // with a strong coupling
   std::int64_t links = 0;  // of them, with two at most
+  std::int64_t disturbed_rows = 0;  // whose weak couplings count beside chains
 };
 
 /// Is `value` strong in a row with `strongest`?
@@ -49,12 +53,10 @@ bool is_strong(double value, double strongest, double threshold) {
 }  // namespace
 
 StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
-    : offsets_(level.matrix.rows.row_offsets.span()),
-      ends_(static_cast<std::size_t>(level.row_count())),
-      columns_(static_cast<std::size_t>(level.matrix.rows.nonzero_count())),
-      values_(columns_.size()),
-      diagonal_(ends_.size()),
-      dependents_(ends_.size()) {
+    : begins_(static_cast<std::size_t>(level.row_count())),
+      counts_(begins_.size()),
+      diagonal_(begins_.size()),
+      dependents_(begins_.size()) {
   const spmv::CrsMatrix& rows = level.matrix.rows;
   RowValues<double> strongest(crew, level.plan, level.thread_rows, 0);
   std::vector<Count> counts(static_cast<std::size_t>(crew.team().thread_count()));
@@ -65,12 +67,32 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
     for (LocalIndex row = first; row < last; ++row)
       strongest[static_cast<std::size_t>(row)] = strongest_of(rows, row);
     strongest.collective_renew(thread);
+    const auto is_kept = [&](std::size_t row, std::size_t k) {
+      const auto column = static_cast<std::size_t>(rows.columns[k]);
+      return column != row && (is_strong(rows.values[k], strongest[row], threshold) ||
+                               is_strong(rows.values[k], strongest[column], threshold));
+    };
+    for (auto row = static_cast<std::size_t>(first); row < static_cast<std::size_t>(last); ++row)
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[row]);
+           k < static_cast<std::size_t>(rows.row_offsets[row + 1]); ++k)
+        counts[index].all += is_kept(row, k);
+    thread.barrier();
+    if (thread.is_primary()) {
+      std::int64_t all = 0;
+      for (const Count& count : counts) all += count.all;
+      columns_.resize(static_cast<std::size_t>(all));
+      values_.resize(columns_.size());
+    }
+    thread.barrier();
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < index; ++i) end += static_cast<std::size_t>(counts[i].all);
     for (LocalIndex row = first; row < last; ++row) {
       const auto i = static_cast<std::size_t>(row);
-      std::size_t end = begin(i);
+      begins_[i] = end;
       std::int32_t dependents = 0;
       double all = 0;  // the diagonal and the weak couplings
       double diagonal = 0;
+      double weak = 0;
       for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
            k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k) {
         const LocalIndex column = rows.columns[k];
@@ -88,26 +110,29 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
           values_[end++] = value;
         } else {
           all += value;
+          weak += std::abs(value);
         }
       }
-      ends_[i] = end;
       dependents_[i] = dependents;
-      const auto strong_count = static_cast<std::int64_t>(end - begin(i));
-      counts[index].all += strong_count;
+      const auto strong_count = static_cast<std::int64_t>(end - begins_[i]);
+      counts_[i] = static_cast<std::int32_t>(strong_count);
       counts[index].coupled_rows += strong_count > 0;
       counts[index].links += strong_count == 1 || strong_count == 2;
+      counts[index].disturbed_rows += weak > most_beside_chains * diagonal;
       diagonal_[i] = all >= least_diagonal * diagonal ? all : diagonal;
     }
   });
-  std::vector<std::int64_t> sums(4);
+  std::vector<std::int64_t> sums(5);
   for (const Count& count : counts) {
     sums[0] += count.one_way;
     sums[1] += count.all;
     sums[2] += count.links;
     sums[3] += count.coupled_rows;
+    sums[4] += count.disturbed_rows;
   }
   crew.communicator().sum(sums);
   if (sums[1] > 0) one_way_share_ = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
+  has_only_chains_ = sums[3] > 0 && sums[2] == sums[3] && sums[4] == 0;
   is_of_chains_ = sums[3] > 0 && links_of_ten * sums[3] <= 10 * sums[2];
 }
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "perfmodel/huge_page_buffer.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -27,10 +27,10 @@ class StrongRows {
 
   /// Columns, ascending in global number, without the diagonal, and values.
   std::span<const spmv::LocalIndex> columns(std::size_t row) const {
-    return columns_.span().subspan(begin(row), ends_[row] - begin(row));
+    return {columns_.data() + begins_[row], static_cast<std::size_t>(counts_[row])};
   }
   std::span<const double> values(std::size_t row) const {
-    return values_.span().subspan(begin(row), ends_[row] - begin(row));
+    return {values_.data() + begins_[row], static_cast<std::size_t>(counts_[row])};
   }
   /// How many rows depend on `row`: for them its coupling is strong.
   int dependent_count(std::size_t row) const { return dependents_[row]; }
@@ -40,20 +40,22 @@ class StrongRows {
   /// True if at most one of ten coupled rows of all ranks has more than two strong couplings: rows
   /// are links of chains, as where a plane's coefficients differ much in its two directions.
   bool is_of_chains() const { return is_of_chains_; }
+  /// True if no row of all ranks has more than two strong couplings, and the weak ones of no row
+  /// add up to more than a twentieth of its diagonal.
+  bool has_only_chains() const { return has_only_chains_; }
   double diagonal(std::size_t row) const { return diagonal_[row]; }
-  bool is_alone(std::size_t row) const { return ends_[row] == begin(row); }
+  bool is_alone(std::size_t row) const { return counts_[row] == 0; }
 
  private:
-  std::size_t begin(std::size_t row) const { return static_cast<std::size_t>(offsets_[row]); }
-
-  std::span<const std::int64_t> offsets_;  // of the matrix
-  perfmodel::HugePageBuffer<std::size_t> ends_;
-  perfmodel::HugePageBuffer<spmv::LocalIndex> columns_;
-  perfmodel::HugePageBuffer<double> values_;
-  perfmodel::HugePageBuffer<double> diagonal_;
-  perfmodel::HugePageBuffer<std::int32_t> dependents_;
+  PageVector<std::size_t> begins_;
+  PageVector<std::int32_t> counts_;
+  PageVector<spmv::LocalIndex> columns_;
+  PageVector<double> values_;
+  PageVector<double> diagonal_;
+  PageVector<std::int32_t> dependents_;
   double one_way_share_ = 0;
   bool is_of_chains_ = false;
+  bool has_only_chains_ = false;
 };
 
 }  // namespace weft::solver::amg

@@ -109,7 +109,9 @@ TEST_CASE("M is symmetric and positive") {
                                                                : Settings::Form::v});
         CHECK(preconditioner.is_symmetric());
         CHECK(preconditioner.report().levels.size() > 1);
-        const double rounding = precision == Settings::Precision::in_float ? 1e-5 : 1e-12;
+        // W-cycles down to 3 rows visit nearly singular ones often.
+        const double of_float = degree < 0 ? 2e-4 : 1e-5;
+        const double rounding = precision == Settings::Precision::in_float ? of_float : 1e-12;
         const auto a = some_vector(system.count(), 1);
         const auto b = some_vector(system.count(), 5);
         const auto of_a = apply(system, preconditioner, a);
@@ -240,7 +242,7 @@ TEST_CASE("a W-cycle takes fewer iterations than a V-cycle, and is taken where i
   settings.form = Settings::Form::automatic;
   CHECK(AmgPreconditioner(system.op(), settings).report().form == Settings::Form::w);
   // Levels that shrink by three in the one direction with strong couplings are dear to visit.
-  CrewSystem line(Communicator::self(), "anisotropic3d:20,1,1,1000");
+  CrewSystem line(Communicator::self(), "anisotropic3d:20,1,1,10");
   CHECK(AmgPreconditioner(line.op(), settings).report().form == Settings::Form::v);
 }
 

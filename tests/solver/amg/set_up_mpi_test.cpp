@@ -333,11 +333,18 @@ TEST_CASE("Lanczos finds the largest eigenvalue, with the same bits on any ranks
           visit(matrix.rows.columns[std::size_t(k)], matrix.rows.values[std::size_t(k)]);
     };
     const LevelOperator<double> off_diagonal(
-        crew, system.op().halo_plan(), {cuts.begin(), cuts.end()}, matrix.rows.row_count,
+        crew, system.op().halo_plan(), {cuts.begin(), cuts.end()},
         [&](spmv::LocalIndex row) {
           std::int64_t count = 0;
           for_row(row, [&](spmv::LocalIndex, double) { ++count; });
           return count;
+        },
+        [&](spmv::LocalIndex row) {
+          bool needs_halo = false;
+          for_row(row, [&](spmv::LocalIndex column, double) {
+            needs_halo |= column >= matrix.rows.row_count;
+          });
+          return needs_halo;
         },
         [&](spmv::LocalIndex row, double* values, spmv::LocalIndex* columns) {
           for_row(row, [&](spmv::LocalIndex column, double value) {

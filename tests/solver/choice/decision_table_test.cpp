@@ -168,6 +168,8 @@ TEST_CASE("large matrices that are not symmetric get incomplete factors, or LU o
   traits.envelope_work = std::int64_t{1} << 40;
   CHECK(order_of(traits) ==
         "gmres schwarz:kind=restricted, gmres block-lu:subdomains=1, gmres none");
+  traits.nonzero_count = 2 * traits.row_count;
+  CHECK(order_of(traits) == "gmres block-lu:subdomains=1, gmres none");
 }
 
 }  // namespace weft::solver

@@ -20,6 +20,13 @@ using comm_thread::Communicator;
 using spmv::GlobalIndex;
 using tests::CrewSystem;
 
+/// D^(-1/2) of this rank's rows.
+std::vector<double> scale_of(CrewSystem& system) {
+  std::vector<double> scale = system.op().matrix().diagonal();
+  for (double& value : scale) value = 1 / std::sqrt(value);
+  return scale;
+}
+
 /// The steps of the set-up of one level, with chains.
 struct ChainSetUp {
   ChainSetUp(const Communicator& communicator, const std::string& problem, int threads)
@@ -33,13 +40,26 @@ struct ChainSetUp {
         roots(crew, level, strong),
         aggregates(crew, level, strong, roots, 1),
         columns(aggregates.partition(), crew.communicator().rank()),
-        chains(crew, level, strong, roots, aggregates),
+        scale(scale_of(system)),
+        chains(crew, level, strong, roots, aggregates, scale, true),
         prolongator(
             collective_build_prolongator(crew, level, strong, aggregates, 0.7, columns, &chains)) {}
 
   std::map<GlobalIndex, float> row_of_p(std::size_t row) const {
     std::map<GlobalIndex, float> found;
     for (const auto& [value, column] : prolongator.row(row)) found[columns.global(column)] = value;
+    return found;
+  }
+
+  std::map<GlobalIndex, float> row_of_inverse(std::size_t row) const {
+    std::map<GlobalIndex, float> found;
+    const auto own = system.count();
+    const Chains::InverseRow inverse = chains.inverse(row);
+    for (const auto& [value, column] : inverse.span()) {
+      const auto place = static_cast<std::size_t>(column);
+      found[place < own ? static_cast<GlobalIndex>(system.first() + place)
+                        : chains.halo_rows[place - own]] = value;
+    }
     return found;
   }
 
@@ -56,6 +76,7 @@ struct ChainSetUp {
   IndependentSet roots;
   Aggregates aggregates;
   CoarseColumns columns;
+  std::vector<double> scale;
   Chains chains;
   CouplingRows<float> prolongator;
 };
@@ -96,6 +117,32 @@ TEST_CASE("links of a chain are interpolated from roots such that A_F·P is zero
   }
 }
 
+TEST_CASE("the inverse in the links is that of their strong couplings, and symmetric") {
+  for (const std::string& problem : problems) {
+    CAPTURE(problem);
+    const ChainSetUp alone(Communicator::self(), problem, 1);
+    for (std::size_t row = 0; row < alone.system.count(); ++row) {
+      const auto inverse = alone.row_of_inverse(row);
+      CHECK(inverse.empty() != alone.chains.is_link(row));
+      std::map<GlobalIndex, double> product;  // with the scaled matrix
+      for (const auto& [middle, value] : inverse) {
+        const auto link = static_cast<std::size_t>(middle);
+        CHECK(alone.row_of_inverse(link).at(static_cast<GlobalIndex>(row)) == value);
+        product[middle] += static_cast<double>(value);
+        const auto neighbours = alone.strong.columns(link);
+        for (std::size_t k = 0; k < neighbours.size(); ++k) {
+          const auto other = static_cast<std::size_t>(neighbours[k]);
+          if (alone.chains.is_link(other))
+            product[neighbours[k]] += static_cast<double>(value) * alone.strong.values(link)[k] *
+                                      alone.scale[link] * alone.scale[other];
+        }
+      }
+      for (const auto& [column, value] : product)
+        CHECK(value == Approx(column == static_cast<GlobalIndex>(row) ? 1 : 0).margin(1e-6));
+    }
+  }
+}
+
 TEST_CASE("chains are found where nearly all rows are links, and on any ranks alike") {
   for (const std::string& problem : problems) {
     CAPTURE(problem);
@@ -103,8 +150,10 @@ TEST_CASE("chains are found where nearly all rows are links, and on any ranks al
     const ChainSetUp alone(Communicator::self(), problem, 1);
     CHECK(together.strong.is_of_chains() == (problem == problems.front()));
     CHECK(alone.strong.is_of_chains() == (problem == problems.front()));
-    for (std::size_t row = 0; row < together.system.count(); ++row)
+    for (std::size_t row = 0; row < together.system.count(); ++row) {
       CHECK(together.row_of_p(row) == alone.row_of_p(together.system.first() + row));
+      CHECK(together.row_of_inverse(row) == alone.row_of_inverse(together.system.first() + row));
+    }
   }
 }
 

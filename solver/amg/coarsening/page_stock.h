@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+namespace weft::solver::amg {
+
+/// Huge pages that one step of a set-up leaves to the next: on a virtual machine the first touch of
+/// a page costs several times as much as all that is done with it, and took a third of a set-up.
+///
+/// What is given back stays mapped while there is a PageStock, and is taken again by any thread.
+/// Its values are whatever was there. Pages keep the NUMA domain of their first user, which has
+/// about the same rows in each step. Thread: any.
+class PageStock {
+ public:
+  static constexpr std::size_t unit_bytes = std::size_t{2} << 20;
+
+  PageStock();
+  ~PageStock();
+  PageStock(const PageStock&) = delete;
+  PageStock& operator=(const PageStock&) = delete;
+
+  /// Pages for `bytes`, a whole number of units. Throws std::bad_alloc.
+  static void* take(std::size_t bytes);
+  /// The same bytes as of `take`.
+  static void give_back(void* pages, std::size_t bytes);
+};
+
+}  // namespace weft::solver::amg

@@ -1,0 +1,37 @@
+#include "solver/amg/coarsening/page_stock.h"
+
+#include <cstddef>
+
+#include <catch2/catch.hpp>
+
+#include "solver/amg/coarsening/page_allocator.h"
+
+namespace weft::solver::amg {
+
+TEST_CASE("pages that are given back are taken again, whole, in parts and joined") {
+  constexpr std::size_t unit = PageStock::unit_bytes;
+  const PageStock stock;
+  auto* const pages = static_cast<std::byte*>(PageStock::take(4 * unit - 5));
+  pages[4 * unit - 1] = std::byte{7};
+  PageStock::give_back(pages, 4 * unit - 5);
+  // The smallest region that is large enough is cut from its beginning.
+  CHECK(PageStock::take(unit) == pages);
+  CHECK(PageStock::take(3 * unit) == pages + unit);
+  CHECK(pages[4 * unit - 1] == std::byte{7});
+  PageStock::give_back(pages + unit, 3 * unit);
+  PageStock::give_back(pages, unit);
+  CHECK(PageStock::take(4 * unit) == pages);
+  PageStock::give_back(pages, 4 * unit);
+}
+
+TEST_CASE("a vector on pages keeps its elements while it grows") {
+  const PageStock stock;
+  PageVector<int> numbers;
+  constexpr int count = 3'000'000;
+  for (int i = 0; i < count; ++i) numbers.push_back(i);
+  int wrong = 0;
+  for (int i = 0; i < count; ++i) wrong += numbers[static_cast<std::size_t>(i)] != i;
+  CHECK(wrong == 0);
+}
+
+}  // namespace weft::solver::amg

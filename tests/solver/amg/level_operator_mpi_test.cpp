@@ -1,0 +1,98 @@
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "solver/amg/coarsening/level_halo.h"
+#include "solver/amg/level_operator.h"
+#include "spmv/modes/mode.h"
+#include "tests/solver/amg/crew_system.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::Communicator;
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+using spmv::LocalIndex;
+using tests::CrewSystem;
+using tests::ReferenceMatrix;
+
+/// Rows without entries, of a few, and of more than a lane holds.
+ReferenceMatrix rows_of_all_lengths() {
+  constexpr GlobalIndex size = 1100;
+  ReferenceMatrix matrix(static_cast<std::size_t>(size));
+  for (GlobalIndex row = 0; row < size; ++row) {
+    const GlobalIndex length = row % 97 == 5 ? 300 + row % 7 : row * row % 13;
+    for (GlobalIndex k = 0; k < length; ++k)
+      matrix[static_cast<std::size_t>(row)][(row + 3 * k * k) % size] =
+          1.0 + static_cast<double>((row + k) % 11);
+  }
+  return matrix;
+}
+
+/// A·x on this rank's rows, in a mode. Collective.
+template <class Value>
+std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t nonzeros) {
+  Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
+  const spmv::DistributedMatrix& matrix = system.op().matrix().matrix();
+  const auto cuts = system.op().matrix().thread_rows();
+  const auto begin_of = [&](LocalIndex row) {
+    return static_cast<std::size_t>(matrix.rows.row_offsets[static_cast<std::size_t>(row)]);
+  };
+  const LevelOperator<Value> op(
+      crew, system.op().halo_plan(), {cuts.begin(), cuts.end()},
+      [&](LocalIndex row) { return begin_of(row + 1) - begin_of(row); },
+      [&](LocalIndex row) {
+        bool needs_halo = false;
+        for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k)
+          needs_halo |= matrix.rows.columns[k] >= matrix.rows.row_count;
+        return needs_halo;
+      },
+      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k) {
+          *values++ = static_cast<Value>(matrix.rows.values[k]);
+          *columns++ = matrix.rows.columns[k];
+        }
+      });
+  CHECK(system.op().communicator().sum(op.nonzero_count()) == nonzeros);
+  std::vector<Value> x(system.count() +
+                       static_cast<std::size_t>(system.op().halo_plan().halo_count));
+  for (std::size_t row = 0; row < system.count(); ++row)
+    x[row] = static_cast<Value>((system.first() + row) % 5);
+  LevelHalo<Value> halo(crew, op.plan(), op.thread_rows(), x.data());
+  crew.communicator().barrier();
+  std::vector<Value> y(system.count(), Value{-1});
+  perfmodel::PhaseTimer timer;
+  system.team().run([&](const TeamThread& thread) {
+    op.run(thread, mode, halo, crew.comm_thread(), timer,
+           [&](LocalIndex row, Value sum) { y[static_cast<std::size_t>(row)] = sum; });
+    thread.barrier();
+  });
+  return y;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("products with rows of all lengths are exact, in every mode", "", float,
+                   double) {
+  const ReferenceMatrix matrix = rows_of_all_lengths();
+  std::int64_t nonzeros = 0;
+  for (const auto& row : matrix) nonzeros += std::ssize(row);
+  CrewSystem system(Communicator::collective_world(), matrix);
+  for (const spmv::Mode mode : spmv::all_modes()) {
+    CAPTURE(spmv::name(mode));
+    const auto found = multiply<TestType>(system, mode, nonzeros);
+    std::vector<TestType> expected;  // small integers: no rounding
+    for (std::size_t row = system.first(); row < system.first() + system.count(); ++row) {
+      double sum = 0;
+      for (const auto& [column, value] : matrix[row])
+        sum += value * static_cast<double>(column % 5);
+      expected.push_back(static_cast<TestType>(sum));
+    }
+    CHECK(found == expected);
+  }
+}
+
+}  // namespace weft::solver::amg
