@@ -86,7 +86,7 @@ class System {
     });
   }
 
-  Solved solve(Mode mode, std::int64_t most_iterations, Checkpoints::Options options) {
+  Solved solve(Mode mode, std::int64_t most_iterations, const Checkpoints::Options& options) {
     std::unique_ptr<Checkpoints> checkpoints;
     if (!options.path.empty() || !options.from.empty())
       checkpoints = std::make_unique<Checkpoints>(communicator_, comm_thread_, options);
