@@ -1,5 +1,8 @@
 #include "spmv/formats/csr_source.h"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <span>
@@ -8,6 +11,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/formats/byte_source.h"
 
 namespace weft::spmv {
 
@@ -46,10 +50,36 @@ void collective_attempt_to_store(const Communicator& communicator, const CsrSour
   });
 }
 
+void collective_compare_checksums(const Communicator& communicator, const CsrSource& source) {
+  for (const NumberArray* const array : {&source.rows, &source.columns, &source.values}) {
+    PartOfBytes* const part = array->source->unchecked();
+    if (!part) continue;
+    std::uint32_t own = part->sum();
+    comm_thread::collective_attempt(communicator, [&] {
+      if (!communicator.is_root()) return;
+      const std::int64_t end = array->offset + array->count * array->type.bytes;
+      own ^= part->sum_of(0, array->offset);
+      own ^= part->sum_of(end, part->size());
+    });
+    // The exclusive or over all ranks: bits that an odd number of them has.
+    std::array<std::int64_t, 32> bits{};
+    for (std::size_t bit = 0; bit < bits.size(); ++bit) bits[bit] = (own >> bit) & 1;
+    communicator.sum(bits);
+    std::uint32_t all = 0;
+    for (std::size_t bit = 0; bit < bits.size(); ++bit)
+      all |= static_cast<std::uint32_t>(bits[bit] & 1) << bit;
+    part->checksum().compare(all, source.name());
+  }
+}
+
 RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,
                                    GlobalIndex begin, GlobalIndex end) {
   perfmodel::HugePageBuffer<std::int64_t> at(static_cast<std::size_t>(end - begin + 1));
   std::int64_t own = 0;
+  const bool is_first = begin == 0 && begin < end;
+  const bool is_last = end == source.row_count && begin < end;
+  // Where one rank's rows end, the next one's begin.
+  source.rows.begin_sum(begin, source.has_offsets && is_last ? end + 1 : end);
   comm_thread::collective_attempt(communicator, [&] {
     if (source.has_offsets) {
       source.rows.read(begin, at.span(), "row offsets");
@@ -77,8 +107,6 @@ RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSo
         source.fail("found row offset " + std::to_string(at[row]) +
                     "; expected offsets that ascend from 0 to " +
                     std::to_string(source.nonzero_count));
-    const bool is_first = begin == 0 && begin < end;
-    const bool is_last = end == source.row_count && begin < end;
     if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
       source.fail("found rows that do not have the " + std::to_string(source.nonzero_count) +
                   " nonzeros of the file; expected them to begin at 0 and end there");

@@ -55,6 +55,12 @@ struct CsrSource {
 void collective_attempt_to_store(const comm_thread::Communicator& communicator,
                                  const CsrSource& source, const std::function<void()>& work);
 
+/// Compares the checksums of the arrays of `source`, where it has some, with those of the numbers
+/// that all ranks have counted (NumberArray::begin_sum). Collective. Throws
+/// comm_thread::InputError, the same on every rank.
+void collective_compare_checksums(const comm_thread::Communicator& communicator,
+                                  const CsrSource& source);
+
 /// Where the rows [begin, end) begin among their nonzeros: [end - begin + 1]. In the file
 /// `nonzeros_before` others come first.
 struct RowOffsets {

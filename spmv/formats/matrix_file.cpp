@@ -125,9 +125,11 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
   if (format_of(path) == FileFormat::matrix_market)
     return collective_read_matrix_market(communicator, team, path, partition);
   const CsrSource source = collective_open(communicator, path);
-  return source.layout == CsrSource::Layout::rows
-             ? collective_read_csr(communicator, team, source, partition)
-             : collective_read_entries(communicator, team, source, partition);
+  DistributedMatrix matrix = source.layout == CsrSource::Layout::rows
+                                 ? collective_read_csr(communicator, team, source, partition)
+                                 : collective_read_entries(communicator, team, source, partition);
+  collective_compare_checksums(communicator, source);
+  return matrix;
 }
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,
