@@ -1,5 +1,6 @@
 #include "spmv/formats/csr_source.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +8,9 @@
 #include <new>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
@@ -16,6 +19,25 @@
 namespace weft::spmv {
 
 using comm_thread::Communicator;
+
+namespace {
+
+/// The first columns of a row, without its own; nothing where its offsets are wrong, which whoever
+/// reads all of them says.
+std::vector<std::int64_t> neighbours_of(const CsrSource& source, GlobalIndex row) {
+  constexpr std::int64_t most = 20;
+  std::array<std::int64_t, 2> ends{};
+  source.rows.read(row, ends, "row offsets");
+  const auto [begin, end] = ends;
+  if (begin < 0 || end < begin || end > source.nonzero_count) return {};
+  std::vector<std::int64_t> columns(static_cast<std::size_t>(std::min(end - begin, most)));
+  source.columns.read(begin, columns, "columns");
+  for (const std::int64_t column : columns) source.check_column(column);
+  std::erase(columns, row);
+  return columns;
+}
+
+}  // namespace
 
 void CsrSource::fail(const std::string& complaint) const {
   throw comm_thread::InputError(name() + ": " + complaint);
@@ -114,6 +136,63 @@ RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSo
   const std::int64_t before = at[0];
   for (std::int64_t& offset : at.span()) offset -= before;
   return {std::move(at), before};
+}
+
+EntrySample sample_entries(const CsrSource& source) {
+  constexpr GlobalIndex all_rows = 2048;
+  constexpr std::int64_t most_entries_of_a_row = 1 << 10;
+  EntrySample sample;
+  if (source.layout == CsrSource::Layout::entries || !source.is_parallel()) return sample;
+  const GlobalIndex windows = source.has_offsets ? 32 : 1;
+  for (GlobalIndex window = 0; window < windows; ++window) {
+    const GlobalIndex first = source.row_count / windows * window;
+    const auto count =
+        static_cast<std::size_t>(std::min(all_rows / windows, source.row_count - first));
+    std::vector<std::int64_t> offsets(count + 1);
+    if (source.has_offsets)
+      source.rows.read(first, offsets, "row offsets");
+    else
+      source.rows.read(first, std::span(offsets).subspan(1), "row lengths");
+    for (std::size_t row = 0; row < count; ++row) {
+      if (!source.has_offsets) offsets[row + 1] += offsets[row];
+      const std::int64_t length = offsets[row + 1] - offsets[row];
+      if (offsets[row] < 0 || length < 0 || offsets[row + 1] > source.nonzero_count) return {};
+      std::vector<std::int64_t> columns(
+          static_cast<std::size_t>(std::min(length, most_entries_of_a_row)));
+      source.columns.read(offsets[row], columns, "columns");
+      for (const std::int64_t column : columns) {
+        source.check_column(column);
+        sample.take(first + static_cast<GlobalIndex>(row), column);
+      }
+    }
+  }
+  return sample;
+}
+
+bool has_random_couplings(const CsrSource& source) {
+  constexpr std::int64_t sampled_rows = 16;
+  constexpr double least_degree = 3;  // chains and trees have none in common either
+  constexpr double least_different = 0.9;
+  if (source.layout != CsrSource::Layout::rows || !source.has_offsets || !source.is_parallel())
+    return false;
+  std::size_t met = 0;
+  std::size_t neighbour_count = 0;
+  std::size_t different = 0;
+  for (std::int64_t sample = 0; sample < sampled_rows; ++sample) {
+    const GlobalIndex row = source.row_count / sampled_rows * sample;
+    const auto neighbours = neighbours_of(source, row);
+    neighbour_count += neighbours.size();
+    std::unordered_set<std::int64_t> distant;
+    for (const GlobalIndex neighbour : neighbours)
+      for (const GlobalIndex column : neighbours_of(source, neighbour)) {
+        if (column == row) continue;
+        ++met;
+        distant.insert(column);
+      }
+    different += distant.size();
+  }
+  return static_cast<double>(neighbour_count) > least_degree * sampled_rows &&
+         static_cast<double>(different) > least_different * static_cast<double>(met);
 }
 
 }  // namespace weft::spmv
