@@ -16,8 +16,8 @@ using spmv::GridBox;
 constexpr GlobalIndex least_points_of_a_thread = 4096;
 
 /// The parts in y and z that compute the fewest points twice.
-std::array<GlobalIndex, 2> choose_parts(const GridBox& box, int depth, GlobalIndex tile_count,
-                                        GlobalIndex points_in_cache) {
+std::array<GlobalIndex, 2> choose_parts(const GridBox& box, GlobalIndex depth,
+                                        GlobalIndex tile_count, GlobalIndex points_in_cache) {
   const GlobalIndex planes = 3 * depth;  // about as many as are kept
   std::array<GlobalIndex, 2> best{1, 1};
   double least = std::numeric_limits<double>::infinity();
