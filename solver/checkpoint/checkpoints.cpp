@@ -82,6 +82,7 @@ void Checkpoints::close() {
     pending_.reset();
   }
   if (helper_) helper_->wait();
+  tell_failure(true);
   report_.written = written_;
   report_.failed = failed_;
   report_.write_seconds = write_seconds_;
@@ -152,7 +153,7 @@ void Checkpoints::collective_read_state(const SolveIdentity& identity) {
 }
 
 Checkpoints::Wish Checkpoints::after_iteration(std::int64_t iteration) {
-  tell_failure();
+  tell_failure(false);
   Wish wish = Wish::none;
   ++calls_since_;
   if (pending_) wish = take_agreement();
@@ -164,7 +165,7 @@ Checkpoints::Wish Checkpoints::after_iteration(std::int64_t iteration) {
 }
 
 Checkpoints::Wish Checkpoints::after_sweep(std::int64_t iteration) {
-  tell_failure();
+  tell_failure(false);
   Wish wish = Wish::none;
   ++calls_since_;
   if (pending_) {
@@ -187,10 +188,10 @@ int Checkpoints::collective_settle() {
   return owed;
 }
 
-void Checkpoints::tell_failure() {
+void Checkpoints::tell_failure(bool is_last) {
   if (!is_failure_new_ || has_helper_work()) return;
   is_failure_new_ = false;
-  if (options_.on_failure && communicator_.is_root()) options_.on_failure(failure_);
+  if (options_.on_failure && communicator_.is_root()) options_.on_failure(failure_, is_last);
 }
 
 /// True if a multiple of the interval lies between the iteration before the next one and the one

@@ -41,8 +41,8 @@ class Checkpoints {
     /// Number of the signal that asks this rank to end, or 0. Thread: the primary one.
     std::function<int()> stop_signal{};
     /// Called on rank 0 with what could not be written, once until a write succeeds or fails for
-    /// another reason. Thread: the primary one.
-    std::function<void(const std::string& why)> on_failure{};
+    /// another reason. `is_last`: no other write follows. Thread: the primary one.
+    std::function<void(const std::string& why, bool is_last)> on_failure{};
   };
 
   struct Report {
@@ -77,7 +77,7 @@ class Checkpoints {
   /// The same for vectors of another kind, whose rows are `rows`.
   void collective_open(PackedRows rows, const comm_thread::ComputeTeam& team,
                        const SolveIdentity& identity, std::size_t vector_count);
-  /// Returns when everything is written.
+  /// Returns when everything is written, or has failed.
   void close();
 
   /// True if a state has been read and not been taken.
@@ -145,7 +145,7 @@ class Checkpoints {
                       std::span<double* const> scalars, const perfmodel::Stopwatch& watch);
   void end_restore(const comm_thread::TeamThread& thread, std::span<double* const> scalars);
   bool has_helper_work() const { return helper_ && helper_->is_busy(); }
-  void tell_failure();
+  void tell_failure(bool is_last);
   bool is_interval_over(std::int64_t iteration);
   void post_agreement(bool is_due);
   Wish take_agreement();

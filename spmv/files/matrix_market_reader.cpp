@@ -1,6 +1,7 @@
 #include "spmv/files/matrix_market_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -11,9 +12,12 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/files/entry_sample.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_pass.h"
+#include "spmv/files/text_fault.h"
+#include "spmv/files/text_lines.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/rows/partition.h"
 
@@ -95,15 +99,39 @@ MatrixMarketFile collective_open_matrix(const comm_thread::Communicator& communi
                                            });
 }
 
+/// A block of lines. A fault in them is found when all are read.
+EntrySample first_entries(MatrixMarketFile& file) {
+  EntrySample sample;
+  try {
+    TextLines lines = file.own_lines();
+    MatrixMarketEntries(file.header())
+        .parse(lines.next(), Values::skip,
+               [&](const MatrixEntry& entry) { sample.take(entry.row, entry.column); });
+  } catch (const TextFault&) {
+    return {};
+  }
+  const bool has_half = file.header().symmetry != Symmetry::general;
+  return has_half && !sample.looks_ahead() ? EntrySample{} : sample;
+}
+
 }  // namespace
 
 MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& communicator,
                                                const std::string& path) {
-  const MatrixMarketHeader header = collective_open_matrix(communicator, path).header();
+  MatrixMarketFile file = collective_open_matrix(communicator, path);
+  const MatrixMarketHeader& header = file.header();
   const bool has_half = header.symmetry != Symmetry::general;
+  enum { varying, reach };
+  std::array<std::int64_t, 2> found{};
+  if (communicator.is_root()) {
+    const EntrySample sample = first_entries(file);
+    found = {sample.has_varying_rows(), sample.reach()};
+  }
+  communicator.broadcast(found, 0);
   return {header.row_count,
           has_half ? 2 * header.entry_count - std::min(header.row_count, header.entry_count)
-                   : header.entry_count};
+                   : header.entry_count,
+          found[varying] != 0, found[reach]};
 }
 
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,

@@ -15,9 +15,11 @@ namespace weft::spmv {
 struct MatrixMarketSize {
   GlobalIndex row_count = 0;
   std::int64_t nonzero_count = 0;  // with the other half of a symmetric matrix, at most
+  bool has_varying_rows = true;  // as far as the first entries say
+  GlobalIndex reach = 0;
 };
 
-/// Reads the header alone. Collective. Throws comm_thread::InputError as the next.
+/// Reads the header and the first entries. Collective. Throws comm_thread::InputError as the next.
 MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& communicator,
                                                const std::string& path);
 

@@ -11,6 +11,9 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
 
@@ -24,7 +27,19 @@ using comm_thread::InputError;
                    "); expected a readable file");
 }
 
+/// The checksum of bytes with this checksum and `bytes` behind them.
+std::uint32_t sum_of_both(std::uint32_t sum, std::span<const std::byte> bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
 }  // namespace
+
+void Checksum::compare(std::uint32_t found, const std::string& file) const {
+  if (found == expected) return;
+  throw InputError(fmt::format("{}: {} is damaged: found the checksum {:08x}; expected {:08x}",
+                               file, member, found, expected));
+}
 
 FileBytes::FileBytes(std::string path) : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -58,6 +73,29 @@ void PartOfBytes::read(std::int64_t offset, std::span<std::byte> piece) {
     throw InputError(name() + ": a part of it ends after " + std::to_string(size_) +
                      " bytes; expected more");
   whole_->read(begin_ + offset, piece);
+  const std::int64_t first = std::max(offset, sum_begin_);
+  const std::int64_t last = std::min(offset + std::ssize(piece), sum_end_);
+  if (first >= last) return;
+  const std::uint32_t sum = sum_of_both(0, piece.subspan(static_cast<std::size_t>(first - offset),
+                                                         static_cast<std::size_t>(last - first)));
+  // Moved to its place: as if zeros, whose checksum is 0, followed to the end.
+  sum_.fetch_xor(static_cast<std::uint32_t>(crc32_combine(sum, 0, size_ - last)),
+                 std::memory_order_relaxed);
+}
+
+void PartOfBytes::begin_sum(std::int64_t begin, std::int64_t end) {
+  sum_begin_ = begin;
+  sum_end_ = end;
+  sum_ = 0;
+}
+
+std::uint32_t PartOfBytes::sum_of(std::int64_t begin, std::int64_t end) {
+  begin_sum(begin, end);
+  std::vector<std::byte> piece(64 << 10);
+  for (std::int64_t at = begin; at < end; at += std::ssize(piece))
+    read(at,
+         std::span(piece).first(static_cast<std::size_t>(std::min(end - at, std::ssize(piece)))));
+  return sum_;
 }
 
 struct InflatedBytes::Stream {
@@ -76,8 +114,12 @@ struct InflatedBytes::Stream {
 };
 
 InflatedBytes::InflatedBytes(std::shared_ptr<ByteSource> whole, std::int64_t begin,
-                             std::int64_t packed_size, std::int64_t size)
-    : whole_(std::move(whole)), begin_(begin), packed_size_(packed_size), size_(size) {}
+                             std::int64_t packed_size, std::int64_t size, Checksum checksum)
+    : whole_(std::move(whole)),
+      begin_(begin),
+      packed_size_(packed_size),
+      size_(size),
+      checksum_(std::move(checksum)) {}
 
 InflatedBytes::~InflatedBytes() = default;
 
@@ -99,6 +141,7 @@ void InflatedBytes::inflate_into(std::span<std::byte> piece) {
     stream.avail_out = static_cast<uInt>(wanted);
     const int code = inflate(&stream, Z_NO_FLUSH);
     const std::size_t got = wanted - stream.avail_out;
+    sum_ = sum_of_both(sum_, piece.first(got));
     piece = piece.subspan(got);
     position_ += static_cast<std::int64_t>(got);
     if (code == Z_STREAM_END && !piece.empty())
@@ -106,6 +149,7 @@ void InflatedBytes::inflate_into(std::span<std::byte> piece) {
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
       throw InputError(name() + ": compressed data are damaged; expected a deflate stream");
   }
+  if (position_ == size_) checksum_.compare(sum_, name());
 }
 
 void InflatedBytes::read(std::int64_t offset, std::span<std::byte> piece) {
@@ -115,6 +159,7 @@ void InflatedBytes::read(std::int64_t offset, std::span<std::byte> piece) {
   if (!stream_ || offset < position_) {
     stream_ = std::make_unique<Stream>();
     position_ = 0;
+    sum_ = 0;
   }
   std::array<std::byte, 16 << 10> skipped{};
   while (position_ < offset)

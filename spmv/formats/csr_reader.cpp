@@ -45,6 +45,14 @@ RowPartition collective_partition(const Communicator& communicator, const CsrSou
   return RowPartition::by_nonzeros(rows, communicator.size(), nonzeros);
 }
 
+/// Columns and values of this rank, which it reads once from now on.
+void begin_sums(const CsrSource& source, const RowOffsets& offsets) {
+  const std::int64_t begin = offsets.nonzeros_before;
+  const std::int64_t end = begin + offsets.at[offsets.at.size() - 1];
+  source.columns.begin_sum(begin, end);
+  source.values.begin_sum(begin, end);
+}
+
 /// Calls take(row, column, place among the nonzeros) for the rows [first, last) of this rank.
 template <class TakePiece>
 void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t first,
@@ -116,6 +124,7 @@ class OnePass {
 
   /// False where columns do not ascend: the matrix is of no use then.
   bool read() {
+    begin_sums(source_, offsets_);
     if (!source_.is_parallel()) touch_first();
     const auto cuts =
         source_.is_parallel() ? cuts_ : cuts_for_one(row_count_, team_.thread_count());
@@ -318,6 +327,7 @@ void assemble(const CsrSource& source, const RowOffsets& offsets, const ComputeT
                 });
   });
   assembly.allocate(team);
+  begin_sums(source, offsets);
   run_checked(team, cuts, [&](int, std::size_t begin, std::size_t end) {
     std::vector<double> values;
     read_pieces(source, offsets, begin, end,

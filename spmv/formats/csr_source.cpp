@@ -1,17 +1,43 @@
 #include "spmv/formats/csr_source.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/formats/byte_source.h"
 
 namespace weft::spmv {
 
 using comm_thread::Communicator;
+
+namespace {
+
+/// The first columns of a row, without its own; nothing where its offsets are wrong, which whoever
+/// reads all of them says.
+std::vector<std::int64_t> neighbours_of(const CsrSource& source, GlobalIndex row) {
+  constexpr std::int64_t most = 20;
+  std::array<std::int64_t, 2> ends{};
+  source.rows.read(row, ends, "row offsets");
+  const auto [begin, end] = ends;
+  if (begin < 0 || end < begin || end > source.nonzero_count) return {};
+  std::vector<std::int64_t> columns(static_cast<std::size_t>(std::min(end - begin, most)));
+  source.columns.read(begin, columns, "columns");
+  for (const std::int64_t column : columns) source.check_column(column);
+  std::erase(columns, row);
+  return columns;
+}
+
+}  // namespace
 
 void CsrSource::fail(const std::string& complaint) const {
   throw comm_thread::InputError(name() + ": " + complaint);
@@ -46,10 +72,36 @@ void collective_attempt_to_store(const Communicator& communicator, const CsrSour
   });
 }
 
+void collective_compare_checksums(const Communicator& communicator, const CsrSource& source) {
+  for (const NumberArray* const array : {&source.rows, &source.columns, &source.values}) {
+    PartOfBytes* const part = array->source->unchecked();
+    if (!part) continue;
+    std::uint32_t own = part->sum();
+    comm_thread::collective_attempt(communicator, [&] {
+      if (!communicator.is_root()) return;
+      const std::int64_t end = array->offset + array->count * array->type.bytes;
+      own ^= part->sum_of(0, array->offset);
+      own ^= part->sum_of(end, part->size());
+    });
+    // The exclusive or over all ranks: bits that an odd number of them has.
+    std::array<std::int64_t, 32> bits{};
+    for (std::size_t bit = 0; bit < bits.size(); ++bit) bits[bit] = (own >> bit) & 1;
+    communicator.sum(bits);
+    std::uint32_t all = 0;
+    for (std::size_t bit = 0; bit < bits.size(); ++bit)
+      all |= static_cast<std::uint32_t>(bits[bit] & 1) << bit;
+    part->checksum().compare(all, source.name());
+  }
+}
+
 RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,
                                    GlobalIndex begin, GlobalIndex end) {
   perfmodel::HugePageBuffer<std::int64_t> at(static_cast<std::size_t>(end - begin + 1));
   std::int64_t own = 0;
+  const bool is_first = begin == 0 && begin < end;
+  const bool is_last = end == source.row_count && begin < end;
+  // Where one rank's rows end, the next one's begin.
+  source.rows.begin_sum(begin, source.has_offsets && is_last ? end + 1 : end);
   comm_thread::collective_attempt(communicator, [&] {
     if (source.has_offsets) {
       source.rows.read(begin, at.span(), "row offsets");
@@ -77,8 +129,6 @@ RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSo
         source.fail("found row offset " + std::to_string(at[row]) +
                     "; expected offsets that ascend from 0 to " +
                     std::to_string(source.nonzero_count));
-    const bool is_first = begin == 0 && begin < end;
-    const bool is_last = end == source.row_count && begin < end;
     if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
       source.fail("found rows that do not have the " + std::to_string(source.nonzero_count) +
                   " nonzeros of the file; expected them to begin at 0 and end there");
@@ -86,6 +136,63 @@ RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSo
   const std::int64_t before = at[0];
   for (std::int64_t& offset : at.span()) offset -= before;
   return {std::move(at), before};
+}
+
+EntrySample sample_entries(const CsrSource& source) {
+  constexpr GlobalIndex all_rows = 2048;
+  constexpr std::int64_t most_entries_of_a_row = 1 << 10;
+  EntrySample sample;
+  if (source.layout == CsrSource::Layout::entries || !source.is_parallel()) return sample;
+  const GlobalIndex windows = source.has_offsets ? 32 : 1;
+  for (GlobalIndex window = 0; window < windows; ++window) {
+    const GlobalIndex first = source.row_count / windows * window;
+    const auto count =
+        static_cast<std::size_t>(std::min(all_rows / windows, source.row_count - first));
+    std::vector<std::int64_t> offsets(count + 1);
+    if (source.has_offsets)
+      source.rows.read(first, offsets, "row offsets");
+    else
+      source.rows.read(first, std::span(offsets).subspan(1), "row lengths");
+    for (std::size_t row = 0; row < count; ++row) {
+      if (!source.has_offsets) offsets[row + 1] += offsets[row];
+      const std::int64_t length = offsets[row + 1] - offsets[row];
+      if (offsets[row] < 0 || length < 0 || offsets[row + 1] > source.nonzero_count) return {};
+      std::vector<std::int64_t> columns(
+          static_cast<std::size_t>(std::min(length, most_entries_of_a_row)));
+      source.columns.read(offsets[row], columns, "columns");
+      for (const std::int64_t column : columns) {
+        source.check_column(column);
+        sample.take(first + static_cast<GlobalIndex>(row), column);
+      }
+    }
+  }
+  return sample;
+}
+
+bool has_random_couplings(const CsrSource& source) {
+  constexpr std::int64_t sampled_rows = 16;
+  constexpr double least_degree = 3;  // chains and trees have none in common either
+  constexpr double least_different = 0.9;
+  if (source.layout != CsrSource::Layout::rows || !source.has_offsets || !source.is_parallel())
+    return false;
+  std::size_t met = 0;
+  std::size_t neighbour_count = 0;
+  std::size_t different = 0;
+  for (std::int64_t sample = 0; sample < sampled_rows; ++sample) {
+    const GlobalIndex row = source.row_count / sampled_rows * sample;
+    const auto neighbours = neighbours_of(source, row);
+    neighbour_count += neighbours.size();
+    std::unordered_set<std::int64_t> distant;
+    for (const GlobalIndex neighbour : neighbours)
+      for (const GlobalIndex column : neighbours_of(source, neighbour)) {
+        if (column == row) continue;
+        ++met;
+        distant.insert(column);
+      }
+    different += distant.size();
+  }
+  return static_cast<double>(neighbour_count) > least_degree * sampled_rows &&
+         static_cast<double>(different) > least_different * static_cast<double>(met);
 }
 
 }  // namespace weft::spmv

@@ -6,6 +6,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "spmv/files/entry_sample.h"
 #include "spmv/formats/number_array.h"
 #include "spmv/rows/index.h"
 
@@ -54,6 +55,21 @@ struct CsrSource {
 /// throws on one, or has no memory there. Collective.
 void collective_attempt_to_store(const comm_thread::Communicator& communicator,
                                  const CsrSource& source, const std::function<void()>& work);
+
+/// Compares the checksums of the arrays of `source`, where it has some, with those of the numbers
+/// that all ranks have counted (NumberArray::begin_sum). Collective. Throws
+/// comm_thread::InputError, the same on every rank.
+void collective_compare_checksums(const comm_thread::Communicator& communicator,
+                                  const CsrSource& source);
+
+/// Entries of some rows all over the matrix, or of its first ones, or, where they lie in no order
+/// or are compressed, of none. Throws comm_thread::InputError.
+EntrySample sample_entries(const CsrSource& source);
+
+/// True if the neighbours of the neighbours of a row are nearly all different, as in a random
+/// graph; on grids and meshes many are the same. Looks at some rows. False where rows cannot be
+/// read in any order. Throws comm_thread::InputError.
+bool has_random_couplings(const CsrSource& source);
 
 /// Where the rows [begin, end) begin among their nonzeros: [end - begin + 1]. In the file
 /// `nonzeros_before` others come first.

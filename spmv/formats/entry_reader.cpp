@@ -46,6 +46,9 @@ class EntryShare {
   void rewind() {
     place_ = begin_;
     column_ = 0;
+    source_.columns.begin_sum(begin_, end_);
+    source_.values.begin_sum(begin_, end_);
+    if (source_.layout == CsrSource::Layout::entries) source_.rows.begin_sum(begin_, end_);
   }
 
   bool is_at_end() const { return place_ == end_; }

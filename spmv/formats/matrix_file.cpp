@@ -1,11 +1,14 @@
 #include "spmv/formats/matrix_file.h"
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/files/entry_sample.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_reader.h"
 #include "spmv/files/matrix_market_vector.h"
@@ -88,10 +91,20 @@ MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
   check_matrix_file(path);
   if (format_of(path) == FileFormat::matrix_market) {
     const auto size = collective_matrix_market_size(communicator, path);
-    return {size.row_count, size.nonzero_count};
+    return {size.row_count, size.nonzero_count, size.has_varying_rows, size.reach, false};
   }
   const CsrSource source = collective_open(communicator, path);
-  return {source.row_count, source.nonzero_count};
+  enum { varying, reach, random };
+  std::array<std::int64_t, 3> found{};
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!communicator.is_root()) return;
+    source.check_sizes(communicator.size());
+    const EntrySample sample = sample_entries(source);
+    found = {sample.has_varying_rows(), sample.reach(), has_random_couplings(source)};
+  });
+  communicator.broadcast(found, 0);
+  return {source.row_count, source.nonzero_count, found[varying] != 0, found[reach],
+          found[random] != 0};
 }
 
 FileContents collective_look_into(const Communicator& communicator, const std::string& path) {
@@ -125,9 +138,11 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
   if (format_of(path) == FileFormat::matrix_market)
     return collective_read_matrix_market(communicator, team, path, partition);
   const CsrSource source = collective_open(communicator, path);
-  return source.layout == CsrSource::Layout::rows
-             ? collective_read_csr(communicator, team, source, partition)
-             : collective_read_entries(communicator, team, source, partition);
+  DistributedMatrix matrix = source.layout == CsrSource::Layout::rows
+                                 ? collective_read_csr(communicator, team, source, partition)
+                                 : collective_read_entries(communicator, team, source, partition);
+  collective_compare_checksums(communicator, source);
+  return matrix;
 }
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,

@@ -35,10 +35,13 @@ bool is_vector_file(std::string_view path);
 void check_matrix_file(const std::string& path);
 void check_vector_file(const std::string& path);
 
-/// Size of a matrix as its file announces it.
+/// Size of a matrix as its file announces it, and what a sample of its entries says.
 struct MatrixFileSize {
   GlobalIndex row_count = 0;
   std::int64_t nonzero_count = 0;  // at most
+  bool has_varying_rows = true;
+  GlobalIndex reach = 0;  // largest distance between row and column; or more
+  bool is_random = false;  // as has_random_couplings
 };
 /// Collective. Throws comm_thread::InputError.
 MatrixFileSize collective_matrix_file_size(const comm_thread::Communicator& communicator,

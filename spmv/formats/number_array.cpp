@@ -168,6 +168,11 @@ void NumberArray::read(std::int64_t begin, std::span<std::int64_t> values,
   });
 }
 
+void NumberArray::begin_sum(std::int64_t begin, std::int64_t end) const {
+  if (PartOfBytes* const part = source->unchecked())
+    part->begin_sum(offset + begin * type.bytes, offset + end * type.bytes);
+}
+
 void NumberArray::check_size(const std::string& what) const {
   const std::int64_t left = source->size() - offset;
   if (count >= 0 && left >= 0 && count <= left / type.bytes) return;

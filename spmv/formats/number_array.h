@@ -30,6 +30,10 @@ struct NumberArray {
   void read(std::int64_t begin, std::span<double> values, const std::string& what) const;
   void read(std::int64_t begin, std::span<std::int64_t> values, const std::string& what) const;
 
+  /// The checksum of the source, where it has one, begins to count the numbers [begin, end), which
+  /// this rank reads once from now on.
+  void begin_sum(std::int64_t begin, std::int64_t end) const;
+
   /// Throws comm_thread::InputError when the source is too short for the numbers.
   void check_size(const std::string& what) const;
 };

@@ -11,14 +11,16 @@
 
 namespace weft::spmv {
 
-/// VTK's image data (.vti), which ParaView opens: values at the points of a grid, in one file that
-/// all ranks write. The points are one apart, the first is at 0. Source: VTK's "XML file formats".
+/// VTK's image data, which ParaView opens: values at the points of a grid, in one file that all
+/// ranks write (.vti), or in a file of each rank and an index of them (.pvti). The points are one
+/// apart, the first is at 0. Source: VTK's "XML file formats".
 
-/// True if the name ends in .vti.
+/// True if the name ends in .vti or .pvti.
 bool is_vtk_file(std::string_view path);
 
 /// Writes a vector as the array "x", little-endian doubles behind the XML text. `points`: of the
-/// grid in x, y and z, as many in all as rows, x fastest. `own`: [partition.size(rank)].
+/// grid in x, y and z, as many in all as rows, x fastest. `own`: [partition.size(rank)]. The files
+/// beside NAME.pvti are NAME_RANK.vti; a rank has its piece of the grid in memory meanwhile.
 /// Collective. Throws comm_thread::InputError on every rank.
 void collective_write_vtk_image(const comm_thread::Communicator& communicator,
                                 const RowPartition& partition, std::span<const double> own,

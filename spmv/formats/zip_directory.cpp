@@ -120,7 +120,8 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> file) : file_(std::move(f
       refuse(*file_, "has a member of impossible size, or neither stored nor deflated");
     members_.push_back({text.substr(place + member_bytes, name_size), method == 8,
                         static_cast<std::int64_t>(packed), static_cast<std::int64_t>(size),
-                        static_cast<std::int64_t>(begin)});
+                        static_cast<std::int64_t>(begin),
+                        static_cast<std::uint32_t>(number_at(text, place + 16, 4))});
     place += member_bytes + name_size + extra_size + comment_size;
   }
 }
@@ -143,8 +144,14 @@ std::shared_ptr<ByteSource> ZipDirectory::open(const std::string& name) const {
                              static_cast<std::int64_t>(number_at(local, 28, 2));
   if (begin > file_->size() - member->packed_size) refuse(*file_, "ends in " + name);
   if (member->is_deflated)
-    return std::make_shared<InflatedBytes>(file_, begin, member->packed_size, member->size);
-  return std::make_shared<PartOfBytes>(file_, begin, member->packed_size);
+    return std::make_shared<InflatedBytes>(file_, begin, member->packed_size, member->size,
+                                           Checksum{name, member->checksum});
+  auto part = std::make_shared<PartOfBytes>(file_, begin, member->packed_size,
+                                            Checksum{name, member->checksum});
+  constexpr std::int64_t most_of_short = 4 << 10;
+  if (part->size() <= most_of_short)
+    part->checksum().compare(part->sum_of(0, part->size()), part->name());
+  return part;
 }
 
 }  // namespace weft::spmv

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ class ZipDirectory {
   explicit ZipDirectory(std::shared_ptr<ByteSource> file);
 
   bool has(const std::string& member) const;
-  /// The bytes of a member. Throws comm_thread::InputError where there is none of that name.
+  /// The bytes of a member; a short one has been compared with its checksum. Throws
+  /// comm_thread::InputError where there is none of that name.
   std::shared_ptr<ByteSource> open(const std::string& member) const;
 
  private:
@@ -26,6 +28,7 @@ class ZipDirectory {
     std::int64_t packed_size = 0;
     std::int64_t size = 0;
     std::int64_t header_begin = 0;
+    std::uint32_t checksum = 0;
   };
 
   const Member* find(const std::string& name) const;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ bool run_script(const std::string& what, const ScratchFolder& folder) {
   const int status =
       std::system(("tests/support/foreign_files " + what + " " + folder.path(".")).c_str());
   if (WEXITSTATUS(status) == exit_code_skipped) {
-    WARN("skipped: SciPy or h5py is missing; tools/setup installs them");
+    WARN("skipped: SciPy, h5py or VTK is missing; tools/setup installs the first two");
     return false;
   }
   CHECK(status == 0);
@@ -144,6 +145,25 @@ TEST_CASE("files in a wrong or damaged format are refused in one line") {
   check_refused({"solve", folder.write("huge.petsc", huge)}, "in a file of ");
 }
 
+TEST_CASE("a changed number of an archive of SciPy is refused in one line") {
+  const ScratchFolder folder;
+  const auto check_changed = [&](const std::string& name, const std::string& fault) {
+    const std::string whole = read_file(folder.path(name));
+    std::string changed = whole;
+    const std::size_t data = whole.find("data.npy");
+    changed[data + (whole.find("PK", data) - data) / 2] ^= 1;
+    check_refused({"solve", folder.write("changed.npz", changed)}, fault);
+  };
+  CHECK(run_weft(2, {"generate", "poisson2d:40", folder.path("a.npz")}).exit_code == 0);
+  check_changed("a.npz", "data.npy is damaged: found the checksum");
+  if (!run_script("write", folder)) return;
+  for (const std::string name : {"stored.npz", "skew_csc.npz"})
+    check_changed(name, "data.npy is damaged: found the checksum");
+  // Here it may be the compressed data that are impossible.
+  for (const std::string name : {"deflated.npz", "wide.npz", "skew_coo.npz"})
+    check_changed(name, "changed.npz: ");
+}
+
 TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft writes") {
   const ScratchFolder folder;
   if (!run_script("write", folder) || !run_script("write-hdf5", folder)) return;
@@ -221,4 +241,33 @@ TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on
   check_refused({"convert", numpy, converted, "--grid", "9x8x6"}, "504 rows");
   check_refused({"solve", "irregular:100,nnzr=5,bandwidth=9,seed=1", "--solution", image},
                 "a problem on a grid");
+}
+
+TEST_CASE("an image of VTK in a piece for each rank has the values of the one in one file") {
+  const ScratchFolder folder;
+  const std::size_t plane_bytes = 9 * 8 * sizeof(double);
+  CHECK(run_weft(1, {"solve", "poisson3d:9x8x7", "--solution", folder.path("x.npy")}).exit_code ==
+        0);
+  const std::string values = read_file(folder.path("x.npy")).substr(128);
+  CHECK(values.size() == 7 * plane_bytes);
+  const auto write = [&](int ranks, const std::string& grid, const std::string& name) {
+    CHECK(run_weft(ranks, {"convert", folder.path("x.npy"), folder.path(name), "--grid", grid})
+              .exit_code == 0);
+    return read_file(folder.path(name));
+  };
+  CHECK_THAT(write(3, "9x8x7", "x.pvti"),
+             Catch::Contains("<PImageData WholeExtent=\"0 8 0 7 0 6\" GhostLevel=\"0\"") &&
+                 Catch::Contains("<Piece Extent=\"0 8 0 7 0 2\" Source=\"x_0.vti\"/>") &&
+                 Catch::Contains("<Piece Extent=\"0 8 0 7 2 4\" Source=\"x_1.vti\"/>") &&
+                 Catch::Contains("<Piece Extent=\"0 8 0 7 4 6\" Source=\"x_2.vti\"/>"));
+  for (const std::size_t rank : {0U, 1U, 2U}) {
+    const std::string piece = read_file(folder.path("x_" + std::to_string(rank) + ".vti"));
+    const std::size_t begin = piece.find("\n   _") + 5 + sizeof(std::uint64_t);
+    CHECK(piece.substr(begin, 3 * plane_bytes) ==
+          values.substr(2 * rank * plane_bytes, 3 * plane_bytes));
+  }
+  // One space between points for three ranks, and none.
+  CHECK_THAT(write(3, "252x2x1", "two.pvti"), Catch::Contains("two_2.vti"));
+  CHECK_FALSE(std::filesystem::exists(folder.path("two_1.vti")));
+  for (const std::string name : {"x", "two"}) run_script("check-pvti " + name, folder);
 }

@@ -289,6 +289,7 @@ TEST_CASE("a checkpoint or a solution longer than ulimit -f allows is an error o
   const auto solved = run("--checkpoint " + folder.path("state") + " --checkpoint-every 2it");
   CHECK(solved.exit_code == 3);
   CHECK_THAT(solved.output, Catch::Contains("cannot be written (File too large)"));
+  CHECK_THAT(solved.errors, Catch::Contains("cannot be written (File too large); "));
   const auto refused = run("--solution " + folder.path("x.npy"));
   CHECK(refused.exit_code == 2);
   CHECK_THAT(refused.errors, Catch::Contains("x.npy") && Catch::Contains("File too large"));

@@ -23,7 +23,7 @@ namespace {
 struct ConvertOptions : SystemOptions {
   std::string from;
   std::string to;
-  std::string grid;  // of a vector, for .vti
+  std::string grid;  // of a vector, for .vti and .pvti
 };
 
 int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
@@ -73,19 +73,19 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "a matrix as .mtx, .mtx.gz, .petsc, .bin, .npz or .h5,\n"
       "a vector as .mtx, .mtx.gz, .petsc, .bin, .npy or .h5";
   command.add_option("in", options->from, matrices)->required()->type_name("IN");
-  command.add_option("out", options->to, "the same endings; a vector as .vti with --grid")
+  command.add_option("out", options->to, "the same endings; a vector as .vti or .pvti with --grid")
       ->required()
       ->type_name("OUT");
   command
       .add_option("--grid", options->grid,
-                  "points of the grid whose values the vector has, x fastest; for .vti")
+                  "points of the grid whose values the vector has, x fastest; for .vti, .pvti")
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
   add_job_options(command, *options);
   command.footer(
       "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"
       "SciPy's sparse matrices (.npz), NumPy's arrays (.npy), HDF5 (.h5, .hdf5;\n"
-      "FILE.h5:NAME where there are several), VTK's images (.vti).\n"
+      "FILE.h5:NAME where there are several), VTK's images (.vti, .pvti).\n"
       "Examples:\n"
       "  weft convert matrix.mtx.gz matrix.npz\n"
       "  mpiexec.mpich -n 4 weft convert matrix.petsc matrix.mtx\n"

@@ -95,7 +95,8 @@ class Watcher {
  private:
   /// Everything else is there already, and the matrices of the subdomains.
   void collective_note_factors(double bytes) {
-    forecast_.parts.push_back({"subdomains", std::max(0.0, resident_bytes() - forecast_.bytes())});
+    forecast_.parts.push_back(
+        {"subdomains", std::max(0.0, resident_bytes() - forecast_.solve_bytes())});
     forecast_.parts.push_back({"factors", bytes});
     collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
   }
@@ -254,8 +255,10 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     with.method = chosen.method;
     with.preconditioner = chosen.preconditioner;
     with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
-    MemoryForecast again = collective_forecast_solve(job, with, problem);
+    MemoryForecast again = collective_forecast_solve(job, with, problem, system.matrix_operator());
     again.parts.front() = forecast.parts.front();
+    again.set_up = forecast.set_up;
+    again.reached = forecast.reached;
     return again;
   };
   Watcher watcher(job, options.stop.tolerance, watch, forecast, forecast_of, timeline, facts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "solver/precondition/isai_preconditioner.h"
@@ -11,23 +12,15 @@ namespace {
 
 constexpr int restart_of_gmres = 30;
 
-/// Arrays of a rank's rows that multigrid without a matrix has beside those of problems in three
-/// dimensions, measured: a grid of two has a plane of halo on either side of its only one.
-double arrays_of_two_dimensions(const SolveOptions& options, const spmv::Problem& problem,
-                                int ranks) {
-  if (!options.is_matrix_free() || problem.kind != spmv::ProblemKind::poisson2d) return 0;
-  if (options.method == "multigrid") return ranks > 1 ? 2 : 5;
-  return options.preconditioner != "multigrid" ? 0 : ranks > 1 ? 7 : 5;
-}
-
-/// Arrays of a rank's rows that multigrid has, measured.
-double arrays_of_multigrid(const SolveOptions& options, bool is_varying) {
+/// Arrays that multigrid has beside the method's and the couplings, measured. `is_varying`: points
+/// have couplings of their own, which on ranks are also sent to boxes of the grid.
+double arrays_of_multigrid(const SolveOptions& options, bool is_varying, int ranks) {
   const bool is_method = options.method == "multigrid";
   if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
-  return (!is_varying ? 0
-          : is_method ? 13.5
-                      : 10) +
-         (options.is_matrix_free() && !is_varying ? 2 : 4.2);
+  if (!options.is_matrix_free()) return !is_varying ? 4.2 : ranks > 1 ? 13.5 : 7.2;
+  if (!is_varying) return 2;
+  if (is_method) return ranks > 1 ? 10 : 9;
+  return ranks > 1 ? 7.2 : 5.5;
 }
 
 struct StateSize {
@@ -51,18 +44,52 @@ double arrays_of_checkpoint(const SolveOptions& options, bool is_general) {
   return is_general ? size.preconditioned : size.plain;
 }
 
-/// Bytes of amg and its set-up at their peak, measured: of a nonzero and of a row of the matrix.
-/// Grids, meshes and elasticity with the motions of a rigid body come within 15 %, poisson2d and
-/// small matrices within 25 % below it.
+/// Bytes of rows of P and A·P that amg's ranks send each other for the product Pᵀ·A·P on the finest
+/// level, at their peak: those near other ranks' rows, or all of a rank's where its coarse rows go
+/// to another rank because there are few. Measured: entries of a row, rows an entry of the halo,
+/// fine rows a coarse one. `vectors`: of a node, which coarse levels represent; 1 where rows are no
+/// nodes.
+double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& size) {
+  constexpr double sent_bytes = 24;  // of an entry
+  constexpr double received_bytes = 40;  // in messages, and as a product
+  constexpr double unpacked_bytes = 24;  // of one message
+  constexpr double unknowns = 3;
+  constexpr double least_coarse_rows = 1000;  // of a rank, amg's gather
+  const int ranks = job.world().size();
+  if (ranks == 1) return 0;
+  const double row_nonzeros = size.nonzeros / size.rows;
+  const bool has_nodes = vectors > 1;
+  const double entries = has_nodes ? 0.27 * vectors * row_nonzeros : 9 + 0.15 * row_nonzeros;
+  const double rows_of_halo = has_nodes ? 1.8 : 0.76 + 0.04 * row_nonzeros;
+  const double beside = entries * rows_of_halo * size.halo_per_rank *
+                        (sent_bytes + received_bytes + unpacked_bytes / std::min(ranks - 1, 2));
+  const double nodes_of_aggregate = (has_nodes ? 0.9 : 1.6) * row_nonzeros;
+  const double coarse_rows = size.rows / nodes_of_aggregate * (has_nodes ? vectors / unknowns : 1);
+  const double groups = std::max(1.0, std::floor(coarse_rows / least_coarse_rows));
+  const double gathered = groups < ranks ? std::ceil(ranks / groups) - 1 : 0;
+  const double all = entries * std::min(1.0, gathered) * size.rows / ranks *
+                     (received_bytes * gathered + unpacked_bytes);
+  return std::max(beside, all);
+}
+
+/// Bytes of amg and its set-up at their peak, measured: of a nonzero and of a row of the matrix; of
+/// short rows, whose coarse rows are short as well, in proportion to the nonzeros.
 double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Problem& problem,
                     const SystemSize& size) {
   const bool has_nodes = !options.coordinates.empty() || options.block_size > 1 ||
                          (!options.near_null.empty() && options.block_size != 1) ||
                          problem.kind == spmv::ProblemKind::elasticity3d;
-  const double of_nonzeros = (has_nodes ? 51 : 23) * size.nonzeros;
-  const double of_rows = (has_nodes ? 0 : 345) * size.rows;
+  constexpr double motions = 6;  // of a rigid body
+  const bool has_motions = !options.coordinates.empty() || !options.near_null.empty() ||
+                           problem.kind == spmv::ProblemKind::elasticity3d;
+  const double vectors = !has_nodes ? 1 : has_motions ? motions : options.block_size;
+  // Measured with 3 and 6 vectors.
+  const double of_levels = has_nodes
+                               ? 51 * std::pow(vectors / motions, 1.4) * size.nonzeros
+                               : std::min(23 * size.nonzeros + 345 * size.rows, 67 * size.nonzeros);
   const double of_halo = 400;
-  return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;
+  return of_levels / job.world().size() + of_halo * size.halo_per_rank +
+         bytes_of_amg_exchange(job, vectors, size);
 }
 
 /// Bytes of isai and its set-up at their peak, measured: rows of M, or of G and its transposed, as
@@ -80,8 +107,13 @@ double bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
 }  // namespace
 
 MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& options,
-                                         const spmv::Problem& problem) {
-  const SystemSize size = collective_system_size(job, problem, options.is_matrix_free());
+                                         const spmv::Problem& problem,
+                                         const spmv::SparseOperator* op) {
+  SystemSize size = collective_system_size(job, problem, options.is_matrix_free());
+  if (op) {
+    size.halo_per_rank = static_cast<double>(op->matrix().matrix().halo_columns.size());
+    size.may_be_sliced = op->matrix().format_name().starts_with("SELL");
+  }
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());
   const bool has_preconditioner =
       !options.preconditioner.empty() && options.preconditioner != "none";
@@ -93,14 +125,12 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
       is_free ? "cg" : options.method, options.restart > 0 ? options.restart : restart_of_gmres,
       is_general, options.is_matrix_free(), job.world().size());
   const double right_hand_side = 1;
-  const bool is_varying =
-      options.is_matrix_free() && problem.kind == spmv::ProblemKind::diffusion3d;
-  const double of_couplings = is_varying ? 3 : 0;
+  const bool is_varying = problem.kind == spmv::ProblemKind::diffusion3d || !options.grid.empty();
+  const double of_couplings = is_varying && options.is_matrix_free() ? 3 : 0;
   const double of_diagonal = options.has_jacobi() ? 2 : 0;
   const double with_halo = options.is_matrix_free() ? 0 : 2;
   add_vectors(job, size, right_hand_side + of_method + of_couplings + of_diagonal, with_halo,
-              arrays_of_multigrid(options, is_varying) +
-                  arrays_of_two_dimensions(options, problem, job.world().size()) +
+              arrays_of_multigrid(options, is_varying, job.world().size()) +
                   arrays_of_checkpoint(options, is_general),
               forecast);
   if (const auto isai = options.settings().parsed_isai())

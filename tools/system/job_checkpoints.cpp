@@ -16,8 +16,10 @@ JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) {
   if (!options.path.empty()) signals_.emplace();
   solver::Checkpoints::Options settings = options.settings();
   settings.stop_signal = StopSignals::caught;
-  settings.on_failure = [](const std::string& why) {
-    fmt::print(stderr, "weft: {}; the solve goes on and tries again at each checkpoint\n", why);
+  settings.on_failure = [](const std::string& why, bool is_last) {
+    fmt::print(stderr, "weft: {}; {}\n", why,
+               is_last ? "it was the last checkpoint of this run"
+                       : "the solve goes on and tries again at each checkpoint");
   };
   if (!options.path.empty() && job.is_root()) tell_launcher("orderly");
   checkpoints_ =

@@ -23,17 +23,15 @@ using spmv::GlobalIndex;
 // on their way to other ranks.
 constexpr double later_bytes = 4e6;
 constexpr double matrix_later_bytes = 4e6;
-constexpr double file_bytes = 17e6;
-constexpr double least_exchange_bytes = 8e6;
-constexpr double most_exchange_bytes = 29e6;
+constexpr double most_exchange_bytes = 14e6;
 constexpr double exchange_bytes_per_nonzero = 16;
 constexpr double bytes_per_nonzero = 12.4;  // 12, and pages of 2 MiB
 constexpr double sliced_bytes_per_nonzero = 12.7;  // beside those: SELL, with padding
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
-constexpr double order_bytes_per_nonzero = 14;
-constexpr double partition_bytes_per_nonzero = 23;
-constexpr double random_partition_bytes_per_nonzero = 58;  // whose coarser graphs are no smaller
+constexpr double order_bytes_per_nonzero = 16.5;
+constexpr double partition_bytes_per_nonzero = 28;
+constexpr double random_partition_bytes_per_nonzero = 62;  // whose coarser graphs are no smaller
 // Columns, the sets that find them, send lists and messages; the vectors' own entries come on top.
 constexpr double bytes_per_halo_entry = 80;
 
@@ -68,42 +66,49 @@ RowSample collective_sample_rows(const Job& job, const spmv::Problem& problem) {
   return {static_cast<double>(nonzeros) / static_cast<double>(seen), 4 * changes >= seen};
 }
 
+/// Ranks next to one with consecutive rows.
+double sides_of(int ranks) { return std::min(ranks - 1, 2); }
+
 /// Entries of x that a rank with consecutive rows needs from others, at most.
 double halo_of(const spmv::Problem& problem, double rows_of_rank, int ranks) {
   if (ranks == 1) return 0;
   const double others = static_cast<double>(problem.row_count()) - rows_of_rank;
-  const double sides = ranks == 2 ? 1 : 2;
-  return std::min(others, sides * static_cast<double>(problem.reach()));
+  return std::min(others, sides_of(ranks) * static_cast<double>(problem.reach()));
 }
 
 double rows_per_rank(const Job& job, const SystemSize& size) {
   return std::ceil(size.rows / job.world().size());
 }
 
-/// Elements of a grid's vector that are in use on a rank. A grid of one plane has a plane of ghost
-/// points on either side, which nobody touches.
-double grid_elements(const Job& job, const spmv::Problem& problem) {
-  const spmv::GridBox own =
-      spmv::GridPartition(problem.grid, job.world().size()).box(job.world().rank());
+/// Elements of a grid's vector on a rank; of a plane without those of the two beside it.
+double grid_elements(const spmv::GridBox& own) {
   const auto elements = static_cast<double>(spmv::GridLayout(own, 1).element_count());
   return own.size(2) > 1 ? elements : elements / 3;
 }
 
-/// Memory that an array occupies when all of it is in use: whole pages, huge ones if it is as
-/// large, as perfmodel::HugePageBuffer has them.
-double bytes_of_pages(double bytes) {
+/// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
+/// ones if it is as large, as perfmodel::HugePageBuffer has them.
+double bytes_of_pages(double begin, double end, double size) {
   constexpr double small_page = 4 << 10;
   constexpr double huge_page = 2 << 20;
-  const double page = bytes < huge_page ? small_page : huge_page;
-  return page * std::ceil(bytes / page);
+  const double page = size < huge_page ? small_page : huge_page;
+  return page * (std::ceil(end / page) - std::floor(begin / page));
+}
+
+double sum_of(const std::vector<MemoryForecast::Part>& parts) {
+  double sum = 0;
+  for (const auto& part : parts) sum += part.bytes;
+  return sum;
 }
 
 }  // namespace
 
-double MemoryForecast::bytes() const {
-  double sum = 0;
-  for (const Part& part : parts) sum += part.bytes;
-  return sum;
+double MemoryForecast::solve_bytes() const { return sum_of(parts); }
+
+double MemoryForecast::bytes() const { return std::max({reached, sum_of(set_up), sum_of(parts)}); }
+
+const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
+  return sum_of(set_up) > sum_of(parts) ? set_up : parts;
 }
 
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
@@ -114,11 +119,17 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
     const auto found = spmv::collective_matrix_file_size(job.world(), problem.path);
     size.rows = static_cast<double>(found.row_count);
     size.nonzeros = static_cast<double>(found.nonzero_count);
-    size.may_be_sliced = true;
-    size.is_text = spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
-    // The order is not known: a quarter of what a random one makes, where a good one makes hardly
-    // any.
-    size.halo_per_rank = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks) / 4;
+    size.may_be_sliced = found.has_varying_rows;
+    // Lines in order are read by the ranks that need them, or others near to these.
+    const bool is_dealt =
+        problem.path.ends_with(".gz") || static_cast<double>(found.reach) >= size.rows;
+    size.sends_text = is_dealt && spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
+    size.is_random = found.is_random;
+    const double others = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks);
+    // Where the order is not known: a quarter of what a random one makes, where a good one makes
+    // hardly any.
+    size.halo_per_rank = std::min(others * (size.is_random ? 1.0 : 0.25),
+                                  sides_of(ranks) * static_cast<double>(found.reach));
     size.elements_per_rank = rows_per_rank(job, size);
     return size;
   }
@@ -128,24 +139,31 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
   size.may_be_sliced = sample.has_varying_lengths;
   size.halo_per_rank = halo_of(problem, size.rows / ranks, ranks);
   size.is_random = problem.kind == spmv::ProblemKind::irregular;
-  const bool is_grid = is_matrix_free && problem.has_grid();
-  size.elements_per_rank = is_grid ? grid_elements(job, problem) : rows_per_rank(job, size);
-  size.has_whole_pages = !is_grid || problem.kind != spmv::ProblemKind::poisson2d;
+  size.elements_per_rank = rows_per_rank(job, size);
+  if (is_matrix_free && problem.has_grid()) {
+    const spmv::GridBox own = spmv::GridPartition(problem.grid, ranks).box(job.world().rank());
+    size.elements_per_rank = grid_elements(own);
+    size.is_grid = true;
+    size.is_plane = own.size(2) == 1;
+  }
   return size;
 }
 
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
                                  const SystemOptions& options, bool is_matrix_free) {
   MemoryForecast forecast;
+  forecast.reached = peak_resident_bytes();
   forecast.parts.push_back({"started", resident_bytes() + later_bytes});
   if (is_matrix_free) return forecast;
   const int ranks = job.world().size();
   const double matrix = bytes_per_nonzero * size.nonzeros / ranks +
                         bytes_per_row * rows_per_rank(job, size) + matrix_later_bytes;
   forecast.parts.push_back({"matrix", matrix});
-  const double exchange = std::clamp(exchange_bytes_per_nonzero * size.nonzeros / ranks,
-                                     least_exchange_bytes, most_exchange_bytes);
-  const double reading = !size.is_text ? 0 : ranks == 1 ? file_bytes : exchange;
+  forecast.set_up = forecast.parts;
+  const double reading =
+      size.sends_text && ranks > 1
+          ? std::min(exchange_bytes_per_nonzero * size.nonzeros / ranks, most_exchange_bytes)
+          : 0;
   // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
   const bool is_cut = options.partition == "metis";
   const double graph = !job.is_root() || (is_cut && ranks == 1) ? 0
@@ -157,11 +175,9 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   const bool is_sliced =
       options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
-  // One after the other.
-  if (sliced > std::max(reading, ordering))
-    forecast.parts.push_back({"SELL", sliced});
-  else if (reading > 0 || ordering > 0)
-    forecast.parts.push_back(
+  if (sliced > 0) forecast.parts.push_back({"SELL", sliced});
+  if (reading > 0 || ordering > 0)
+    forecast.set_up.push_back(
         {reading > ordering ? "reading" : "ordering", std::max(reading, ordering)});
   forecast.parts.push_back({"halo", bytes_per_halo_entry * size.halo_per_rank});
   return forecast;
@@ -170,12 +186,15 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
                  double plain_arrays, MemoryForecast& forecast) {
   const auto in_memory = [&](double elements) {
-    return size.has_whole_pages ? bytes_of_pages(8 * elements) : 8 * elements;
+    const double bytes = 8 * elements;
+    return size.is_plane ? bytes_of_pages(bytes, 2 * bytes, 3 * bytes)
+                         : bytes_of_pages(0, bytes, bytes);
   };
   const double elements = size.elements_per_rank;
+  const double plain = size.is_grid ? in_memory(elements) : 8 * rows_per_rank(job, size);
   forecast.parts.push_back({"vectors", (arrays - with_halo) * in_memory(elements) +
                                            with_halo * in_memory(elements + size.halo_per_rank) +
-                                           8 * plain_arrays * rows_per_rank(job, size)});
+                                           plain_arrays * plain});
 }
 
 double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,
@@ -200,7 +219,7 @@ void collective_check_memory(const Job& job, const std::string& name,
     if (wanted <= memory.available_bytes) return;
     double largest = 0;
     std::string most;
-    for (const auto& part : forecast.parts)
+    for (const auto& part : forecast.largest())
       if (part.bytes > largest) {
         largest = part.bytes;
         most = part.name;
@@ -221,7 +240,7 @@ Json collective_memory_report(const Job& job, const MemoryForecast& forecast) {
   report["available_bytes"] = std::round(memory.available_bytes);
   report["limited_by"] = memory.limited_by;
   report["parts"] = Json::object();
-  for (const auto& part : forecast.parts) report["parts"][part.name] = std::round(part.bytes);
+  for (const auto& part : forecast.largest()) report["parts"][part.name] = std::round(part.bytes);
   return report;
 }
 

@@ -14,12 +14,14 @@ namespace weft::tools {
 
 /// Memory that a rank will occupy at its peak, before it is taken.
 ///
-///     started    what MPI, the threads and the program occupy already
-///     matrix     12 bytes a nonzero, 8.5 a row
-///     reading    buffers of text, or ordering: an order or a partition by graph, whichever is more
-///     vectors    b and those of the method
-///     amg        levels and their set-up, by the nonzeros and rows of the matrix
-///     halo       entries of other ranks, in every vector that is multiplied
+///     set-up     started    what MPI, the threads and the program occupy already
+///                matrix     12 bytes a nonzero, 8.5 a row
+///                reading    entries of text on their way, or ordering: an order or a partition by
+///                           graph, whichever is more
+///     solve      started, matrix
+///                vectors    b and those of the method
+///                amg        levels and their set-up, by the nonzeros and rows of the matrix
+///                halo       entries of other ranks, in every vector that is multiplied
 ///
 /// The factors of Schwarz are forecast when the matrix is there, from its symbolic analysis
 /// (solver::SchwarzOptions::on_forecast).
@@ -28,22 +30,29 @@ struct MemoryForecast {
     std::string name;
     double bytes;
   };
-  std::vector<Part> parts{};
+  std::vector<Part> parts{};  // of the solve
+  std::vector<Part> set_up{};  // before that
+  double reached = 0;  // the peak so far
 
+  double solve_bytes() const;
+  /// The peak: of the set-up or the solve, or that of the start of the process.
   double bytes() const;
+  /// Of the set-up or the solve, whichever needs more.
+  const std::vector<Part>& largest() const;
 };
 
 /// Rows and nonzeros of a system, of all ranks. Nonzeros of generated problems are estimated from a
-/// sample of the rows, those of a file come from its header.
+/// sample of the rows, those of a file come from its header; of its order a sample tells.
 struct SystemSize {
   double rows = 0;
   double nonzeros = 0;
   double halo_per_rank = 0;
-  bool is_text = false;
+  bool sends_text = false;  // entries are read by other ranks than need them
   bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_sliced = false;  // rows of varying length, as far as is known
   double elements_per_rank = 0;  // of a vector, without its halo
-  bool has_whole_pages = true;  // false: a part of each vector is never touched
+  bool is_grid = false;  // vectors have the points around the grid
+  bool is_plane = false;  // of a grid: between two planes of ghost points that nobody touches
 };
 
 /// Reads the header of a file. `is_matrix_free`: vectors are those of a grid. Collective. Throws
@@ -56,7 +65,8 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
                                  const SystemOptions& options, bool is_matrix_free);
 
 /// Adds `arrays` vectors as the operator has them, each on whole pages of its own, of which
-/// `with_halo` have the halo, and as much memory as `plain_arrays` have numbers for a rank's rows.
+/// `with_halo` have the halo, and `plain_arrays` that share pages, of a rank's rows or of its part
+/// of the grid.
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
                  double plain_arrays, MemoryForecast& forecast);
 

@@ -235,7 +235,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command
       .add_option("--solution", options.solution_path,
                   "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin,\n"
-                  "HDF5 .h5")
+                  "HDF5 .h5, and of a grid VTK's images .vti or .pvti")
       ->type_name("FILE");
   command.add_flag("--dry-run", options.is_dry_run,
                    "only forecast the memory that each rank and node will need");

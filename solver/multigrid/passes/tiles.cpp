@@ -16,12 +16,17 @@ using spmv::GridBox;
 constexpr GlobalIndex least_points_of_a_thread = 4096;
 
 /// The parts in y and z that compute the fewest points twice.
-std::array<GlobalIndex, 2> choose_parts(const GridBox& box, int depth, GlobalIndex tile_count,
-                                        GlobalIndex points_in_cache) {
+std::array<GlobalIndex, 2> choose_parts(const GridBox& box, GlobalIndex depth,
+                                        GlobalIndex tile_count, GlobalIndex points_in_cache) {
   const GlobalIndex planes = 3 * depth;  // about as many as are kept
   std::array<GlobalIndex, 2> best{1, 1};
   double least = std::numeric_limits<double>::infinity();
-  for (GlobalIndex y = 1; y <= std::min<GlobalIndex>(box.size(1), 4 * tile_count + 16); ++y) {
+  // As many that long rows fit, too: a plane of 1000×1000 points was one tile, of 37 MB.
+  const GlobalIndex rows_in_cache =
+      std::max<GlobalIndex>(1, points_in_cache / (planes * box.size(0)) - 2 * depth);
+  const GlobalIndex most_y =
+      std::min(box.size(1), std::max(4 * tile_count + 16, (box.size(1) - 1) / rows_in_cache + 1));
+  for (GlobalIndex y = 1; y <= most_y; ++y) {
     const GlobalIndex rows = (box.size(1) + y - 1) / y;
     const bool fits = box.size(0) * (rows + 2 * depth) * planes <= points_in_cache;
     const GlobalIndex z = std::min(box.size(2), (tile_count + y - 1) / y);

@@ -265,21 +265,26 @@ TEST_CASE("a folder that vanishes and a disk that is full leave the run and the 
   const auto before = signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
   std::vector<std::string> said;
-  const Solved full =
-      system.solve(Mode::task, no_limit,
-                   {.path = file, .every_iterations = 10, .on_failure = [&](const auto& why) {
-                      said.push_back(why);
-                    }});
+  std::vector<bool> are_last;
+  const auto note = [&](const std::string& why, bool is_last) {
+    said.push_back(why);
+    are_last.push_back(is_last);
+  };
+  const Solved full = system.solve(Mode::task, no_limit,
+                                   {.path = file, .every_iterations = 10, .on_failure = note});
+  CHECK(said.empty() != world.is_root());
+  said.clear();
+  are_last.clear();
+  system.solve(Mode::task, 12, {.path = file, .on_failure = note});
   setrlimit(RLIMIT_FSIZE, &limit);
   signal(SIGXFSZ, before);
   check_same(full, expected);
   CHECK(full.checkpoints.failed > 0);
   CHECK(full.checkpoints.written == 0);
   CHECK(full.checkpoints.last_failure.find("File too large") != std::string::npos);
-  if (world.is_root()) {
-    CHECK(!said.empty());
-    CHECK(!fs::exists(file + ".new"));
-  }
+  CHECK(are_last == std::vector<bool>(world.is_root() ? 1 : 0, true));
+  for (const std::string& why : said) CHECK_THAT(why, Catch::Contains("File too large"));
+  if (world.is_root()) CHECK(!fs::exists(file + ".new"));
   const Solved after = system.solve(Mode::task, no_limit, {.from = file});
   CHECK(after.checkpoints.first_iteration == 12);
   check_same(after, expected);

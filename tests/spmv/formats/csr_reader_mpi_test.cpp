@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ template <class Number>
 void append(std::string& bytes, Number number) {
   const auto* const from = reinterpret_cast<const char*>(&number);
   for (std::size_t i = sizeof(Number); i > 0; --i) bytes += from[i - 1];  // big-endian
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 /// A file of PETSc with four rows, written on rank 0.
@@ -120,6 +126,45 @@ TEST_CASE("columns in any order and twice give the same as in order, with 32 and
     if (!world.is_root()) continue;
     CHECK(first == in_order);
     CHECK(second == "0,0=1.5 0,1=0.5 0,3=2.5 2,0=4.5 2,3=3.5 3,1=13. 3,2=6.5 ");
+  }
+}
+
+TEST_CASE("every changed byte of an archive is noticed on all ranks, wherever it is") {
+  const auto world = Communicator::collective_world();
+  const ComputeTeam team(tests::thread_count(), comm_thread::WaitPolicy{});
+  const tests::SharedFolder folder(world);
+  const std::string whole = folder.file("whole.npz");
+  const std::string changed = folder.file("changed.npz");
+  // Rows of several pieces, and arrays above the size that is compared at once.
+  const auto problem = Problem::parse("poisson3d:12");
+  collective_write_matrix_file(world, collective_generate(world, team, problem, PartitionBy::rows),
+                               whole);
+  std::string bytes;
+  if (world.is_root()) bytes = bytes_of(whole);
+  world.broadcast(bytes, 0);
+  for (const std::string member : {"indices", "indptr", "data"}) {
+    const std::size_t begin = bytes.find(member + ".npy");
+    const std::size_t end = bytes.find("PK", begin);
+    // The last bit of the padding behind the header, in the middle, and at the end.
+    for (const std::size_t place : {bytes.find('}', begin) + 1, (begin + end) / 2, end - 1}) {
+      INFO(member << ", byte " << place);
+      if (world.is_root()) {
+        std::string wrong = bytes;
+        wrong[place] = static_cast<char>(wrong[place] ^ 1);
+        std::ofstream(changed, std::ios::binary) << wrong;
+      }
+      world.barrier();
+      for (const PartitionBy by : {PartitionBy::rows, PartitionBy::nonzeros}) {
+        std::string said;
+        try {
+          collective_read_matrix_file(world, team, changed, by);
+        } catch (const comm_thread::InputError& error) {
+          said = error.what();
+        }
+        CHECK_THAT(said, Catch::Contains("expected"));
+      }
+      world.barrier();
+    }
   }
 }
 
