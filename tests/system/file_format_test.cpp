@@ -245,7 +245,7 @@ TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on
 
 TEST_CASE("an image of VTK in a piece for each rank has the values of the one in one file") {
   const ScratchFolder folder;
-  const std::size_t plane_bytes = 9 * 8 * sizeof(double);
+  const std::size_t plane_bytes = std::size_t{72} * sizeof(double);
   CHECK(run_weft(1, {"solve", "poisson3d:9x8x7", "--solution", folder.path("x.npy")}).exit_code ==
         0);
   const std::string values = read_file(folder.path("x.npy")).substr(128);

@@ -86,7 +86,7 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   // Measured with 3 and 6 vectors.
   const double of_levels = has_nodes
                                ? 51 * std::pow(vectors / motions, 1.4) * size.nonzeros
-                               : std::min(23 * size.nonzeros + 345 * size.rows, 67 * size.nonzeros);
+                               : std::min(13 * size.nonzeros + 310 * size.rows, 58 * size.nonzeros);
   const double of_halo = 400;
   return of_levels / job.world().size() + of_halo * size.halo_per_rank +
          bytes_of_amg_exchange(job, vectors, size);

@@ -36,8 +36,9 @@ std::array<GlobalIndex, 2> choose_parts(const GridBox& box, GlobalIndex depth,
                         static_cast<double>(rows * height);
     // Planes that leave the cache cost about half as much again.
     const double cost = fits ? work : 1.5 * work;
-    const double rounds = static_cast<double>((y * z + tile_count - 1) / tile_count * tile_count) /
-                          static_cast<double>(y * z);
+    const GlobalIndex rounds_of_team = (y * z + tile_count - 1) / tile_count;
+    const double rounds =
+        static_cast<double>(rounds_of_team * tile_count) / static_cast<double>(y * z);
     if (cost * rounds < least) {
       least = cost * rounds;
       best = {y, z};
