@@ -36,7 +36,7 @@ void append(std::string& text, std::uint64_t number, int bytes) {
 }
 
 /// A checksum of consecutive bytes.
-struct Checksum {
+struct PieceChecksum {
   std::uint64_t crc = 0;
   std::int64_t bytes = 0;
 
@@ -44,7 +44,7 @@ struct Checksum {
     crc = crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
     bytes += std::ssize(piece);
   }
-  void add(const Checksum& next) {
+  void add(const PieceChecksum& next) {
     crc = crc32_combine(crc, next.crc, static_cast<z_off_t>(next.bytes));
     bytes += next.bytes;
   }
@@ -64,14 +64,14 @@ class ArchiveWriter {
     const std::string array = numpy_header(type, shape);
     const std::int64_t size = std::ssize(array) + count * item_bytes;
     const std::int64_t data = offset_ + local_bytes + std::ssize(name) + zip64_bytes;
-    Checksum checksum;
+    PieceChecksum checksum;
     std::int64_t place = data + std::ssize(array) + first * item_bytes;
     in_pieces(own, append_item, [&](std::span<const std::byte> bytes) {
       checksum.add(bytes);
       output_.write(place, bytes);
       place += std::ssize(bytes);
     });
-    const Checksum all = collective_combine(array, checksum);
+    const PieceChecksum all = collective_combine(array, checksum);
     if (communicator_.is_root()) {
       const std::string local = header_of(name, all, size, false) + array;
       output_.write(offset_, std::as_bytes(std::span(local)));
@@ -92,19 +92,19 @@ class ArchiveWriter {
 
  private:
   /// That of a whole member, on rank 0.
-  Checksum collective_combine(const std::string& array, const Checksum& own) {
-    Checksum all;
+  PieceChecksum collective_combine(const std::string& array, const PieceChecksum& own) {
+    PieceChecksum all;
     all.add(std::as_bytes(std::span(array)));
     const std::string text = std::to_string(own.crc) + " " + std::to_string(own.bytes);
     for (const std::string& part : communicator_.gather(text)) {
-      Checksum next;
+      PieceChecksum next;
       std::istringstream(part) >> next.crc >> next.bytes;
       all.add(next);
     }
     return all;
   }
 
-  std::string header_of(const std::string& name, const Checksum& checksum, std::int64_t size,
+  std::string header_of(const std::string& name, const PieceChecksum& checksum, std::int64_t size,
                         bool is_central) const {
     constexpr std::uint64_t in_zip64 = 0xffffffff;
     constexpr std::uint64_t version = 45;
