@@ -84,7 +84,7 @@ int study_alpha(const comm_thread::MpiSession& session, const AlphaStudyOptions&
   const double by_theory = system.choose_alpha(options, progress, no_trials);
   Json runs = Json::array();
   for (const double value : values_of(options, by_theory)) {
-    SchwarzOptions changed = options;
+    SchwarzOptions changed = static_cast<const SchwarzOptions&>(options);
     changed.alpha = fmt::format("{}", value);
     Json run = {{"value", value}};
     run.update(median_run(options.repetitions, [&] {
