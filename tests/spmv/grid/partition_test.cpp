@@ -101,6 +101,8 @@ TEST_CASE("ranks are numbered along x first") {
 
 TEST_CASE("the cut has the least surface, and spares the rows along x") {
   CHECK(GridPartition({16, 16, 16}, 1).dims() == Dims{1, 1, 1});
+  // A cut of x has a quarter fewer points here than one of y.
+  CHECK(GridPartition({200, 150, 90}, 2).dims() == Dims{1, 2, 1});
   CHECK(GridPartition({16, 16, 16}, 2).dims() == Dims{1, 1, 2});
   CHECK(GridPartition({16, 16, 16}, 4).dims() == Dims{1, 2, 2});
   CHECK(GridPartition({16, 16, 16}, 6).dims() == Dims{1, 2, 3});
