@@ -37,10 +37,10 @@ Channel::Channel(const ChannelSpec& spec, Delivery delivery, CommThread& comm_th
                  Service& service, std::byte* landing, Transport* transport, std::size_t link,
                  std::byte* neighbours_landing)
     : spec_(spec),
+      transport_(transport),
       comm_thread_(comm_thread),
       service_(service),
       reader_(landing, delivery, spec.receive_count),
-      transport_(transport),
       link_(link) {
   if (transport)
     landing_.emplace(landing, delivery, spec.receive_count);
@@ -49,18 +49,18 @@ Channel::Channel(const ChannelSpec& spec, Delivery delivery, CommThread& comm_th
 }
 
 std::uint64_t Channel::in_flight() const {
-  return direct_ ? 0 : sent_count() - acknowledged_.load(std::memory_order_acquire);
+  return !transport_ ? 0 : sent_count() - acknowledged_.load(std::memory_order_acquire);
 }
 
 bool Channel::can_send() const {
-  if (direct_) return true;
+  if (!transport_) return true;
   comm_thread_.progress_services_here();
   service_.rethrow_error();
   return in_flight() < static_cast<std::uint64_t>(spec_.max_in_flight);
 }
 
 std::span<double> Channel::outgoing() {
-  if (direct_) return direct_->buffer();
+  if (!transport_) return direct_->buffer();
   return {payload(transport_->send_slot(link_, sent_count() + 1)), spec_.send_count};
 }
 
@@ -68,7 +68,7 @@ bool Channel::send(std::uint64_t iteration) {
   if (!can_send()) return false;
   const std::uint64_t number = sent_count() + 1;
   perfmodel::trace_instant("send to", spec_.neighbour);
-  if (direct_)
+  if (!transport_)
     direct_->land(number, iteration);
   else
     write_header(transport_->send_slot(link_, number),
@@ -78,7 +78,7 @@ bool Channel::send(std::uint64_t iteration) {
 }
 
 bool Channel::can_receive() const {
-  if (!direct_) {
+  if (transport_) {
     comm_thread_.progress_services_here();
     service_.rethrow_error();
   }

@@ -77,7 +77,7 @@ class Channel {
   /// Fetches the memory that the next message will land in into the caches: for simulations, where
   /// it has left them. Thread: the communication thread.
   void prefetch_landing() const {
-    if (landing_) landing_->prefetch();
+    if (transport_) landing_->prefetch();
   }
 
  private:
@@ -95,26 +95,28 @@ class Channel {
   bool progress_receiving();
   void send_closing_message();
 
+  // A step looks at four cache lines of a channel with a transport: the first two, and one each of
+  // the program's and of the communication thread's.
   ChannelSpec spec_;
+  Transport* transport_;
   CommThread& comm_thread_;
   Service& service_;
   Landing::Reader reader_;
-  Transport* transport_;
-  std::size_t link_;
-  std::optional<Landing::Writer> direct_;
+  std::optional<Landing::Writer> direct_;  // without a transport
 
   alignas(64) std::atomic<std::uint64_t> sent_{0};  // by the program
+
   alignas(64) std::atomic<std::uint64_t> acknowledged_{0};
   std::atomic<bool> is_closing_{false};
   std::atomic<bool> is_drained_{false};
-
   // Used by the communication thread only.
-  std::optional<Landing::Writer> landing_;
-  std::uint64_t started_ = 0;
-  std::uint64_t arrived_ = 0;
   bool has_sent_closing_ = false;
   bool is_closing_acknowledged_ = false;
   bool has_received_closing_ = false;
+  std::uint64_t started_ = 0;
+  std::uint64_t arrived_ = 0;
+  std::size_t link_;
+  std::optional<Landing::Writer> landing_;  // with a transport
 };
 
 }  // namespace weft::comm_thread

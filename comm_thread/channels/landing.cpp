@@ -1,6 +1,7 @@
 #include "comm_thread/channels/landing.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <new>
@@ -11,20 +12,20 @@
 namespace weft::comm_thread {
 namespace {
 
-/// Header of a landing, in a cache line of its own.
-struct alignas(64) Control {
-  TripleSwap messages;  // async
-  std::atomic<std::uint64_t> number{0};  // racy: of the newest message
-  std::atomic<std::uint64_t> iteration{0};  // racy
-};
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-static_assert(std::atomic_ref<double>::is_always_lock_free);
-
-/// Header of each message of an async landing.
-struct alignas(64) Label {
+/// Which message it is. racy: of the newest one, read and written as atomics.
+struct Label {
   std::uint64_t number = 0;
   std::uint64_t iteration = 0;
 };
+
+/// What goes from the writer to the reader beside the elements: one cache line.
+struct alignas(64) Control {
+  TripleSwap messages;  // async
+  std::array<Label, 3> labels{};  // async: of the messages; racy: the first
+};
+static_assert(sizeof(Control) == 64);
+static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic_ref<double>::is_always_lock_free);
 
 std::size_t payload_bytes(std::size_t element_count) {
   return slot_stride(element_count * sizeof(double));
@@ -32,46 +33,34 @@ std::size_t payload_bytes(std::size_t element_count) {
 
 Control& control(std::byte* memory) { return *std::launder(reinterpret_cast<Control*>(memory)); }
 
-std::byte* message(std::byte* memory, std::uint32_t index, std::size_t element_count) {
-  return memory + sizeof(Control) + index * (sizeof(Label) + payload_bytes(element_count));
-}
-
-Label& label(std::byte* message) { return *std::launder(reinterpret_cast<Label*>(message)); }
-
-std::span<double> elements(std::byte* payload, std::size_t element_count) {
-  return {std::launder(reinterpret_cast<double*>(payload)), element_count};
+/// Of message number `index`; racy: of all messages, with index 0.
+std::span<double> elements(std::byte* memory, std::uint32_t index, std::size_t element_count) {
+  std::byte* const begin = memory + sizeof(Control) + index * payload_bytes(element_count);
+  return {std::launder(reinterpret_cast<double*>(begin)), element_count};
 }
 
 }  // namespace
 
 std::size_t Landing::bytes(Delivery delivery, std::size_t element_count) {
   const std::size_t payload = payload_bytes(element_count);
-  return sizeof(Control) + (delivery == Delivery::racy ? payload : 3 * (sizeof(Label) + payload));
+  return sizeof(Control) + (delivery == Delivery::racy ? payload : 3 * payload);
 }
 
 void Landing::initialise(std::byte* memory, Delivery delivery, std::size_t element_count) {
   std::construct_at(reinterpret_cast<Control*>(memory));
-  if (delivery == Delivery::racy) {
-    std::uninitialized_value_construct_n(reinterpret_cast<double*>(memory + sizeof(Control)),
-                                         element_count);
-    return;
-  }
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    std::byte* begin = message(memory, i, element_count);
-    std::construct_at(reinterpret_cast<Label*>(begin));
-    std::uninitialized_value_construct_n(reinterpret_cast<double*>(begin + sizeof(Label)),
-                                         element_count);
-  }
+  const std::uint32_t count = delivery == Delivery::racy ? 1 : 3;
+  for (std::uint32_t i = 0; i < count; ++i)
+    std::uninitialized_value_construct_n(elements(memory, i, element_count).data(), element_count);
 }
 
 Landing::Writer::Writer(std::byte* memory, Delivery delivery, std::size_t element_count)
-    : memory_(memory), delivery_(delivery), element_count_(element_count) {
+    : memory_(memory), element_count_(element_count), delivery_(delivery) {
   if (delivery == Delivery::racy) staging_.resize(element_count);
 }
 
 std::span<double> Landing::Writer::buffer() {
   if (delivery_ == Delivery::racy) return staging_;
-  return elements(message(memory_, back_, element_count_) + sizeof(Label), element_count_);
+  return elements(memory_, back_, element_count_);
 }
 
 void Landing::Writer::land(std::uint64_t number, std::uint64_t iteration) {
@@ -79,8 +68,9 @@ void Landing::Writer::land(std::uint64_t number, std::uint64_t iteration) {
     land(staging_, number, iteration);
     return;
   }
-  label(message(memory_, back_, element_count_)) = {number, iteration};
-  back_ = control(memory_).messages.give(back_);
+  Control& passed = control(memory_);
+  passed.labels[back_] = {number, iteration};
+  back_ = passed.messages.give(back_);
 }
 
 void Landing::Writer::land(std::span<const double> values, std::uint64_t number,
@@ -90,31 +80,32 @@ void Landing::Writer::land(std::span<const double> values, std::uint64_t number,
     land(number, iteration);
     return;
   }
-  const std::span<double> live = elements(memory_ + sizeof(Control), element_count_);
+  const std::span<double> live = elements(memory_, 0, element_count_);
   for (std::size_t i = 0; i < element_count_; ++i)
     std::atomic_ref(live[i]).store(values[i], std::memory_order_relaxed);
-  control(memory_).iteration.store(iteration, std::memory_order_release);
-  control(memory_).number.store(number, std::memory_order_release);
+  Label& label = control(memory_).labels.front();
+  std::atomic_ref(label.iteration).store(iteration, std::memory_order_release);
+  std::atomic_ref(label.number).store(number, std::memory_order_release);
 }
 
 void Landing::Writer::prefetch() const {
   constexpr std::size_t line = 64;
   __builtin_prefetch(memory_);
-  const bool is_racy = delivery_ == Delivery::racy;
+  const std::size_t bytes = payload_bytes(element_count_);
   const std::byte* const begin =
-      is_racy ? memory_ + sizeof(Control) : message(memory_, back_, element_count_);
-  const std::size_t bytes = payload_bytes(element_count_) + (is_racy ? 0 : sizeof(Label));
+      memory_ + sizeof(Control) + (delivery_ == Delivery::racy ? 0 : back_ * bytes);
   for (std::size_t byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
 }
 
 Landing::Reader::Reader(std::byte* memory, Delivery delivery, std::size_t element_count)
-    : memory_(memory), delivery_(delivery), element_count_(element_count) {
+    : memory_(memory), element_count_(element_count), delivery_(delivery) {
   if (delivery == Delivery::racy) copy_.resize(element_count);
 }
 
 bool Landing::Reader::has_arrived() const {
   if (delivery_ == Delivery::async) return control(memory_).messages.has_fresh();
-  return control(memory_).number.load(std::memory_order_relaxed) != last_number_;
+  return std::atomic_ref(control(memory_).labels.front().number).load(std::memory_order_relaxed) !=
+         last_number_;
 }
 
 Received Landing::Reader::take() {
@@ -122,19 +113,20 @@ Received Landing::Reader::take() {
 }
 
 Received Landing::Reader::take_async() {
-  front_ = control(memory_).messages.take(front_);
-  std::byte* begin = message(memory_, front_, element_count_);
-  const Label& newest = label(begin);
+  Control& passed = control(memory_);
+  front_ = passed.messages.take(front_);
+  const Label& newest = passed.labels[front_];
   const std::uint64_t arrived_count = newest.number - last_number_;
   last_number_ = newest.number;
-  return {elements(begin + sizeof(Label), element_count_), newest.iteration, newest.number,
+  return {elements(memory_, front_, element_count_), newest.iteration, newest.number,
           arrived_count};
 }
 
 Received Landing::Reader::take_racy() {
-  const std::uint64_t number = control(memory_).number.load(std::memory_order_acquire);
-  const std::uint64_t iteration = control(memory_).iteration.load(std::memory_order_acquire);
-  const std::span<double> live = elements(memory_ + sizeof(Control), element_count_);
+  Label& label = control(memory_).labels.front();
+  const std::uint64_t number = std::atomic_ref(label.number).load(std::memory_order_acquire);
+  const std::uint64_t iteration = std::atomic_ref(label.iteration).load(std::memory_order_acquire);
+  const std::span<double> live = elements(memory_, 0, element_count_);
   for (std::size_t i = 0; i < element_count_; ++i)
     copy_[i] = std::atomic_ref(live[i]).load(std::memory_order_relaxed);
   const std::uint64_t arrived_count = number - last_number_;

@@ -27,8 +27,8 @@ struct Received {
 /// neither ever waits. Both may be threads of one process or, where the memory is shared, processes
 /// of one node.
 ///
-///     async   | state | message | message | message |   see TripleSwap
-///     racy    | state | elements |                      both use it at the same time
+///     async   | state, labels | message | message | message |   see TripleSwap
+///     racy    | label | elements |                              both use it at the same time
 ///
 /// Memory ordering: *async*: that of TripleSwap: whole messages only. *racy*: elements
 /// are relaxed `std::atomic_ref<double>` on both sides, the message's number and iteration are
@@ -66,8 +66,8 @@ class Landing::Writer {
 
  private:
   std::byte* memory_;
-  Delivery delivery_;
   std::size_t element_count_;
+  Delivery delivery_;
   std::uint32_t back_ = TripleSwap::first_back;
   std::vector<double> staging_;  // racy only
 };
@@ -90,8 +90,8 @@ class Landing::Reader {
   Received take_racy();
 
   std::byte* memory_;
-  Delivery delivery_;
   std::size_t element_count_;
+  Delivery delivery_;
   std::uint32_t front_ = TripleSwap::first_front;
   std::uint64_t last_number_ = 0;
   std::vector<double> copy_;  // racy only
