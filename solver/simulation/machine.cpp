@@ -13,6 +13,37 @@ namespace {
 
 using comm_thread::InputError;
 
+Machine odin() {
+  return {
+      .name = "odin",
+      .source =
+          "128 nodes with two Opterons 246 and a flat InfiniBand network (Hoefler et al. "
+          "2006, section 3.5); latency 5 us, 900 MB/s, overheads, jitter and seconds a point (24 "
+          "bytes at 4 GB/s) assumed: the paper has none of them",
+      .latency = 5e-6,
+      .overhead = 1.5e-6,
+      .gap = 1e-6,
+      .gap_per_byte = 1.0 / 0.9e9,
+      .topology = Topology::flat,
+      .ranks_per_node = 2,
+      .seconds_per_point = 6e-9,
+      .jitter = 0.02};
+}
+
+Machine odin_with_ethernet() {
+  Machine machine = odin();
+  machine.name = "odin-gigabit";
+  machine.source =
+      "the same nodes with flat Gigabit Ethernet, of a tenth of the bandwidth (Hoefler et al. "
+      "2006, section 3.5); latency 50 us, overheads, jitter and seconds a point (24 bytes at 4 "
+      "GB/s) assumed";
+  machine.latency = 50e-6;
+  machine.overhead = 10e-6;
+  machine.gap = 5e-6;
+  machine.gap_per_byte = 1.0 / 0.09e9;
+  return machine;
+}
+
 /// Published parameters, and fitted or assumed ones, which say so. What an entry does not name is
 /// as in `Machine`.
 const std::array<Machine, 5>& machines() {
@@ -54,32 +85,8 @@ const std::array<Machine, 5>& machines() {
         .seconds_per_solve = 3e-3,
         .core_spread = 0.01,
         .jitter = 0.17},
-       {.name = "odin",
-        .source =
-            "128 nodes with two Opterons 246 and a flat InfiniBand network (Hoefler et al. "
-            "2006, section 3.5); latency 5 us, 900 MB/s, overheads, jitter and seconds a point (24 "
-            "bytes at 4 GB/s) assumed: the paper has none of them",
-        .latency = 5e-6,
-        .overhead = 1.5e-6,
-        .gap = 1e-6,
-        .gap_per_byte = 1.0 / 0.9e9,
-        .topology = Topology::flat,
-        .ranks_per_node = 2,
-        .seconds_per_point = 6e-9,
-        .jitter = 0.02},
-       {.name = "odin-gigabit",
-        .source =
-            "the same nodes with flat Gigabit Ethernet, of a tenth of the bandwidth (Hoefler "
-            "et al. 2006, section 3.5); latency 50 us, overheads, jitter and seconds a point (24 "
-            "bytes at 4 GB/s) assumed",
-        .latency = 50e-6,
-        .overhead = 10e-6,
-        .gap = 5e-6,
-        .gap_per_byte = 1.0 / 0.09e9,
-        .topology = Topology::flat,
-        .ranks_per_node = 2,
-        .seconds_per_point = 6e-9,
-        .jitter = 0.02},
+       odin(),
+       odin_with_ethernet(),
        {.name = "gigabit",
         .source =
             "one core a node, TCP over 1 Gbit/s Ethernet: the hosts of tools/lab; all numbers "
