@@ -4,15 +4,17 @@ load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("//tools/build_defs:rooms.bzl", "rooms_above")
 
-def _header_source_impl(ctx):
-    source = ctx.actions.declare_file(ctx.label.name + ".cpp")
-    path = ctx.file.header.short_path
-    ctx.actions.write(source, "#include \"{0}\"\n#include \"{0}\"\n".format(path))
-    return [DefaultInfo(files = depset([source]))]
+def _header_sources_impl(ctx):
+    sources = []
+    for header in ctx.files.headers:
+        source = ctx.actions.declare_file("{}/{}.cpp".format(ctx.label.name, header.basename))
+        ctx.actions.write(source, "#include \"{0}\"\n#include \"{0}\"\n".format(header.short_path))
+        sources.append(source)
+    return [DefaultInfo(files = depset(sources))]
 
-_header_source = rule(
-    implementation = _header_source_impl,
-    attrs = {"header": attr.label(allow_single_file = True, mandatory = True)},
+_header_sources = rule(
+    implementation = _header_sources_impl,
+    attrs = {"headers": attr.label_list(allow_files = True, mandatory = True)},
 )
 
 def _one_source_impl(ctx):
@@ -109,102 +111,103 @@ TEST_COPTS = select({
 _TEST_COPTS = TEST_COPTS + _early("catch2")
 _TEST_DEPS = ["//tools/build_defs:catch2"]
 
-def weft_cc_library(name, srcs = None, hdrs = None, parts = [], public = False, deps = [], tags = [], testonly = False, **kwargs):
-    """A cc_library; a header without a source of its name is also compiled alone, twice in one file.
+def _early_copts(name):
+    """Under the sanitizers only: elsewhere a source compiles with what it includes itself."""
+    return select({
+        _SANITIZER: _early(name),
+        "//conditions:default": [],
+    })
 
-    A source includes the header of its name first (tools/check_layers), which shows the same.
+def _early_deps(name):
+    return select({
+        _SANITIZER: ["//tools/build_defs:" + name],
+        "//conditions:default": [],
+    })
 
-    Args:
-      name: the name of the header without its ending.
-      srcs: the source; NAME.cpp where there is one.
-      hdrs: the header; NAME.h.
-      parts: names of headers, and sources, that only this library uses.
-      public: whether the rooms above may use it (rooms.bzl); tests always may.
-      deps: as in cc_library.
-      tags: as in cc_library.
-      testonly: as in cc_library.
-      **kwargs: anything else that cc_library knows.
-    """
-    if srcs == None:
-        srcs = native.glob([part + ".cpp" for part in [name] + parts])
-    if hdrs == None:
-        hdrs = native.glob([part + ".h" for part in [name] + parts])
-    visibility = kwargs.pop("visibility", ["//tests:__subpackages__"])
-    if public:
-        visibility = visibility + rooms_above(native.package_name())
-    early = "json" if native.package_name().startswith("tools") else "standard"
-    cc_library(
-        name = name,
-        srcs = srcs,
-        hdrs = hdrs,
-        linkstatic = True,
-        # Under the sanitizers only: elsewhere a source compiles with what it includes itself.
-        copts = select({
-            _SANITIZER: _early(early),
-            "//conditions:default": [],
-        }),
-        deps = deps + select({
-            _SANITIZER: ["//tools/build_defs:" + early],
-            "//conditions:default": [],
-        }),
-        tags = tags,
+def _headers_alone(library, headers, testonly):
+    """Compiles each header that has no source alone, twice in one file."""
+    sources = native.glob(["*.cpp"])
+    headers = [header for header in headers if header.replace(".h", ".cpp") not in sources]
+    if not headers:
+        return
+    _header_sources(
+        name = library + "_headers_alone",
+        headers = headers,
+        tags = ["header_check"],
         testonly = testonly,
-        visibility = visibility,
-        **kwargs
+        visibility = ["//visibility:private"],
     )
-    for header in hdrs:
-        if native.glob([header.replace(".h", ".cpp")]):
-            continue
-        check = header.replace(".", "_").replace("/", "_") + "_alone"
-        _header_source(
-            name = check + "_source",
-            header = header,
-            tags = ["header_check"],
-            testonly = testonly,
-            visibility = ["//visibility:private"],
-        )
-        cc_library(
-            name = check,
-            srcs = [check + "_source"],
-            linkstatic = True,
-            tags = ["header_check"],
-            testonly = testonly,
-            visibility = ["//visibility:private"],
-            deps = [name],
-        )
+    cc_library(
+        name = library + "_header_check",
+        srcs = [library + "_headers_alone"],
+        copts = ["-O0", "-g0"],
+        linkstatic = True,
+        tags = ["header_check"],
+        testonly = testonly,
+        visibility = ["//visibility:private"],
+        deps = [library],
+    )
 
-def weft_room(deps):
+def weft_room(deps, srcs = None, apart = [], private = [], visibility = [], **kwargs):
     """All of a folder as one library of the folder's name, which the rooms above may use.
 
     Its sources compile as one, because most of their time goes into templates of the same headers.
 
     Args:
       deps: of all its sources and headers.
+      srcs: where it is not all; X_missing.cpp is what CMake takes where a library is missing.
+      apart: those of the sources that compile by themselves.
+      private: headers, without ending, that only this room and tests may include; tools/check_layers
+        reads it.
+      visibility: beyond the rooms above and the tests.
+      **kwargs: anything else that cc_library knows.
     """
     name = native.package_name().split("/")[-1]
-    sources = native.glob(["*.cpp"])
+    headers = native.glob(["*.h"])
+    if srcs == None:
+        srcs = native.glob(["*.cpp"], exclude = apart + ["*_missing.cpp"])
+    early = "json" if native.package_name().startswith("tools") else "standard"
     _one_source(
         name = name + "_source",
-        sources = sources,
+        sources = srcs,
         visibility = ["//visibility:private"],
     )
     cc_library(
         name = name,
-        srcs = [name + "_source"],
-        hdrs = native.glob(["*.h"]),
-        textual_hdrs = sources,
+        srcs = [name + "_source"] + apart,
+        hdrs = headers,
+        textual_hdrs = srcs,
         linkstatic = True,
         # A local name may be that of another source, and GCC takes their types to be of a header.
-        copts = ["-Wno-shadow", "-Wno-subobject-linkage"] + select({
-            _SANITIZER: _early("json"),
-            "//conditions:default": [],
-        }),
-        deps = deps + select({
-            _SANITIZER: ["//tools/build_defs:json"],
-            "//conditions:default": [],
-        }),
-        visibility = rooms_above(native.package_name()) + ["//tests:__subpackages__"],
+        copts = ["-Wno-shadow", "-Wshadow=local", "-Wno-subobject-linkage"] + _early_copts(early),
+        deps = deps + _early_deps(early),
+        visibility = visibility + rooms_above(native.package_name()) + ["//tests:__subpackages__"],
+        **kwargs
     )
+    _headers_alone(name, headers, testonly = False)
+
+def weft_cc_library(name, parts = [], deps = [], **kwargs):
+    """A cc_library of tests: NAME.h, and NAME.cpp where there is one.
+
+    Args:
+      name: of the header and the source, without their endings.
+      parts: names of headers that only this library uses.
+      deps: as in cc_library.
+      **kwargs: anything else that cc_library knows.
+    """
+    headers = native.glob([part + ".h" for part in [name] + parts])
+    cc_library(
+        name = name,
+        testonly = True,
+        srcs = native.glob([name + ".cpp"]),
+        hdrs = headers,
+        linkstatic = True,
+        copts = _early_copts("standard"),
+        deps = deps + _early_deps("standard"),
+        visibility = ["//tests:__subpackages__"],
+        **kwargs
+    )
+    _headers_alone(name, headers, testonly = True)
 
 def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", copts = None, **kwargs):
     """A serial Catch2 test; `copts` where it takes long and is to be optimized in every way."""

@@ -14,7 +14,7 @@ using perfmodel::Stream;
 
 constexpr std::size_t smallest_array_bytes = std::size_t{512} << 20;
 /// Elements per sample in caches: a few milliseconds.
-constexpr std::int64_t elements_in_cache = 1 << 22;
+constexpr std::int64_t elements_streamed_in_cache = 1 << 22;
 
 std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
 
@@ -50,7 +50,7 @@ std::size_t array_elements(const Job& job, std::size_t bytes_of_node, double cac
 }
 
 /// Number of the three equal arrays that a kernel uses.
-int array_count(Stream stream) {
+int arrays_of(Stream stream) {
   switch (stream) {
     case Stream::load:
     case Stream::store:
@@ -152,11 +152,11 @@ double StreamBench::collective_elements_per_second(Stream stream) {
 double StreamBench::collective_elements_per_second_in_cache(Stream stream,
                                                             std::size_t cache_bytes) {
   const std::size_t wanted =
-      cache_bytes / 2 / sizeof(double) / static_cast<std::size_t>(array_count(stream));
+      cache_bytes / 2 / sizeof(double) / static_cast<std::size_t>(arrays_of(stream));
   const auto smallest_share = static_cast<std::size_t>(a_.size() / domains_.size());
   const auto count = static_cast<std::int64_t>(
       std::max<std::size_t>(8, round_down(std::min(wanted, smallest_share), 8)));
-  const std::int64_t passes = std::max<std::int64_t>(1, elements_in_cache / count);
+  const std::int64_t passes = std::max<std::int64_t>(1, elements_streamed_in_cache / count);
   const auto run = [&](const TeamThread& thread, std::int64_t times) {
     const std::int64_t begin = share_of_thread(thread.index).begin;
     double kept = 0;
