@@ -90,6 +90,7 @@ set(WEFT_LIBRARY_SOURCES
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp
     library/state/caller_rows.cpp
+    library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
     library/state/operator_products.cpp
     library/state/vector_map.cpp
@@ -352,6 +353,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/tiles/sync_two_level.cpp
     solver/tiles/tensor_box_solver.cpp
     solver/tiles/tile_sweeper.cpp
+    solver/tiles/tile_sweeper_state.cpp
     spmv/formats/vtk_file.cpp
     spmv/grid/average_sweep.cpp
     spmv/grid/diffusion_problem.cpp

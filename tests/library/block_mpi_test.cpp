@@ -82,13 +82,15 @@ TEST_CASE("a block of right-hand sides has the bits and iterations of each alone
   const Job job = make_job();
   for (const char* const format : {"crs", "auto"}) {
     const Matrix a = Matrix::generate(job, "poisson2d:40", {{"format", format}});
-    for (const char* const preconditioner : {"none", "jacobi", "amg"}) {
-      INFO(format << " " << preconditioner);
-      check_solves(a, {{"preconditioner", preconditioner}, {"history", "true"}}, 8);
-    }
+    check_solves(a, {{"history", "true"}}, 8);
     for (const int count : {1, 2, 7}) check_solves(a, {}, count);
     for (const char* const mode : {"vector", "overlap", "overlap-test"})
       check_solves(a, {{"mode", mode}}, 4);
+  }
+  const Matrix a = Matrix::generate(job, "poisson2d:40", {{"format", "crs"}});
+  for (const char* const preconditioner : {"jacobi", "amg"}) {
+    INFO(preconditioner);
+    check_solves(a, {{"preconditioner", preconditioner}, {"history", "true"}}, 8);
   }
 }
 

@@ -266,11 +266,12 @@ def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = 
         )
     native.test_suite(name = name, tests = runs)
 
-def weft_system_test(name, srcs = None, deps = [], tags = [], data = [], **kwargs):
+def weft_system_test(name, cores = 1, srcs = None, deps = [], tags = [], data = [], **kwargs):
     """A Catch2 test that runs the whole program under mpiexec, in whatever way its cases say.
 
     Args:
       name: the name of the test.
+      cores: 2 where it must not run beside other tests: it measures, or uses all cores all the time.
       srcs: as in cc_test.
       deps: libraries beyond those that every such test needs.
       tags: as in cc_test.
@@ -284,8 +285,8 @@ def weft_system_test(name, srcs = None, deps = [], tags = [], data = [], **kwarg
         data = ["//tools:weft"] + data,
         copts = _TEST_COPTS,
         linkstatic = True,
-        # The runs share all cores: two of these tests at a time would only disturb each other.
-        tags = ["system", "cpu:2"] + tags,
+        # A run starts and ends for longer than it computes: two tests at a time fill two cores.
+        tags = ["system", "cpu:{}".format(cores)] + tags,
         deps = deps + _TEST_DEPS + [
             "//tests/system:json_report",
             "//tests/system:program_run",

@@ -15,7 +15,6 @@ of a single rank; with several, mpiexec ends them.
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
@@ -25,6 +24,7 @@ import scipy.sparse.linalg
 
 from . import _weft
 from ._weft import Error, InputError
+from .reports import BlockResult, Report, Result, report_of
 
 __all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
            "as_preconditioner", "dependencies", "job", "solve"]
@@ -302,80 +302,6 @@ class Matrix:
                 f"{self.local_row_count} rows on this rank>")
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class Report:
-    """Outcome of a solve; the same on every rank but for the times.
-
-    status: "converged", "not-converged", "breakdown", "stopped", "diverged" or "out-of-time".
-    decisions: what method="auto" chose and why, what stalled, and what it turned to.
-    null_space: what is projected out of a singular system; empty: nothing.
-    relative_residual: ‖b − A·x‖/‖b‖, computed from x.
-    history: ‖r‖/‖b‖ after each iteration, with history=True.
-    """
-
-    status: str
-    explanation: str
-    method: str
-    preconditioner: str
-    mode: str
-    method_choice: str
-    decisions: list[str]
-    null_space: str
-    iterations: int
-    restarts: int
-    relative_residual: float
-    recurrence_residual: float
-    setup_seconds: float
-    solve_seconds: float
-    history: list[float]
-    phase_seconds: dict[str, float]
-    json: str = dataclasses.field(repr=False)
-
-    @property
-    def converged(self) -> bool:
-        return self.status == "converged"
-
-    def __repr__(self) -> str:
-        text = (f"{self.status} after {self.iterations} iterations of {self.method}"
-                f" (preconditioner {self.preconditioner}, {self.mode} mode): residual "
-                f"{self.relative_residual:.3e} in {self.solve_seconds:.3f} s")
-        return f"<weft.Report: {text}{'; ' + self.explanation if self.explanation else ''}>"
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draws the history with matplotlib and returns the axes; needs history=True."""
-        if not self.history:
-            raise InputError("plot: found no history; expected a solve with history=True")
-        if axes is None:
-            import matplotlib.pyplot
-
-            axes = matplotlib.pyplot.figure().add_subplot()
-        axes.semilogy(range(1, len(self.history) + 1), self.history, label=self.method)
-        axes.set_xlabel("iteration")
-        axes.set_ylabel("‖r‖ / ‖b‖")
-        axes.legend()
-        return axes
-
-
-def _report(report: Any) -> Report:
-    fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(Report)
-              if field.name not in ("json", "phase_seconds")}
-    return Report(**fields, phase_seconds=dict(report.phase_seconds), json=report.json())
-
-
-class Result(NamedTuple):
-    """x and the report of a solve: `x, report = weft.solve(A, b)`."""
-
-    x: Array
-    report: Report
-
-
-class BlockResult(NamedTuple):
-    """X and the reports of a solve for several right-hand sides, one for each."""
-
-    x: Array
-    reports: list[Report]
-
-
 class Solver:
     """A method with its preconditioner, set up once for any number of solves.
 
@@ -421,11 +347,11 @@ class Solver:
             _agree(self.matrix.job, "" if start.shape == block.shape else
                    f"x0: found the shape {start.shape}; expected {block.shape}")
             reports = self._solver.solve_block(block, start, block.shape[1], x0 is not None)
-            return BlockResult(self.matrix._whole_block(start), [_report(each) for each in reports])
+            return BlockResult(self.matrix._whole_block(start), [report_of(each) for each in reports])
         own = self.matrix._own(b, "b")
         x = np.zeros(own.size) if x0 is None else self.matrix._own(x0, "x0").copy()
         report = self._solver.solve(own, x, x0 is not None)
-        return Result(self.matrix._whole(x), _report(report))
+        return Result(self.matrix._whole(x), report_of(report))
 
     def precondition(self, r: Array) -> Array:
         """M·r with the preconditioner alone."""

@@ -18,7 +18,7 @@ using tests::exchange;
 
 TEST_CASE("no message is lost, torn, reordered or left behind, on any transport") {
   const auto world = Communicator::collective_world();
-  const std::uint64_t count = world.size() <= 2 ? 1000 : 100;
+  const std::uint64_t count = world.size() <= 2 ? 300 : 100;
   for (const CommThread::Options& options : tests::thread_options()) {
     CommThread comm_thread(options);
     for (const std::string& transport : tests::transport_names())
@@ -41,7 +41,7 @@ TEST_CASE("512 messages may be in flight, not one more") {
   const auto world = Communicator::collective_world();
   CommThread comm_thread(tests::thread_options().front());
   for (const std::string& transport : tests::transport_names())
-    exchange(world, comm_thread, transport, Delivery::async, 512, 5, 1000);
+    exchange(world, comm_thread, transport, Delivery::async, 512, 5, 600);
 }
 
 TEST_CASE("a channel that nobody uses closes; sets may be open beside each other") {

@@ -26,7 +26,9 @@ using tests::ReferenceMatrix;
 using tests::Vector;
 
 constexpr std::int64_t row_count = 48;
-constexpr std::int64_t most_iterations = 200;
+
+/// What has not converged by then shows the same on several ranks as on one, at a greater cost.
+std::int64_t most_iterations(const Communicator& world) { return world.size() == 1 ? 200 : 80; }
 
 double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random()), -64); }
 
@@ -150,9 +152,10 @@ TEST_CASE("converged means that the true residual is within the tolerance, for a
             if (entry.needs_grid) continue;
             CAPTURE(kind, name, entry.name, tolerance, round);
             const auto method = entry.collective_make(
-                system.op(), {.preconditioner = preconditioner.get(),
-                              .stop = {.tolerance = tolerance, .max_iterations = most_iterations},
-                              .on_iteration = {}});
+                system.op(),
+                {.preconditioner = preconditioner.get(),
+                 .stop = {.tolerance = tolerance, .max_iterations = most_iterations(world)},
+                 .on_iteration = {}});
             const SolveReport report = method->solve(system.part_of(b));
             const Vector x = collective_whole(system, method->solution());
             const double residual = true_residual(a, b, x);
@@ -160,7 +163,7 @@ TEST_CASE("converged means that the true residual is within the tolerance, for a
             if (std::isfinite(residual))
               CHECK(std::abs(report.relative_residual - residual) <= rounding + 1e-12 * residual);
             if (report.status != SolveStatus::converged) {
-              CHECK((report.iterations == most_iterations || !report.explanation.empty()));
+              CHECK((report.iterations == most_iterations(world) || !report.explanation.empty()));
               continue;
             }
             ++converged;
@@ -187,7 +190,7 @@ TEST_CASE("a singular matrix with a right-hand side outside its range never conv
     if (entry.needs_grid) continue;
     CAPTURE(entry.name);
     const auto method = entry.collective_make(
-        system.op(), {.stop = {.max_iterations = most_iterations}, .on_iteration = {}});
+        system.op(), {.stop = {.max_iterations = most_iterations(world)}, .on_iteration = {}});
     const SolveReport report = method->solve(system.part_of(Vector(30, 1.0)));
     CHECK(report.status != SolveStatus::converged);
     CHECK(report.relative_residual > 0.5);

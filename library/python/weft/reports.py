@@ -1,0 +1,85 @@
+"""Outcomes of solves."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._weft import InputError
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Report:
+    """Outcome of a solve; the same on every rank but for the times.
+
+    status: "converged", "not-converged", "breakdown", "stopped", "diverged" or "out-of-time".
+    decisions: what method="auto" chose and why, what stalled, and what it turned to.
+    null_space: what is projected out of a singular system; empty: nothing.
+    relative_residual: ‖b − A·x‖/‖b‖, computed from x.
+    history: ‖r‖/‖b‖ after each iteration, with history=True.
+    """
+
+    status: str
+    explanation: str
+    method: str
+    preconditioner: str
+    mode: str
+    method_choice: str
+    decisions: list[str]
+    null_space: str
+    iterations: int
+    restarts: int
+    relative_residual: float
+    recurrence_residual: float
+    setup_seconds: float
+    solve_seconds: float
+    history: list[float]
+    phase_seconds: dict[str, float]
+    json: str = dataclasses.field(repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+    def __repr__(self) -> str:
+        text = (f"{self.status} after {self.iterations} iterations of {self.method}"
+                f" (preconditioner {self.preconditioner}, {self.mode} mode): residual "
+                f"{self.relative_residual:.3e} in {self.solve_seconds:.3f} s")
+        return f"<weft.Report: {text}{'; ' + self.explanation if self.explanation else ''}>"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the history with matplotlib and returns the axes; needs history=True."""
+        if not self.history:
+            raise InputError("plot: found no history; expected a solve with history=True")
+        if axes is None:
+            import matplotlib.pyplot
+
+            axes = matplotlib.pyplot.figure().add_subplot()
+        axes.semilogy(range(1, len(self.history) + 1), self.history, label=self.method)
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("‖r‖ / ‖b‖")
+        axes.legend()
+        return axes
+
+
+def report_of(report: Any) -> Report:
+    """Of the extension module's report."""
+    fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(Report)
+              if field.name not in ("json", "phase_seconds")}
+    return Report(**fields, phase_seconds=dict(report.phase_seconds), json=report.json())
+
+
+class Result(NamedTuple):
+    """x and the report of a solve: `x, report = weft.solve(A, b)`."""
+
+    x: np.ndarray
+    report: Report
+
+
+class BlockResult(NamedTuple):
+    """X and the reports of a solve for several right-hand sides, one for each."""
+
+    x: np.ndarray
+    reports: list[Report]
