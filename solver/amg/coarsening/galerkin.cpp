@@ -77,7 +77,7 @@ CouplingRows<float> transpose(Crew& crew, const LevelMatrix& level,
   std::vector<std::vector<std::int64_t>> places(thread_count + 2, std::vector<std::int64_t>(own));
   const auto for_foreign = [&](std::size_t begin, std::size_t end, const auto& visit) {
     for (std::size_t i = begin; i < end; ++i)
-      for (const auto& [value, column] : foreign.rows[i].transposed)
+      for (const auto& [value, column] : foreign.transposed.row(i))
         visit(level.row_count() + static_cast<LocalIndex>(i), value,
               static_cast<std::size_t>(column));
   };
@@ -182,9 +182,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
   PageVector<FineRow>& product = made_product.rows;
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
-  for (const ForeignRow& row : foreign.rows)
-    product.push_back(
-        std::span(foreign.product).subspan(row.product_begin, row.product_end - row.product_begin));
+  for (std::size_t row = 0; row < foreign.rows.size(); ++row)
+    product.push_back(foreign.product.row(row));
 
   Restriction restriction{.rows = transpose(crew, level, prolongator, foreign, columns),
                           .halo_rows = {},

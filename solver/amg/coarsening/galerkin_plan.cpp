@@ -83,9 +83,8 @@ void GalerkinPlan::collective_multiply(Crew& crew, const LevelMatrix& level,
       product.push_back(part.product.row(row));
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse.partition, columns);
-  for (const ForeignRow& row : foreign.rows)
-    product.push_back(
-        std::span(foreign.product).subspan(row.product_begin, row.product_end - row.product_begin));
+  for (std::size_t row = 0; row < foreign.rows.size(); ++row)
+    product.push_back(foreign.product.row(row));
 
   // The number in `columns` of each column of `coarse`.
   std::vector<LocalIndex> numbers;
