@@ -180,7 +180,7 @@ Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
       foreign.transposed.end_row();
       for (std::int32_t k = 0; k < sent.sizes[i].product; ++k, ++next_product)
         foreign.product.couplings.push_back(
-            {sent.product[next_product], number(sent.product_names[next_product])});
+            PackedCoupling({sent.product[next_product], number(sent.product_names[next_product])}));
       foreign.product.end_row();
     }
   }

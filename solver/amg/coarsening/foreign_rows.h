@@ -16,7 +16,7 @@
 namespace weft::solver::amg {
 
 /// A row of A·P.
-using FineRow = std::span<const Coupling<double>>;
+using FineRow = std::span<const PackedCoupling>;
 
 /// A fine row of another rank that has columns of this rank.
 struct ForeignRow {
@@ -28,7 +28,7 @@ struct ForeignRow {
 struct Foreign {
   std::vector<ForeignRow> rows;  // ascending
   CouplingRows<float> transposed;  // of P, in columns of this rank
-  CouplingRows<double> product;  // of A·P
+  EntryRows<PackedCoupling> product;  // of A·P
   std::map<int, std::vector<spmv::LocalIndex>> sent;  // this rank's rows that others got
 };
 

@@ -132,7 +132,8 @@ spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
   // Which columns are used, by place.
   std::vector<char> is_used(places.size());
   for (const FineRow& row : made)
-    for (const auto& coupling : row) is_used[static_cast<std::size_t>(coupling.column)] = 1;
+    for (const PackedCoupling& coupling : row)
+      is_used[static_cast<std::size_t>(coupling.column())] = 1;
   std::vector<GlobalIndex> global_of_place(places.size());
   for (std::size_t column = 0; column < places.size(); ++column)
     global_of_place[static_cast<std::size_t>(places[column])] =
@@ -209,8 +210,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
            k < static_cast<std::size_t>(restriction.rows.begin[row + 1]); ++k) {
         if (k + 2 * rows_ahead < transposed.size()) {
           prefetch(&fine_row(k + 2 * rows_ahead));
-          for (std::size_t line = 0; line <= 8; line += 4)
-            prefetch(fine_row(k + rows_ahead).data() + line);
+          for (std::size_t entry = 0; entry <= 10; entry += 5)
+            prefetch(fine_row(k + rows_ahead).data() + entry);
         }
         const auto weight = static_cast<double>(transposed[k].value);
         for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);
