@@ -170,15 +170,13 @@ void CoarsestLevel::solve_whole() {
   if (!whole_.empty()) std::ranges::copy(factor_->solve(0, whole_), whole_.begin());
 }
 
-void CoarsestLevel::collective_solve(spmv::Mode mode) {
+void CoarsestLevel::collective_solve() {
   if (crew_.communicator().size() == 1) {
     std::ranges::copy(values_, whole_.begin());
     solve_whole();
     std::ranges::copy(whole_, values_.begin());
   } else if (!schedule_->is_empty()) {
-    comm_thread::CommThread& comm_thread = crew_.comm_thread();
-    (mode == spmv::Mode::task ? comm_thread.post(*schedule_) : comm_thread.start_here(*schedule_))
-        .wait();
+    crew_.comm_thread().start_here(*schedule_).wait();
   }
 }
 

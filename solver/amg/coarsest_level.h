@@ -10,7 +10,6 @@
 #include "comm_thread/placement/compute_team.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/direct/cholmod_factor.h"
-#include "spmv/modes/mode.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::solver::amg {
@@ -20,8 +19,8 @@ namespace weft::solver::amg {
 ///
 ///     ranks 0 1 2:   f | f | f  ──►  rank 0: e = A⁻¹·f  ──►  e | e | e
 ///
-/// In task mode the communication thread runs all of it. A matrix that is only semidefinite, as
-/// without any boundary condition, is solved with a small shift of its diagonal.
+/// The primary thread runs all of it: there is no other work meanwhile. A matrix that is only
+/// semidefinite, as without any boundary condition, is solved with a small shift of its diagonal.
 /// Lifetime: `crew` outlives it. It cannot be moved.
 class CoarsestLevel {
  public:
@@ -39,7 +38,7 @@ class CoarsestLevel {
   std::vector<double>& values() { return values_; }
 
   /// Solves. Thread: the primary one. Collective. Throws comm_thread::MpiError.
-  void collective_solve(spmv::Mode mode);
+  void collective_solve();
 
   /// An estimate of ‖A⁻¹‖. The same on all ranks.
   double inverse_norm() const { return inverse_norm_; }

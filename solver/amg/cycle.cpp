@@ -246,7 +246,7 @@ void Cycle<Value>::solve_coarsest(const TeamThread& thread) {
   thread.barrier();
   if (thread.is_primary()) {
     const perfmodel::Stopwatch watch;
-    coarsest.collective_solve(settings_.mode);
+    coarsest.collective_solve();
     coarsest_seconds_ += watch.seconds();
   }
   thread.barrier();

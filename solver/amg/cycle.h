@@ -85,7 +85,14 @@ class Cycle {
   template <class Finish>
   void multiply(const comm_thread::TeamThread& thread, LevelOf& level,
                 const LevelOperator<Value>& op, LevelHalo<Value>& x, const Finish& finish) {
-    op.run(thread, settings_.mode, x, hierarchy_.crew().comm_thread(), level.timer, finish);
+    op.run(thread, mode_for(x), x, hierarchy_.crew().comm_thread(), level.timer, finish);
+  }
+  /// That of the settings, but for messages so short that to wake the communication thread takes
+  /// longer than to send them: where it shares a core, processor time of a solve on two ranks fell
+  /// by a sixth.
+  spmv::Mode mode_for(const LevelHalo<Value>& halo) const {
+    return settings_.mode == spmv::Mode::task && halo.has_short_messages() ? spmv::Mode::overlap
+                                                                           : settings_.mode;
   }
 
   Settings settings_;

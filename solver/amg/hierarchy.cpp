@@ -69,6 +69,7 @@ void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<do
       for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
            k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
         if (rows.columns[k] == row) diagonal[i] = rows.values[k];
+      scale[i] = diagonal[i] > (is_finest ? 0 : least[i]) ? 1 / std::sqrt(diagonal[i]) : 0;
     }
   });
   comm_thread::collective_attempt(crew.communicator(), [&] {
@@ -79,8 +80,6 @@ void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<do
           "symmetric positive definite matrices",
           level.matrix.first_row() + (bad - diagonal.begin()) + 1, *bad));
   });
-  for (std::size_t row = 0; row < diagonal.size(); ++row)
-    scale[row] = diagonal[row] > (is_finest ? 0 : least[row]) ? 1 / std::sqrt(diagonal[row]) : 0;
   crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
 }
 
@@ -303,11 +302,13 @@ void Hierarchy<Value>::collective_make_link_inverse(Level<Value>& level, const L
       crew_,
       spmv::collective_build_halo_plan(crew_.communicator(), matrix.matrix.partition,
                                        matrix.matrix.rank, chains.halo_rows),
-      level.thread_rows, [&](LocalIndex row) { return row_of(row).count; },
+      level.thread_rows,
+      [&](LocalIndex row) { return chains.inverse_count(static_cast<std::size_t>(row)); },
       [&](LocalIndex row) {
-        return std::ranges::any_of(row_of(row).span(), [&](const Coupling<float>& entry) {
-          return entry.column >= matrix.row_count();
-        });
+        return !chains.halo_rows.empty() &&
+               std::ranges::any_of(row_of(row).span(), [&](const Coupling<float>& entry) {
+                 return entry.column >= matrix.row_count();
+               });
       },
       [&](LocalIndex row, Value* values, LocalIndex* columns) {
         const Chains::InverseRow inverse = row_of(row);

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/hierarchy_report.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/polynomial.h"
@@ -31,13 +33,14 @@ class LevelVector {
       const auto index = static_cast<std::size_t>(thread.index);
       std::fill(data() + thread_rows[index], data() + thread_rows[index + 1], Value{0});
     });
+    std::fill(data() + thread_rows.back(), data() + entries_.size(), Value{0});
   }
 
   Value* data() { return entries_.data(); }
-  std::int64_t bytes() const { return std::ssize(entries_.span()) * std::int64_t{sizeof(Value)}; }
+  std::int64_t bytes() const { return std::ssize(entries_) * std::int64_t{sizeof(Value)}; }
 
  private:
-  perfmodel::HugePageBuffer<Value> entries_;
+  PageVector<Value> entries_;
 };
 
 /// A level as the cycle uses it, scaled by D^(-1/2) from both sides: its matrix has ones on the

@@ -188,19 +188,23 @@ std::int64_t LevelOperator<Value>::bytes() const {
 }
 
 template <class Value>
-double LevelOperator<Value>::largest_row_sum() const {
-  double largest = 0;
-  for (const Part& part : parts_)
+double LevelOperator<Value>::largest_row_sum(const Crew& crew) const {
+  std::vector<double> largest(parts_.size());
+  crew.team().run([&](const comm_thread::TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const Part& part = parts_[index];
     for (std::size_t chunk = 0; chunk < part.chunk_count(); ++chunk) {
       std::array<double, lane_count> sums{};
-      for (std::size_t k = part.begin[chunk]; k < part.begin[chunk + 1]; ++k)
-        sums[k % lane_count] += std::abs(static_cast<double>(values_[k]));
+      for (std::size_t k = part.begin[chunk]; k < part.begin[chunk + 1]; k += lane_count)
+        for (std::size_t lane = 0; lane < lane_count; ++lane)
+          sums[lane] += std::abs(static_cast<double>(values_[k + lane]));
       const bool is_one_row = part.rows[chunk * lane_count + 1] == no_row;
       for (std::size_t lane = 1; lane < lane_count; ++lane)
         sums[0] = is_one_row ? sums[0] + sums[lane] : std::max(sums[0], sums[lane]);
-      largest = std::max(largest, sums[0]);
+      largest[index] = std::max(largest[index], sums[0]);
     }
-  return largest;
+  });
+  return *std::ranges::max_element(largest);
 }
 
 template class LevelOperator<float>;

@@ -81,8 +81,8 @@ class LevelOperator {
   const spmv::HaloPlan& plan() const { return plan_; }
   std::int64_t nonzero_count() const;
   std::int64_t boundary_row_count() const;
-  /// The largest sum of magnitudes of a row.
-  double largest_row_sum() const;
+  /// The largest sum of magnitudes of a row. Thread: the main thread, outside the team.
+  double largest_row_sum(const Crew& crew) const;
   /// In memory.
   std::int64_t bytes() const;
 

@@ -47,7 +47,8 @@ class Lanczos {
           static_cast<Value>(spmv::uniform(seed, first_row + static_cast<GlobalIndex>(row)) - 0.5);
       v_[row] = before_[row] = 0;
     });
-    double length = std::sqrt(collective_dot(thread, w_.data(), w_.data()));
+    const auto keep = [](std::size_t) {};
+    double length = std::sqrt(collective_dot(thread, w_.data(), w_.data(), keep));
     for (int step = 0; step < most_steps && length > least_length; ++step) {
       if (thread.is_primary() && step > 0) lengths.push_back(length);
       const auto scale = static_cast<Value>(1 / length);
@@ -61,12 +62,13 @@ class Lanczos {
                           const auto i = static_cast<std::size_t>(row);
                           w_[i] = (v_[i] + sum) - old * before_[i];
                         });
-      const double quotient = collective_dot(thread, v_.data(), w_.data());
+      const double quotient = collective_dot(thread, v_.data(), w_.data(), keep);
       if (!std::isfinite(quotient)) break;  // on every thread of every rank
       if (thread.is_primary()) quotients.push_back(quotient);
       const auto share = static_cast<Value>(quotient);
-      for_rows(thread, [&](std::size_t row) { w_[row] -= share * v_[row]; });
-      length = std::sqrt(collective_dot(thread, w_.data(), w_.data()));
+      length = std::sqrt(collective_dot(
+          thread, w_.data(), w_.data(),
+          [share, w = w_.data(), v = v_.data()](std::size_t row) { w[row] -= share * v[row]; }));
     }
   }
 
@@ -84,20 +86,28 @@ class Lanczos {
          row < static_cast<std::size_t>(off_diagonal_.thread_rows()[index + 1]); ++row)
       work(row);
   }
-  /// No element is far above 1, nor is the sum: the vectors are random or have length 1.
-  double collective_dot(const TeamThread& thread, const Value* a, const Value* b) {
+  /// a·b, with `change(row)` before a row is read. No element is far above 1, nor is the sum: the
+  /// vectors are random or have length 1.
+  template <class Change>
+  double collective_dot(const TeamThread& thread, const Value* a, const Value* b,
+                        const Change& change) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto begin = static_cast<std::size_t>(off_diagonal_.thread_rows()[index]);
     const auto end = static_cast<std::size_t>(off_diagonal_.thread_rows()[index + 1]);
     BinnedSum sum(1024.0);
     std::size_t row = begin;
     for (; row + 8 <= end; row += 8) {
+#pragma omp simd
+      for (std::size_t lane = 0; lane < 8; ++lane) change(row + lane);
       Lane8 products{};
       for (std::size_t lane = 0; lane < 8; ++lane)
         products[lane] = static_cast<double>(a[row + lane]) * static_cast<double>(b[row + lane]);
       sum.add(products);
     }
-    for (; row < end; ++row) sum.add(static_cast<double>(a[row]) * static_cast<double>(b[row]));
+    for (; row < end; ++row) {
+      change(row);
+      sum.add(static_cast<double>(a[row]) * static_cast<double>(b[row]));
+    }
     sum.flush(sum_.part(thread.index));
     sum_.collective_reduce(thread);
     return sum_.result();

@@ -25,15 +25,19 @@ std::vector<double> collective_bound_rounding(Crew& crew, std::span<const LocalI
   for (std::size_t row = 0; row < transfer.scale.size(); ++row)
     inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
   crew.team().run([&](const TeamThread& thread) { inverse.collective_renew(thread); });
-  std::vector<double> bounds;
-  for (std::size_t row = 0; row < transfer.restriction.rows.row_count(); ++row) {
-    double sum = 0;
-    for (const auto& [value, column] : transfer.restriction.rows.row(row)) {
-      const double share = static_cast<double>(value) * inverse[static_cast<std::size_t>(column)];
-      sum += share * share;
+  std::vector<double> bounds(transfer.restriction.rows.row_count());
+  crew.team().run([&](const TeamThread& thread) {
+    const auto share = comm_thread::share_of(std::ssize(bounds), thread.index, thread.count);
+    for (auto row = static_cast<std::size_t>(share.begin);
+         row < static_cast<std::size_t>(share.end); ++row) {
+      double sum = 0;
+      for (const auto& [value, column] : transfer.restriction.rows.row(row)) {
+        const double part = static_cast<double>(value) * inverse[static_cast<std::size_t>(column)];
+        sum += part * part;
+      }
+      bounds[row] = rounding_share * sum;
     }
-    bounds.push_back(rounding_share * sum);
-  }
+  });
   return bounds;
 }
 
@@ -45,7 +49,8 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
   const LocalIndex own_count = transfer.columns.own_count();
   // Columns of other ranks in this rank's rows of P: the halo of the coarse vectors.
   std::vector<char> is_used(static_cast<std::size_t>(transfer.columns.count()));
-  for (std::int64_t k = 0; k < transfer.prolongator.begin[fine_count]; ++k)
+  const bool has_others = transfer.columns.count() > own_count;
+  for (std::int64_t k = 0; has_others && k < transfer.prolongator.begin[fine_count]; ++k)
     is_used[static_cast<std::size_t>(
         transfer.prolongator.couplings[static_cast<std::size_t>(k)].column)] = 1;
   std::vector<spmv::GlobalIndex> halo_columns;
@@ -106,7 +111,8 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
       crew, transfer.restriction.plan, coarse.thread_rows,
       [&](LocalIndex row) { return std::ssize(transposed.row(static_cast<std::size_t>(row))); },
       [&](LocalIndex row) {
-        return std::ranges::any_of(transposed.row(static_cast<std::size_t>(row)),
+        return transfer.restriction.plan.halo_count > 0 &&
+               std::ranges::any_of(transposed.row(static_cast<std::size_t>(row)),
                                    [&](const Coupling<float>& entry) {
                                      return static_cast<std::size_t>(entry.column) >= fine_count;
                                    });
@@ -119,8 +125,8 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
                                  inverse[static_cast<std::size_t>(column)]);
         }
       });
-  return crew.communicator().max(fine.prolongation->largest_row_sum()) *
-         crew.communicator().max(fine.restriction->largest_row_sum());
+  return crew.communicator().max(fine.prolongation->largest_row_sum(crew)) *
+         crew.communicator().max(fine.restriction->largest_row_sum(crew));
 }
 
 template double collective_make_transfers(Crew&, Transfer&, Level<float>&, Level<float>&,

@@ -71,8 +71,13 @@ class Rows {
 
   /// The traits of rows [begin, end), which one thread has.
   Part scan(LocalIndex begin, LocalIndex end) const;
-  /// Compares an entry of another rank with the own row of its column.
-  void compare(const Entry& entry, Part& part) const;
+  /// Compares an entry of another rank with the own row of its column. `cursor`: of each own row,
+  /// where the last look into it ended; most entries of a row come in their order.
+  void compare(const Entry& entry, std::vector<std::int64_t>& cursor, Part& part) const;
+  /// Before the first entry: where each row begins.
+  std::vector<std::int64_t> cursors() const {
+    return {rows_.row_offsets.data(), rows_.row_offsets.data() + rows_.row_count};
+  }
   /// A place among the own entries, in the order of the rows.
   struct Place {
     LocalIndex row = 0;
@@ -81,11 +86,12 @@ class Rows {
   /// Moves `place` on to the next entry whose column another rank owns, from itself on; false where
   /// there is none.
   bool find_remote(Place& place) const;
-  /// What the owner of its column is told about an own entry.
-  Entry describe(const Place& place) const {
+  /// What the owner of its column is told about an own entry. `own_diagonal`: of its row.
+  Entry describe(const Place& place, double own_diagonal) const {
     return {matrix_.first_row() + place.row, matrix_.global_column(column(place.entry)),
-            value(place.entry), diagonal(place.row)};
+            value(place.entry), own_diagonal};
   }
+  double diagonal(LocalIndex row) const { return std::abs(find(row, matrix_.first_row() + row)); }
 
  private:
   LocalIndex column(std::int64_t place) const {
@@ -102,7 +108,8 @@ class Rows {
   }
   /// The entry of an own row in a column, by global number; 0 where there is none.
   double find(LocalIndex row, GlobalIndex column) const;
-  double diagonal(LocalIndex row) const { return std::abs(find(row, matrix_.first_row() + row)); }
+  /// The same from `place` in the row on, which moves to it.
+  double find_from(std::int64_t& place, LocalIndex row, GlobalIndex column) const;
   void compare(LocalIndex row, GlobalIndex column, double value, double transposed,
                double other_diagonal, Part& part) const;
   void compare_own(LocalIndex row, LocalIndex column, double value, double transposed,
@@ -133,6 +140,13 @@ double Rows::find(LocalIndex row, GlobalIndex column) const {
                                                                                         : 0;
 }
 
+double Rows::find_from(std::int64_t& place, LocalIndex row, GlobalIndex column) const {
+  const auto global = [this](std::int64_t k) { return matrix_.global_column(this->column(k)); };
+  if (place > row_begin(row) && global(place - 1) >= column) return find(row, column);
+  while (place < row_begin(row + 1) && global(place) < column) ++place;
+  return place < row_begin(row + 1) && global(place) == column ? value(place) : 0;
+}
+
 /// Compares entry (row, column) of an own row with its transposed one.
 void Rows::compare(LocalIndex row, GlobalIndex column, double value, double transposed,
                    double other_diagonal, Part& part) const {
@@ -147,9 +161,9 @@ void Rows::compare(LocalIndex row, GlobalIndex column, double value, double tran
     part.note({column, own, transposed, value});
 }
 
-void Rows::compare(const Entry& entry, Part& part) const {
+void Rows::compare(const Entry& entry, std::vector<std::int64_t>& cursor, Part& part) const {
   const auto row = static_cast<LocalIndex>(entry.column - matrix_.first_row());
-  const double own = find(row, entry.row);
+  const double own = find_from(cursor[static_cast<std::size_t>(row)], row, entry.row);
   if (own != entry.value) compare(row, entry.row, own, entry.value, entry.diagonal, part);
 }
 
@@ -234,19 +248,25 @@ bool Rows::find_remote(Place& place) const {
 void collective_compare_remote(const Communicator& communicator, const DistributedMatrix& matrix,
                                const Rows& rows, Part& part) {
   constexpr std::size_t most_entries = (1 << 20) / sizeof(Entry);
+  if (communicator.size() == 1) return;
+  std::vector<std::int64_t> cursor = rows.cursors();
   Rows::Place place;
+  LocalIndex row = -1;
+  double diagonal = 0;  // of `row`
   for (bool has_more = true; has_more;) {
     std::map<int, std::vector<Entry>> entries;
     std::size_t count = 0;
     for (; count < most_entries && rows.find_remote(place); ++place.entry, ++count) {
-      const Entry entry = rows.describe(place);
+      if (std::exchange(row, place.row) != place.row) diagonal = rows.diagonal(row);
+      const Entry entry = rows.describe(place, diagonal);
       entries[matrix.partition.owner(entry.column)].push_back(entry);
     }
     std::map<int, comm_thread::Bytes> messages;
     for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
     for (const auto& [rank, bytes] :
          comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes)) rows.compare(entry, part);
+      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
+        rows.compare(entry, cursor, part);
     has_more = communicator.max(std::int64_t{count == most_entries ? 1 : 0}) > 0;
   }
 }

@@ -50,9 +50,9 @@ double arrays_of_checkpoint(const SolveOptions& options, bool is_general) {
 /// fine rows a coarse one. `vectors`: of a node, which coarse levels represent; 1 where rows are no
 /// nodes.
 double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& size) {
-  constexpr double sent_bytes = 24;  // of an entry
-  constexpr double received_bytes = 40;  // in messages, and as a product
-  constexpr double unpacked_bytes = 24;  // of one message
+  constexpr double sent_bytes = 12;  // of an entry
+  constexpr double received_bytes = 24;  // in messages, and as a product
+  constexpr double unpacked_bytes = 12;  // of one message
   constexpr double unknowns = 3;
   constexpr double least_coarse_rows = 1000;  // of a rank, amg's gather
   const int ranks = job.world().size();

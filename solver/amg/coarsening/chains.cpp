@@ -167,6 +167,12 @@ std::array<Chains::Weight, 2> Chains::weights(std::size_t row) const {
   return {Weight{segment.aggregates[0], values[0]}, Weight{segment.aggregates[1], values[1]}};
 }
 
+std::size_t Chains::inverse_count(std::size_t row) const {
+  const Place place = places_[row];
+  if (place.segment < 0) return strong_.is_alone(row) ? 1 : 0;
+  return static_cast<std::size_t>(segments_[static_cast<std::size_t>(place.segment)].count);
+}
+
 Chains::InverseRow Chains::inverse(std::size_t row) const {
   InverseRow inverse;
   const Place place = places_[row];

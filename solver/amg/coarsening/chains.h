@@ -68,6 +68,8 @@ class Chains {
   };
   /// Of a row of this rank, where inverses are wanted.
   InverseRow inverse(std::size_t row) const;
+  /// Couplings of this row of the inverse.
+  std::size_t inverse_count(std::size_t row) const;
   std::vector<spmv::GlobalIndex> halo_rows;  // ascending
 
  private:

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,13 +22,42 @@ struct Coupling {
   spmv::LocalIndex column;
 };
 
-/// Rows of couplings, one after the other.
-template <class Value>
-struct CouplingRows {
-  PageVector<std::int64_t> begin{0};  // [row count + 1]
-  PageVector<Coupling<Value>> couplings{};
+/// The same in double precision and 12 bytes instead of 16: rows of A·P are most of what a set-up
+/// has in memory at once, and fresh memory is dear.
+class PackedCoupling {
+ public:
+  PackedCoupling() = default;
+  explicit PackedCoupling(const Coupling<double>& coupling)
+      : bits_(std::bit_cast<Bits>(coupling.value)), column_(coupling.column) {}
 
-  std::span<const Coupling<Value>> row(std::size_t row) const {
+  double value() const { return std::bit_cast<double>(bits_); }
+  void set_value(double value) { bits_ = std::bit_cast<Bits>(value); }
+  spmv::LocalIndex column() const { return column_; }
+
+  /// For `const auto& [value, column]`.
+  template <std::size_t i>
+  auto get() const {
+    if constexpr (i == 0)
+      return value();
+    else
+      return column_;
+  }
+
+ private:
+  using Bits = std::array<std::uint32_t, 2>;
+
+  Bits bits_;
+  spmv::LocalIndex column_;
+};
+static_assert(sizeof(PackedCoupling) == 12);
+
+/// Rows of couplings, one after the other.
+template <class Entry>
+struct EntryRows {
+  PageVector<std::int64_t> begin{0};  // [row count + 1]
+  PageVector<Entry> couplings{};
+
+  std::span<const Entry> row(std::size_t row) const {
     return {couplings.data() + begin[row], couplings.data() + begin[row + 1]};
   }
   std::size_t row_count() const { return begin.size() - 1; }
@@ -34,12 +68,15 @@ struct CouplingRows {
   }
   void end_row() { begin.push_back(std::ssize(couplings)); }
   /// Adds the rows of `part` behind.
-  void append(const CouplingRows& part) {
+  void append(const EntryRows& part) {
     const std::int64_t before = std::ssize(couplings);
     couplings.insert(couplings.end(), part.couplings.begin(), part.couplings.end());
     for (std::size_t i = 0; i < part.row_count(); ++i) begin.push_back(before + part.begin[i + 1]);
   }
 };
+
+template <class Value>
+using CouplingRows = EntryRows<Coupling<Value>>;
 
 /// The rows of all threads, one after the other.
 template <class Value>
@@ -50,3 +87,15 @@ CouplingRows<Value> join(std::vector<CouplingRows<Value>> parts) {
 }
 
 }  // namespace weft::solver::amg
+
+template <>
+struct std::tuple_size<weft::solver::amg::PackedCoupling> : std::integral_constant<std::size_t, 2> {
+};
+template <>
+struct std::tuple_element<0, weft::solver::amg::PackedCoupling> {
+  using type = double;
+};
+template <>
+struct std::tuple_element<1, weft::solver::amg::PackedCoupling> {
+  using type = weft::spmv::LocalIndex;
+};

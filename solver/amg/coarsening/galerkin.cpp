@@ -77,7 +77,7 @@ CouplingRows<float> transpose(Crew& crew, const LevelMatrix& level,
   std::vector<std::vector<std::int64_t>> places(thread_count + 2, std::vector<std::int64_t>(own));
   const auto for_foreign = [&](std::size_t begin, std::size_t end, const auto& visit) {
     for (std::size_t i = begin; i < end; ++i)
-      for (const auto& [value, column] : foreign.rows[i].transposed)
+      for (const auto& [value, column] : foreign.transposed.row(i))
         visit(level.row_count() + static_cast<LocalIndex>(i), value,
               static_cast<std::size_t>(column));
   };
@@ -132,7 +132,8 @@ spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
   // Which columns are used, by place.
   std::vector<char> is_used(places.size());
   for (const FineRow& row : made)
-    for (const auto& coupling : row) is_used[static_cast<std::size_t>(coupling.column)] = 1;
+    for (const PackedCoupling& coupling : row)
+      is_used[static_cast<std::size_t>(coupling.column())] = 1;
   std::vector<GlobalIndex> global_of_place(places.size());
   for (std::size_t column = 0; column < places.size(); ++column)
     global_of_place[static_cast<std::size_t>(places[column])] =
@@ -182,9 +183,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
   PageVector<FineRow>& product = made_product.rows;
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
-  for (const ForeignRow& row : foreign.rows)
-    product.push_back(
-        std::span(foreign.product).subspan(row.product_begin, row.product_end - row.product_begin));
+  for (std::size_t row = 0; row < foreign.rows.size(); ++row)
+    product.push_back(foreign.product.row(row));
 
   Restriction restriction{.rows = transpose(crew, level, prolongator, foreign, columns),
                           .halo_rows = {},
@@ -210,8 +210,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
            k < static_cast<std::size_t>(restriction.rows.begin[row + 1]); ++k) {
         if (k + 2 * rows_ahead < transposed.size()) {
           prefetch(&fine_row(k + 2 * rows_ahead));
-          for (std::size_t line = 0; line <= 8; line += 4)
-            prefetch(fine_row(k + rows_ahead).data() + line);
+          for (std::size_t entry = 0; entry <= 10; entry += 5)
+            prefetch(fine_row(k + rows_ahead).data() + entry);
         }
         const auto weight = static_cast<double>(transposed[k].value);
         for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);

@@ -32,14 +32,14 @@ GalerkinPlan::GalerkinPlan(Crew& crew, const LevelMatrix& level,
           LocalIndex& place = place_of[static_cast<std::size_t>(column)];
           if (place == none) {
             place = static_cast<LocalIndex>(std::ssize(part.product.couplings) - begin);
-            part.product.couplings.push_back({0, column});
+            part.product.couplings.push_back(PackedCoupling({0, column}));
           }
           part.weights.push_back(weight);
           part.places.push_back(place);
         }
       part.product.end_row();
       for (const auto& coupling : part.product.row(part.product.row_count() - 1))
-        place_of[static_cast<std::size_t>(coupling.column)] = none;
+        place_of[static_cast<std::size_t>(coupling.column())] = none;
     }
   });
 }
@@ -54,18 +54,19 @@ void GalerkinPlan::multiply_prolongator(Crew& crew, const LevelMatrix& level,
     const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
     std::size_t next = 0;  // product
     for (std::size_t row = first; row < last; ++row) {
-      Coupling<double>* const sums =
-          part.product.couplings.data() + part.product.begin[row - first];
+      PackedCoupling* const sums = part.product.couplings.data() + part.product.begin[row - first];
       for (auto k = part.product.begin[row - first]; k < part.product.begin[row - first + 1]; ++k)
-        part.product.couplings[static_cast<std::size_t>(k)].value = 0;
+        part.product.couplings[static_cast<std::size_t>(k)].set_value(0);
       for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
            k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
         const double value = a.values[k];
         const auto column = static_cast<std::size_t>(a.columns[k]);
         const auto count =
             static_cast<std::size_t>(prolongator.begin[column + 1] - prolongator.begin[column]);
-        for (const std::size_t end = next + count; next < end; ++next)
-          sums[part.places[next]].value += value * static_cast<double>(part.weights[next]);
+        for (const std::size_t end = next + count; next < end; ++next) {
+          PackedCoupling& sum = sums[part.places[next]];
+          sum.set_value(sum.value() + value * static_cast<double>(part.weights[next]));
+        }
       }
     }
   });
@@ -83,9 +84,8 @@ void GalerkinPlan::collective_multiply(Crew& crew, const LevelMatrix& level,
       product.push_back(part.product.row(row));
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse.partition, columns);
-  for (const ForeignRow& row : foreign.rows)
-    product.push_back(
-        std::span(foreign.product).subspan(row.product_begin, row.product_end - row.product_begin));
+  for (std::size_t row = 0; row < foreign.rows.size(); ++row)
+    product.push_back(foreign.product.row(row));
 
   // The number in `columns` of each column of `coarse`.
   std::vector<LocalIndex> numbers;
@@ -99,8 +99,9 @@ void GalerkinPlan::collective_multiply(Crew& crew, const LevelMatrix& level,
     for (auto row = static_cast<std::size_t>(thread_rows[index]);
          row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
       for (const auto& [weight, fine_row] : restriction.rows.row(row))
-        for (const auto& [value, column] : product[static_cast<std::size_t>(fine_row)])
-          sums[static_cast<std::size_t>(column)] += static_cast<double>(weight) * value;
+        for (const PackedCoupling& entry : product[static_cast<std::size_t>(fine_row)])
+          sums[static_cast<std::size_t>(entry.column())] +=
+              static_cast<double>(weight) * entry.value();
       for (auto k = static_cast<std::size_t>(coarse.rows.row_offsets[row]);
            k < static_cast<std::size_t>(coarse.rows.row_offsets[row + 1]); ++k) {
         double& sum = sums[static_cast<std::size_t>(

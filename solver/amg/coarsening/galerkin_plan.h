@@ -16,7 +16,7 @@ namespace weft::solver::amg {
 /// is known, and entries of P lie in the order in which they are needed.
 ///
 /// Additions are those of collective_multiply_galerkin in the same order, and so are the bits.
-/// Memory: 8 bytes for each product of an entry of A with one of P, 16 for each entry of A·P.
+/// Memory: 8 bytes for each product of an entry of A with one of P, 12 for each entry of A·P.
 class GalerkinPlan {
  public:
   /// `prolongator`: of the rows of `level` and its halo; `columns` numbers its columns.
@@ -36,7 +36,7 @@ class GalerkinPlan {
   struct Part {
     PageVector<float> weights;  // of P, in the order of the products
     PageVector<spmv::LocalIndex> places;  // of each product in its row of A·P
-    CouplingRows<double> product;
+    EntryRows<PackedCoupling> product;
   };
 
   void multiply_prolongator(Crew& crew, const LevelMatrix& level,

@@ -48,6 +48,8 @@ class LevelHalo final : public spmv::Halo {
            std::as_writable_bytes(std::span(halo + neighbour.receive_begin,
                                             static_cast<std::size_t>(neighbour.receive_count)))});
       message_count_ += neighbour.send_count > 0;
+      longest_message_bytes_ =
+          std::max({longest_message_bytes_, parts.back().send.size(), parts.back().receive.size()});
     }
     exchange_.emplace(crew.communicator(), "halo exchange of a level", parts, crew.new_tag());
   }
@@ -58,6 +60,12 @@ class LevelHalo final : public spmv::Halo {
   const Value* entries() const { return entries_; }
   int message_count() const { return message_count_; }
   std::int64_t sent_bytes() const { return std::ssize(buffer_) * std::int64_t{sizeof(Value)}; }
+
+  /// True if MPI libraries send all messages at once, so that nobody need move them along.
+  bool has_short_messages() const {
+    constexpr std::size_t short_bytes = 8192;
+    return longest_message_bytes_ <= short_bytes;
+  }
 
   comm_thread::NeighbourExchange& messages() override { return *exchange_; }
   void pack(int thread) override {
@@ -87,6 +95,7 @@ class LevelHalo final : public spmv::Halo {
   std::vector<Value> buffer_;
   std::vector<std::vector<SendEntry>> sent_;  // by thread
   int message_count_ = 0;
+  std::size_t longest_message_bytes_ = 0;
   std::optional<comm_thread::NeighbourExchange> exchange_;  // once its buffers no longer move
 };
 

@@ -42,7 +42,7 @@ class PageAllocator {
   friend bool operator==(const PageAllocator&, const PageAllocator&) { return true; }
 
  private:
-  static constexpr std::size_t least_bytes = PageStock::unit_bytes / 2;
+  static constexpr std::size_t least_bytes = 8 * PageStock::grain_bytes;
 };
 
 template <class Value>

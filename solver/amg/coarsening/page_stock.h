@@ -7,19 +7,23 @@ namespace weft::solver::amg {
 /// Huge pages that one step of a set-up leaves to the next: on a virtual machine the first touch of
 /// a page costs several times as much as all that is done with it, and took a third of a set-up.
 ///
-/// What is given back stays mapped while there is a PageStock, and is taken again by any thread.
-/// Its values are whatever was there. Pages keep the NUMA domain of their first user, which has
-/// about the same rows in each step. Thread: any.
+///     a unit of 2 MiB     | array | array | free | array ... free |     mapped and unmapped whole
+///
+/// Arrays share units, from any place in a unit. Units without arrays stay mapped while there is a
+/// PageStock, and are taken again by any thread. Values are whatever was there. Pages keep the NUMA
+/// domain of their first user, which has about the same rows in each step. Thread: any.
 class PageStock {
  public:
   static constexpr std::size_t unit_bytes = std::size_t{2} << 20;
+  /// An array begins at a multiple of this.
+  static constexpr std::size_t grain_bytes = 4096;
 
   PageStock();
   ~PageStock();
   PageStock(const PageStock&) = delete;
   PageStock& operator=(const PageStock&) = delete;
 
-  /// Pages for `bytes`, a whole number of units. Throws std::bad_alloc.
+  /// Room for `bytes`, a whole number of grains. Throws std::bad_alloc.
   static void* take(std::size_t bytes);
   /// The same bytes as of `take`.
   static void give_back(void* pages, std::size_t bytes);

@@ -14,14 +14,14 @@ namespace weft::solver::amg {
 /// Rows of couplings in blocks, whose memory neither moves nor is more than is needed.
 class RowBlocks {
  public:
-  std::span<const Coupling<double>> add(std::span<const Coupling<double>> row) {
+  std::span<const PackedCoupling> add(std::span<const Coupling<double>> row) {
     if (blocks_.empty() || blocks_.back().size() + row.size() > blocks_.back().capacity()) {
       const std::size_t next = blocks_.empty() ? first_block : 2 * blocks_.back().capacity();
       blocks_.emplace_back().reserve(std::max(row.size(), std::min(next, largest_block)));
     }
     auto& block = blocks_.back();
-    const Coupling<double>* const begin = block.data() + block.size();
-    block.insert(block.end(), row.begin(), row.end());
+    const PackedCoupling* const begin = block.data() + block.size();
+    for (const Coupling<double>& coupling : row) block.emplace_back(coupling);
     return {begin, row.size()};
   }
 
@@ -29,7 +29,7 @@ class RowBlocks {
   static constexpr std::size_t first_block = 4096;
   static constexpr std::size_t largest_block = 262144;
 
-  std::vector<PageVector<Coupling<double>>> blocks_;
+  std::vector<PageVector<PackedCoupling>> blocks_;
 };
 
 /// Adds couplings of one row after the other; a row has its columns in the order in which they

@@ -24,6 +24,25 @@ TEST_CASE("pages that are given back are taken again, whole, in parts and joined
   PageStock::give_back(pages, 4 * unit);
 }
 
+TEST_CASE("small arrays share a unit, which is whole again once they are gone") {
+  constexpr std::size_t unit = PageStock::unit_bytes;
+  constexpr std::size_t grain = PageStock::grain_bytes;
+  const PageStock stock;
+  auto* const first = static_cast<std::byte*>(PageStock::take(grain + 1));
+  auto* const second = static_cast<std::byte*>(PageStock::take(grain));
+  CHECK(second == first + 2 * grain);
+  {
+    // What is in use outlives a stock, and so does the rest of its unit.
+    const PageStock other;
+  }
+  second[grain - 1] = std::byte{7};
+  PageStock::give_back(first, grain + 1);
+  CHECK(second[grain - 1] == std::byte{7});
+  PageStock::give_back(second, grain);
+  CHECK(PageStock::take(unit) == first);
+  PageStock::give_back(first, unit);
+}
+
 TEST_CASE("a vector on pages keeps its elements while it grows") {
   const PageStock stock;
   PageVector<int> numbers;
