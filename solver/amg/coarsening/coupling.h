@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,15 +31,6 @@ class PackedCoupling {
   double value() const { return std::bit_cast<double>(bits_); }
   void set_value(double value) { bits_ = std::bit_cast<Bits>(value); }
   spmv::LocalIndex column() const { return column_; }
-
-  /// For `const auto& [value, column]`.
-  template <std::size_t i>
-  auto get() const {
-    if constexpr (i == 0)
-      return value();
-    else
-      return column_;
-  }
 
  private:
   using Bits = std::array<std::uint32_t, 2>;
@@ -87,15 +76,3 @@ CouplingRows<Value> join(std::vector<CouplingRows<Value>> parts) {
 }
 
 }  // namespace weft::solver::amg
-
-template <>
-struct std::tuple_size<weft::solver::amg::PackedCoupling> : std::integral_constant<std::size_t, 2> {
-};
-template <>
-struct std::tuple_element<0, weft::solver::amg::PackedCoupling> {
-  using type = double;
-};
-template <>
-struct std::tuple_element<1, weft::solver::amg::PackedCoupling> {
-  using type = weft::spmv::LocalIndex;
-};

@@ -150,9 +150,9 @@ Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
         sent.transposed_names.push_back(names.place(column));
         ++size.transposed;
       }
-      for (const auto& [value, column] : product[i]) {
-        sent.product.push_back(value);
-        sent.product_names.push_back(names.place(column));
+      for (const PackedCoupling& coupling : product[i]) {
+        sent.product.push_back(coupling.value());
+        sent.product_names.push_back(names.place(coupling.column()));
       }
       sent.rows.push_back(level.matrix.first_row() + row);
       sent.sizes.push_back(size);

@@ -163,9 +163,9 @@ spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
     for (auto row = static_cast<std::size_t>(thread_rows[index]);
          row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
       auto place = static_cast<std::size_t>(rows.row_offsets[row]);
-      for (const auto& [value, column] : made[row]) {
-        rows.columns[place] = local_of_place[static_cast<std::size_t>(column)];
-        rows.values[place++] = value;
+      for (const PackedCoupling& coupling : made[row]) {
+        rows.columns[place] = local_of_place[static_cast<std::size_t>(coupling.column())];
+        rows.values[place++] = coupling.value();
       }
     }
   });
@@ -214,7 +214,8 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
             prefetch(fine_row(k + rows_ahead).data() + entry);
         }
         const auto weight = static_cast<double>(transposed[k].value);
-        for (const auto& [value, column] : fine_row(k)) sums.add(column, weight * value);
+        for (const PackedCoupling& coupling : fine_row(k))
+          sums.add(coupling.column(), weight * coupling.value());
       }
       made.rows[row] = blocks.add(sums.close_row(places));
     }

@@ -44,7 +44,7 @@ TEST_CASE("many messages with random delays: none lost, torn or reordered, memor
       const std::int64_t before = resident_bytes();
       tests::exchange(world, comm_thread, transport, delivery, most_in_flight, 64, count);
       CAPTURE(transport);
-      CHECK(resident_bytes() - before < 8 * 1024 * 1024);
+      CHECK(resident_bytes() - before < std::int64_t{8} * 1024 * 1024);
     }
   }
 }
