@@ -155,7 +155,8 @@ def weft_room(deps, srcs = None, apart = [], private = [], visibility = [], **kw
 
     Args:
       deps: of all its sources and headers.
-      srcs: where it is not all; X_missing.cpp is what CMake takes where a library is missing.
+      srcs: its sources, where they are not all of the folder but X_missing.cpp, which takes the place
+        of X.cpp where a library is missing.
       apart: those of the sources that compile by themselves.
       private: headers, without ending, that only this room and tests may include; tools/check_layers
         reads it.
