@@ -104,13 +104,21 @@ void flush_folder(const std::string& path) {
   if (file.open(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY)) file.flush();
 }
 
+/// A second name of FILE, until it is FILE.previous.
+std::string linked_checkpoint(const std::string& path) {
+  return previous_checkpoint(path) + ".new";
+}
+
 /// FILE becomes FILE.previous, and FILE.new FILE, which is there all the time.
 void replace(const std::string& path) {
   const std::string previous = previous_checkpoint(path);
-  const std::string linked = previous + ".new";
+  const std::string linked = linked_checkpoint(path);
   unlink(linked.c_str());
   if (link(path.c_str(), linked.c_str()) == 0) {
     if (std::rename(linked.c_str(), previous.c_str()) != 0) fail_to_write(path);
+    // A run that was killed between the two renames has left one file under both names, and then
+    // rename does nothing.
+    unlink(linked.c_str());
   } else if (errno != ENOENT && std::rename(path.c_str(), previous.c_str()) != 0) {
     fail_to_write(path);  // of a file system without links
   }
@@ -182,6 +190,7 @@ void collective_check_checkpoint_path(const Communicator& communicator, const st
       throw InputError(path + ": cannot be written (" + std::strerror(errno) +
                        "); expected a writable folder");
     unlink(fresh.c_str());
+    unlink(linked_checkpoint(path).c_str());  // of a run that was killed
   });
 }
 

@@ -224,6 +224,31 @@ TEST_CASE("a damaged checkpoint is found out, and the generation before it taken
                     Catch::Contains("the checksum of its vectors differs"));
 }
 
+TEST_CASE("what a run leaves that is killed while it replaces a checkpoint is tidied up") {
+  const auto world = Communicator::collective_world();
+  const SharedFolder folder(world);
+  System system(world, 1, simple);
+  const std::string file = folder.file("state");
+  const std::string previous = previous_checkpoint(file);
+  for (const std::string& name : {previous + ".new", previous}) {  // killed before a rename, after
+    system.solve(Mode::task, 10, {.path = file});
+    if (world.is_root()) {
+      fs::remove(name);
+      fs::create_hard_link(file, name);
+      std::ofstream(file + ".new") << "half a checkpoint";
+    }
+    world.barrier();
+    system.solve(Mode::task, 12, {.path = file});
+    if (world.is_root()) {
+      CHECK(fs::exists(previous));
+      CHECK_FALSE(fs::equivalent(file, previous));
+      CHECK_FALSE(fs::exists(previous + ".new"));
+      CHECK_FALSE(fs::exists(file + ".new"));
+    }
+    world.barrier();
+  }
+}
+
 TEST_CASE("a checkpoint of something else is refused with what differs") {
   const auto world = Communicator::collective_world();
   const SharedFolder folder(world);
