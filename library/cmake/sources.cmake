@@ -170,6 +170,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/grids/grid_level.cpp
     solver/multigrid/grids/level_cuts.cpp
     solver/multigrid/grids/rim.cpp
+    solver/multigrid/grids/turned_grid.cpp
     solver/multigrid/level_plan.cpp
     solver/multigrid/matrix_multigrid.cpp
     solver/multigrid/multigrid_method.cpp

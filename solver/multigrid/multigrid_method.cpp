@@ -15,6 +15,7 @@
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/chebyshev.h"
 #include "solver/multigrid/grids/rim.h"
+#include "solver/multigrid/grids/turned_grid.h"
 #include "solver/multigrid/level_plan.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/shares.h"
@@ -82,6 +83,10 @@ class MultigridMethodOf final : public MultigridMethod {
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
   std::unique_ptr<CycleOf<Value>> collective_make(const spmv::StencilOperator& op);
+  /// x of the grid, from x of the operator; and back. Every thread; both end with a barrier.
+  void turn_solution(const comm_thread::TeamThread& thread);
+  void turn_solution_back(const comm_thread::TeamThread& thread);
+  double* solution_on_grid() { return grid_.is_turned() ? turned_x_.data() : x_.data(); }
   Recurrence recurrence() const override;
   /// What the iteration carries between two cycles, besides x and the direction.
   struct Carried {
@@ -91,12 +96,13 @@ class MultigridMethodOf final : public MultigridMethod {
   };
   void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
                             double& first_norm, SolveReport& report, Carried& carried);
-  FinestResidual residual() const;
+  FinestResidual residual();
   double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
   /// ‖b − A·x‖ in a pass of its own.
   double collective_measure(const comm_thread::TeamThread& thread, double bound);
 
-  spmv::StencilOperator& grid_;
+  const spmv::GridLayout& given_layout_;  // of the operator
+  TurnedGrid grid_;
   std::unique_ptr<CycleOf<Value>> cycle_;
   std::optional<FullStart<Value>> full_start_;
   comm_thread::ReproducibleSum squares_;
@@ -104,8 +110,10 @@ class MultigridMethodOf final : public MultigridMethod {
   Array direction_copy_;  // in the shape of the operator, for checkpoints
   double norm_ = 0;  // ‖b − A·x‖, last
 
-  const spmv::GridLayout& layout_;
+  const spmv::GridLayout& layout_;  // of b and x on the grid
   const double* b_ = nullptr;
+  Array turned_b_;  // where the grid is turned
+  Array turned_x_;
 
   // With other ranks, whose values the passes read several points deep.
   std::vector<RimPart> rim_;
@@ -118,63 +126,75 @@ template <class Value>
 std::unique_ptr<CycleOf<Value>> MultigridMethodOf<Value>::collective_make(
     const spmv::StencilOperator& op) {
   const MultigridSettings& asked = options().multigrid;
-  const Cycle::Options chosen = collective_with_gathering(op.communicator(), op.comm_thread(),
-                                                          op.team(), op.stencil(), op.partition(),
-                                                          {.steps = asked.steps,
-                                                           .least_points = asked.least_points,
-                                                           .has_full_start = asked.has_full_start,
-                                                           .is_additive = asked.is_additive,
-                                                           .is_double = asked.is_double,
-                                                           .mode = options().mode});
+  const Cycle::Options chosen = collective_with_gathering(
+      op.communicator(), op.comm_thread(), op.team(), grid_.stencil(), grid_.partition(),
+      {.steps = asked.steps,
+       .least_points = asked.least_points,
+       .has_full_start = asked.has_full_start,
+       .is_additive = asked.is_additive,
+       .is_double = asked.is_double,
+       .mode = options().mode});
   return collective_make_cycle(
       op.communicator(), op.comm_thread(), op.team(),
-      plan_constant<Value>(op.stencil(), op.partition(), chosen.least_points).levels, chosen,
+      plan_constant<Value>(grid_.stencil(), grid_.partition(), chosen.least_points).levels, chosen,
       timer_);
 }
 
 template <class Value>
 MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options options)
     : MultigridMethod(op, std::move(options)),
-      grid_(op),
+      given_layout_(op.layout()),
+      grid_(op.stencil(), op.partition(), op.communicator().rank()),
       cycle_(collective_make(op)),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      direction_(op.layout().own(), 0),
-      layout_(op.layout()) {
+      direction_(grid_.layout().own(), 0),
+      layout_(grid_.is_turned() ? grid_.layout() : op.layout()) {
+  if (grid_.is_turned()) {
+    turned_b_ = Array(layout_.element_count());
+    turned_x_ = Array(layout_.element_count());
+  }
   if (this->options().multigrid.has_full_start)
     full_start_.emplace(dynamic_cast<GridCycle<Value>&>(*cycle_));
   if (this->options().checkpoints) direction_copy_ = make_array();
   if (op.communicator().size() == 1) return;
-  const GridBox domain = op.partition().domain();
+  const GridBox domain = grid_.partition().domain();
   const GridBox& own = layout_.own();
   rim_ = make_rim(own, cycle_->depth(), domain);
   using Target = BoxExchange<double>::Target;
   std::vector<Target> b_targets;
-  std::vector<Target> x_targets{{grown(own, 1, domain), layout_, x_.data()}};
+  std::vector<Target> x_targets{{grown(own, 1, domain), layout_, solution_on_grid()}};
   for (RimPart& part : rim_) {
     b_targets.push_back({part.points, part.layout, part.b.data()});
     x_targets.push_back({grown(part.points, 1, domain), part.layout, part.x.data()});
   }
   if (full_start_) {
-    b_with_halo_ = make_array();
+    b_with_halo_ = Array(layout_.element_count());
     b_targets.push_back({grown(own, 1, domain), layout_, b_with_halo_.data()});
   }
-  const LevelCuts cuts(op.partition());
+  const LevelCuts cuts(grid_.partition());
   const auto make = [&](std::optional<BoxExchange<double>>& halo, double* values, int depth,
                         const std::vector<Target>& targets, int tag) {
     halo.emplace(op.communicator(), domain, BoxExchange<double>::Side{cuts, 0, layout_, values},
                  cuts, depth, targets, op.team().thread_count(), tag);
   };
   make(b_halo_, nullptr, cycle_->depth(), b_targets, first_method_tag);
-  make(x_halo_, x_.data(), cycle_->depth() + 1, x_targets, first_method_tag + 1);
+  make(x_halo_, solution_on_grid(), cycle_->depth() + 1, x_targets, first_method_tag + 1);
   op.communicator().barrier();  // both ends of every pair exist
 }
 
 template <class Value>
 void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::span<const double> b,
-                                                const double* /*product*/) {
-  if (thread.is_primary()) b_ = b.data();
+                                                const double* product) {
+  if (grid_.is_turned()) {
+    grid_.turn(thread, given_layout_, b.data(), turned_b_.data());
+    if (!product)  // x is 0
+      for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
+        layout_.fill(turned_x_.data(), box, 0);
+    thread.barrier();
+  }
+  if (thread.is_primary()) b_ = grid_.is_turned() ? turned_b_.data() : b.data();
   if (b_halo_) {
-    if (thread.is_primary()) b_halo_->read_from(b.data());
+    if (thread.is_primary()) b_halo_->read_from(b_);
     thread.barrier();
     b_halo_->pack(thread.index);
     thread.barrier();
@@ -205,30 +225,45 @@ void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Ca
     for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
       for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
         for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
-          double* const copy = direction_copy_.data() + grid_.layout().index(box.begin[0], y, z);
-          Value* const row = direction_.row(y, z) + box.begin[0];
-          for (spmv::GlobalIndex x = 0; x < box.size(0); ++x) {
+          Value* const row = direction_.row(y, z);
+          for (spmv::GlobalIndex x = box.begin[0]; x < box.end[0]; ++x) {
+            double& copy = direction_copy_[grid_.index_in(given_layout_, {x, y, z})];
             if (is_kept)
-              copy[x] = static_cast<double>(row[x]);
+              copy = static_cast<double>(row[x]);
             else
-              row[x] = static_cast<Value>(copy[x]);
+              row[x] = static_cast<Value>(copy);
           }
         }
   };
   if (is_kept) {
     copy_direction();
+    turn_solution_back(thread);
   }
   collective_carry(thread, direction, first_norm, report,
                    {&carried.norm, &carried.factor, &carried.rho},
                    {x_.data(), direction_copy_.data()});
   if (is_kept) return;
   copy_direction();
+  turn_solution(thread);
+}
+
+template <class Value>
+void MultigridMethodOf<Value>::turn_solution(const TeamThread& thread) {
+  if (grid_.is_turned()) grid_.turn(thread, given_layout_, x_.data(), turned_x_.data());
   thread.barrier();
 }
 
 template <class Value>
-FinestResidual MultigridMethodOf<Value>::residual() const {
-  return {grid_.stencil(), layout_, b_, x_.data(), cycle_->finest().scale, rim_};
+void MultigridMethodOf<Value>::turn_solution_back(const TeamThread& thread) {
+  thread.barrier();  // all of x is there
+  if (!grid_.is_turned()) return;
+  grid_.turn_back(thread, turned_x_.data(), given_layout_, x_.data());
+  thread.barrier();
+}
+
+template <class Value>
+FinestResidual MultigridMethodOf<Value>::residual() {
+  return {grid_.stencil(), layout_, b_, solution_on_grid(), cycle_->finest().scale, rim_};
 }
 
 template <class Value>
@@ -238,7 +273,8 @@ CycleReport MultigridMethodOf<Value>::report() {
   down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
   down.sent_messages = x_halo_ ? x_halo_->sent_messages() : 0;
   down.halo = x_halo_ ? &*x_halo_ : nullptr;
-  report.allocated_bytes += direction_.byte_count();
+  report.allocated_bytes +=
+      direction_.byte_count() + (turned_b_.size() + turned_x_.size()) * sizeof(double);
   if (full_start_) report.allocated_bytes += full_start_->byte_count();
   if (x_halo_)
     report.allocated_bytes +=
@@ -296,7 +332,8 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
     if (report.status != SolveStatus::not_converged ||
         report.iterations >= options().stop.max_iterations)
       return;
-    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, x_.data());
+    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_,
+                                solution_on_grid());
   }
   while (true) {
     if (x_halo_) x_halo_->copy_own(thread);
@@ -343,13 +380,13 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
     const SemiIteration::Step step = is_start ? SemiIteration::Step{0, 1} : outer.next();
     is_start = false;
     cycle_->collective_ascend(thread, {.layout = &layout_,
-                                       .values = x_.data(),
+                                       .values = solution_on_grid(),
                                        .direction = &direction_,
                                        .old = step.old,
                                        .fresh = step.fresh});
     ++report.iterations;
   }
-  thread.barrier();
+  turn_solution_back(thread);
 }
 
 }  // namespace

@@ -11,11 +11,9 @@
 namespace weft::spmv {
 namespace {
 
-/// Sums carry once a row.
-constexpr GlobalIndex longest_row = 1 << 16;
-
 /// Throws on all ranks alike.
 GridSize checked(const GridSize& grid) {
+  constexpr GlobalIndex longest_row = GridOperator::longest_row;
   if (grid.x <= longest_row) return grid;
   throw comm_thread::InputError("found " + std::to_string(grid.x) +
                                 " points in x; expected at most " + std::to_string(longest_row) +

@@ -25,6 +25,9 @@ namespace weft::spmv {
 /// Lifetime: `communicator`, `comm_thread` and `team` outlive it.
 class GridOperator : public LinearOperator, public LocalRows {
  public:
+  /// Points of a row: sums carry once a row.
+  static constexpr GlobalIndex longest_row = 1 << 16;
+
   const GridSize& grid() const { return grid_; }
   const GridPartition& partition() const { return partition_; }
   const GridLayout& layout() const { return layout_; }

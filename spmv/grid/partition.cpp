@@ -1,7 +1,9 @@
 #include "spmv/grid/partition.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "comm_thread/mpi/input_error.h"
 
@@ -16,14 +18,18 @@ std::string text(const GridSize& grid) {
   return std::to_string(grid.x) + "x" + std::to_string(grid.y) + "x" + std::to_string(grid.z);
 }
 
-/// What all cuts together cost, in points. The points on a cut of x lie apart in memory, and short
-/// rows are slow, so that one costs half as much again.
+/// What all cuts together cost, in points. The points on a cut across the rows lie apart in memory,
+/// and short rows are slow, so that one costs half as much again; more on small grids with short
+/// rows, where multigrid computes along the longest direction: docs/notes/multigrid.md.
 double surface(const GridSize& grid, const std::array<int, 3>& dims) {
-  const auto x = static_cast<double>(grid.x);
-  const auto y = static_cast<double>(grid.y);
-  const auto z = static_cast<double>(grid.z);
-  constexpr double x_cost = 1.5;
-  return x_cost * (dims[0] - 1) * y * z + (dims[1] - 1) * x * z + (dims[2] - 1) * x * y;
+  const auto points = sizes(grid);
+  const std::size_t along = direction_of_long_rows(grid);
+  double cost = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double each = d != along ? 1 : d == 0 ? 1.5 : 4;
+    cost += each * (dims[d] - 1) * static_cast<double>(points[(d + 1) % 3] * points[(d + 2) % 3]);
+  }
+  return cost;
 }
 
 /// The part of `box` on the side `offset` (-1, 0, 1 per direction) that is `depth` points thick;
@@ -44,6 +50,16 @@ GridBox side(const GridBox& box, const std::array<int, 3>& offset, int depth, bo
 
 }  // namespace
 
+std::size_t direction_of_long_rows(const GridSize& grid) {
+  constexpr GlobalIndex long_row = 64;
+  constexpr GlobalIndex most_points = GlobalIndex{1} << 20;
+  const GlobalIndex longest = std::max(grid.y, grid.z);
+  if (grid.x >= long_row || longest < 2 * grid.x || longest > most_points / grid.x ||
+      grid.x * grid.y > most_points / grid.z)
+    return 0;
+  return grid.y >= grid.z ? 1 : 2;
+}
+
 GridPartition::GridPartition(const GridSize& grid, int rank_count) : grid_(grid) {
   const auto points = sizes(grid);
   double least = std::numeric_limits<double>::infinity();
@@ -55,7 +71,7 @@ GridPartition::GridPartition(const GridSize& grid, int rank_count) : grid_(grid)
       // The first of equals has the fewest cuts of x, then of y.
       if (const double cuts = surface(grid, {x, y, z}); cuts < least) {
         least = cuts;
-        dims_ = {x, y, z};
+        set_dims({x, y, z});
       }
     }
   }
@@ -64,8 +80,23 @@ GridPartition::GridPartition(const GridSize& grid, int rank_count) : grid_(grid)
                      " boxes; expected fewer ranks or more points");
 }
 
+void GridPartition::set_dims(const std::array<int, 3>& dims) {
+  dims_ = dims;
+  steps_ = {1, dims[0], dims[0] * dims[1]};
+}
+
+GridPartition GridPartition::with_x_exchanged(std::size_t d) const {
+  GridPartition result = *this;
+  result.grid_ = grid_.with_x_exchanged(d);
+  std::swap(result.dims_[0], result.dims_[d]);
+  std::swap(result.steps_[0], result.steps_[d]);
+  return result;
+}
+
 std::array<int, 3> GridPartition::place(int rank) const {
-  return {rank % dims_[0], rank / dims_[0] % dims_[1], rank / dims_[0] / dims_[1]};
+  std::array<int, 3> where{};
+  for (std::size_t d = 0; d < 3; ++d) where[d] = rank / steps_[d] % dims_[d];
+  return where;
 }
 
 GlobalIndex GridPartition::cut(std::size_t direction, int index) const {
@@ -100,7 +131,9 @@ std::vector<int> GridPartition::owners(const GridBox& box) const {
   }
   for (int z = first[2]; z <= last[2]; ++z)
     for (int y = first[1]; y <= last[1]; ++y)
-      for (int x = first[0]; x <= last[0]; ++x) ranks.push_back(x + dims_[0] * (y + dims_[1] * z));
+      for (int x = first[0]; x <= last[0]; ++x)
+        ranks.push_back(x * steps_[0] + y * steps_[1] + z * steps_[2]);
+  std::ranges::sort(ranks);
   return ranks;
 }
 
@@ -124,10 +157,11 @@ std::vector<GridNeighbour> GridPartition::neighbours(int rank, int depth, bool h
         for (std::size_t d = 0; d < 3; ++d)
           exists = exists && where[d] + offset[d] >= 0 && where[d] + offset[d] < dims_[d];
         if (!exists) continue;
-        found.push_back({rank + x + dims_[0] * (y + dims_[1] * z),
+        found.push_back({rank + x * steps_[0] + y * steps_[1] + z * steps_[2],
                          side(box(rank), offset, depth, false),
                          side(box(rank), offset, depth, true)});
       }
+  std::ranges::sort(found, {}, &GridNeighbour::rank);
   return found;
 }
 

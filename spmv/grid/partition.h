@@ -16,6 +16,10 @@ struct GridNeighbour {
   GridBox received;  // the neighbour's
 };
 
+/// The direction along which kernels that are free to choose have their rows: x, or the longest one
+/// where rows along x are short and the grid is small. On large grids it is cut anyway.
+std::size_t direction_of_long_rows(const GridSize& grid);
+
 /// A grid cut into one box per rank, in three directions.
 ///
 ///     6×6×1 points, 4 ranks        x 0 1 2 | 3 4 5
@@ -29,8 +33,13 @@ class GridPartition {
   /// Throws comm_thread::InputError when there is no way to give every rank a point.
   GridPartition(const GridSize& grid, int rank_count);
 
+  /// The same boxes on the same ranks, where x and direction `d` have changed places.
+  GridPartition with_x_exchanged(std::size_t d) const;
+
   /// Boxes per direction.
   const std::array<int, 3>& dims() const { return dims_; }
+  /// From the rank of a box to that of the next one in a direction.
+  const std::array<int, 3>& steps() const { return steps_; }
   const GridSize& grid() const { return grid_; }
   /// All points.
   GridBox domain() const { return {{0, 0, 0}, {grid_.x, grid_.y, grid_.z}}; }
@@ -47,10 +56,12 @@ class GridPartition {
 
  private:
   std::array<int, 3> place(int rank) const;
+  void set_dims(const std::array<int, 3>& dims);
   GlobalIndex cut(std::size_t direction, int index) const;
 
   GridSize grid_;
   std::array<int, 3> dims_{1, 1, 1};
+  std::array<int, 3> steps_{1, 1, 1};
 };
 
 }  // namespace weft::spmv

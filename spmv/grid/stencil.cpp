@@ -1,5 +1,7 @@
 #include "spmv/grid/stencil.h"
 
+#include <utility>
+
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::spmv {
@@ -31,6 +33,13 @@ std::int64_t GridStencil::nonzero_count() const {
   const std::int64_t beyond = grid.x * grid.y + grid.y * grid.z + grid.x * grid.z;
   const std::int64_t flat = weights[2] == 0 ? 2 * (row_count() - grid.x * grid.y) : 0;
   return 7 * row_count() - 2 * beyond - flat;
+}
+
+GridStencil GridStencil::with_x_exchanged(std::size_t d) const {
+  GridStencil result = *this;
+  result.grid = grid.with_x_exchanged(d);
+  std::swap(result.weights[0], result.weights[d]);
+  return result;
 }
 
 double GridStencil::norm() const {

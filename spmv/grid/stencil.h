@@ -17,6 +17,9 @@ struct GridStencil {
   std::array<double, 3> weights{1, 1, 1};  // of the neighbours in x, y, z
   bool has_corners = false;  // 27 points; all weights are 1
 
+  /// The same where x and direction `d` have changed places.
+  GridStencil with_x_exchanged(std::size_t d) const;
+
   int point_count() const { return has_corners ? 27 : weights[2] == 0 ? 5 : 7; }
   /// Number of rows of the matrix.
   std::int64_t row_count() const { return grid.x * grid.y * grid.z; }

@@ -30,6 +30,11 @@ struct GridSize {
   GlobalIndex x = 1;
   GlobalIndex y = 1;
   GlobalIndex z = 1;
+
+  /// The same where x and direction `d` have changed places.
+  GridSize with_x_exchanged(std::size_t d) const {
+    return d == 1 ? GridSize{y, x, z} : d == 2 ? GridSize{z, y, x} : *this;
+  }
 };
 
 /// Parameters of `irregular:N,nnzr=…,bandwidth=…,seed=…`.

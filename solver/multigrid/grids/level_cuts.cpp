@@ -7,13 +7,12 @@ namespace weft::solver {
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-LevelCuts::LevelCuts(const spmv::GridPartition& partition) : ranks_(partition.dims()) {
-  int step = 1;
+LevelCuts::LevelCuts(const spmv::GridPartition& partition)
+    : ranks_(partition.dims()), rank_step_(partition.steps()) {
   for (std::size_t d = 0; d < 3; ++d) {
     for (int place = 0; place < ranks_[d]; ++place)
-      cuts_[d].push_back(partition.box(place * step).begin[d]);
+      cuts_[d].push_back(partition.box(place * rank_step_[d]).begin[d]);
     cuts_[d].push_back(partition.domain().end[d]);
-    step *= ranks_[d];
   }
 }
 
@@ -71,8 +70,7 @@ GlobalIndex LevelCuts::largest_size(std::size_t d) const {
 GridBox LevelCuts::box(int rank) const {
   GridBox box;
   for (std::size_t d = 0; d < 3; ++d) {
-    const int place = rank % ranks_[d];
-    rank /= ranks_[d];
+    const int place = rank / rank_step_[d] % ranks_[d];
     if (place % step_[d] != 0) return {};
     const auto index = static_cast<std::size_t>(place / step_[d]);
     box.begin[d] = cuts_[d][index];
@@ -82,15 +80,13 @@ GridBox LevelCuts::box(int rank) const {
 }
 
 bool LevelCuts::has_place(int rank) const {
-  for (std::size_t d = 0; d < 3; ++d) {
-    if (rank % ranks_[d] % step_[d] != 0) return false;
-    rank /= ranks_[d];
-  }
+  for (std::size_t d = 0; d < 3; ++d)
+    if (rank / rank_step_[d] % ranks_[d] % step_[d] != 0) return false;
   return true;
 }
 
 int LevelCuts::rank_at(int x, int y, int z) const {
-  return x * step_[0] + ranks_[0] * (y * step_[1] + ranks_[1] * z * step_[2]);
+  return x * step_[0] * rank_step_[0] + y * step_[1] * rank_step_[1] + z * step_[2] * rank_step_[2];
 }
 
 void LevelCuts::for_each_owner(const GridBox& box,

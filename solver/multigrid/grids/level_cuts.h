@@ -54,7 +54,8 @@ class LevelCuts {
   int rank_at(int x, int y, int z) const;
 
   std::array<int, 3> ranks_;  // ranks in each direction of the finest grid
-  std::array<int, 3> step_{1, 1, 1};  // ranks in a direction from one box to the next
+  std::array<int, 3> rank_step_;  // from the rank of a box there to that of the next
+  std::array<int, 3> step_{1, 1, 1};  // boxes of the finest grid from one box to the next
   std::array<std::vector<spmv::GlobalIndex>, 3> cuts_;  // first points of the boxes, and the end
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -108,12 +109,39 @@ TEST_CASE("the cut has the least surface, and spares the rows along x") {
   CHECK(GridPartition({16, 16, 16}, 6).dims() == Dims{1, 2, 3});
   CHECK(GridPartition({16, 16, 16}, 7).dims() == Dims{1, 1, 7});
   CHECK(GridPartition({16, 16, 16}, 8).dims() == Dims{2, 2, 2});
+  // Rows along y, where a cut costs four points each.
+  CHECK(GridPartition({37, 211, 64}, 2).dims() == Dims{1, 1, 2});
   CHECK(GridPartition({50, 50, 1600}, 2).dims() == Dims{1, 1, 2});
   CHECK(GridPartition({50, 50, 1600}, 32).dims() == Dims{1, 1, 32});
   CHECK(GridPartition({1600, 50, 50}, 7).dims() == Dims{7, 1, 1});
   // 50³ points a process.
   CHECK(GridPartition({200, 200, 100}, 32).dims() == Dims{4, 4, 2});
   CHECK(GridPartition({400, 400, 400}, 512).dims() == Dims{8, 8, 8});
+}
+
+TEST_CASE("rows run along the longest direction where those along x are short") {
+  CHECK(direction_of_long_rows({37, 211, 64}) == 1);
+  CHECK(direction_of_long_rows({37, 64, 211}) == 2);
+  CHECK(direction_of_long_rows({37, 64, 64}) == 0);
+  CHECK(direction_of_long_rows({64, 300, 64}) == 0);
+  CHECK(direction_of_long_rows({20, 20, 1600}) == 2);
+  CHECK(direction_of_long_rows({50, 50, 1600}) == 0);  // large: many ranks will cut z
+}
+
+TEST_CASE("a turned grid has the same boxes on the same ranks") {
+  const GridPartition partition({12, 9, 7}, 12);
+  for (const std::size_t d : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+    const GridPartition turned = partition.with_x_exchanged(d);
+    check_pairs(turned, 1);
+    for (int rank = 0; rank < 12; ++rank) {
+      GridBox box = partition.box(rank);
+      std::swap(box.begin[0], box.begin[d]);
+      std::swap(box.end[0], box.end[d]);
+      CHECK(turned.box(rank) == box);
+      CHECK(turned.owners(box) == std::vector{rank});
+      CHECK(turned.neighbours(rank, 2).size() == partition.neighbours(rank, 2).size());
+    }
+  }
 }
 
 TEST_CASE("a grid that has not a point for every rank is refused") {
