@@ -184,6 +184,10 @@ void ChosenSolver::collective_set_up(const Candidate& way) {
   settings_ = asked_;
   settings_.method = way.method;
   settings_.preconditioner = way.preconditioner;
+  if (is_free_ && way.preconditioner == "multigrid" && !context_.problem.has_grid()) {
+    const spmv::GridSize& grid = *traits_->grid;
+    settings_.grid = fmt::format("{}x{}x{}", grid.x, grid.y, grid.z);
+  }
   if (hooks_.on_set_up) hooks_.on_set_up(settings_);
   collective_make_preconditioner();
   collective_make_method();

@@ -19,6 +19,9 @@ struct Row {
   std::array<Way, 4> ways;
 };
 
+/// Points of a grid from which multigrid is worth its set-up.
+constexpr std::int64_t least_rows_of_grid = 27000;
+
 /// Multiplications within the envelope, of about 1 ns each: 30 ms where an iteration may be
 /// quicker, and what is worth it for a matrix without the signs or the diagonal that iterations
 /// like.
@@ -109,6 +112,13 @@ constexpr std::array table{
         "symmetric with a positive diagonal, and a graph of few layers: the diagonal is quicker "
         "than the set-up of multigrid",
         {{{"cg", "jacobi"}, {"cg", "amg"}, {"cg", "isai"}, {"minres", "jacobi"}}}},
+    Row{[](const MatrixTraits& t) {
+          return t.grid && t.row_count >= least_rows_of_grid && t.is_dominant() &&
+                 t.has_signs_of_m_matrix();
+        },
+        "a symmetric M-matrix whose rows are the points of a grid: multigrid on that grid, else "
+        "algebraic multigrid",
+        {{{"cg", "multigrid"}, {"cg", "amg"}, {"cg", "jacobi"}, {"minres", "jacobi"}}}},
     Row{[](const MatrixTraits& t) {
           return may_be_definite(t) && (t.is_dominant() || t.has_signs_of_m_matrix());
         },

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spmv/matrix/sparse_operator.h"
+#include "spmv/problems/problem.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {
@@ -46,6 +47,10 @@ struct MatrixTraits {
   double least_excess = -1;
   double least_diagonal = 0;  // magnitudes
   double largest_diagonal = 0;
+  /// The grid that a symmetric matrix of at most five or seven entries a row has, rows along x, by
+  /// the distances of the entries from the diagonal: 1, NX, NX·NY and no other. Whether rows at the
+  /// ends of the grid end there is left to who uses it.
+  std::optional<spmv::GridSize> grid{};
 
   bool is_symmetric() const { return !asymmetry; }
   bool is_diagonal() const { return bandwidth == 0; }

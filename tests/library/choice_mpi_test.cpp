@@ -83,7 +83,7 @@ TEST_CASE("auto chooses what suits the matrix, and the report says why") {
   };
   CHECK(chosen(20, laplacian) == "cg schwarz:subdomains=1,partition=rows");
   CHECK(chosen(80, laplacian) == "cg jacobi");
-  CHECK(chosen(180, laplacian) == "cg amg");
+  CHECK(chosen(180, laplacian) == "cg multigrid");
   CHECK(chosen(20, convection) == "gmres block-lu:subdomains=1");
   CHECK(chosen(80, convection) == "bicgstab ilu0");
 }

@@ -96,7 +96,9 @@ TEST_CASE("what is chosen suits the matrix, solves it, and has the same bits on 
   };
   CHECK(chosen("small.mtx", 20, laplacian) == "cg schwarz");
   CHECK(chosen("large.mtx", 80, laplacian) == "cg jacobi");
-  CHECK(chosen("larger.mtx", 175, laplacian) == "cg amg");
+  CHECK(chosen("larger.mtx", 175, laplacian) == "cg multigrid");
+  const auto mixed = [](int i, int j) { return i == j ? 4.0 : i + j == 15 ? 0.5 : -1.0; };
+  CHECK(chosen("mixed_signs.mtx", 175, mixed) == "cg amg");
   CHECK(chosen("convection.mtx", 20, convection) == "gmres block-lu");
   CHECK(chosen("large_convection.mtx", 80, convection) == "bicgstab ilu0");
   CHECK(chosen("indefinite.mtx", 20, shifted) == "gmres block-lu");

@@ -184,8 +184,10 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
          .mode_choice = facts.mode_choice,
          .preconditioner = options.preconditioner});
     facts.choices = choices_report(choices);
-    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}", options.problem,
-                                options.method, options.preconditioner, options_of(choices));
+    facts.command =
+        fmt::format("weft solve {} --method {} --preconditioner {}{}{}", options.problem,
+                    options.method, options.preconditioner,
+                    options.grid.empty() ? "" : " --grid " + options.grid, options_of(choices));
   }
   facts.has_jacobi = options.has_jacobi();
   facts.vector_bytes = solver.method().vector_bytes();
@@ -254,6 +256,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     SolveOptions with = options;
     with.method = chosen.method;
     with.preconditioner = chosen.preconditioner;
+    with.grid = chosen.grid;
     with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
     MemoryForecast again = collective_forecast_solve(job, with, problem, system.matrix_operator());
     again.parts.front() = forecast.parts.front();
@@ -271,6 +274,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   job_checkpoints.finish(result.status, result.explanation);
   options.method = solver.settings().method;
   options.preconditioner = solver.settings().preconditioner;
+  options.grid = solver.settings().grid;
   if (!options.solution_path.empty())
     system.collective_write(job, solver.solution(), options.solution_path);
 

@@ -22,7 +22,8 @@ MatrixTraits well_behaved(std::int64_t rows) {
           .bandwidth = 100,
           .longest_row = 5,
           .least_diagonal = 4,
-          .largest_diagonal = 4};
+          .largest_diagonal = 4,
+          .grid = std::nullopt};
 }
 
 /// "method preconditioner, …" in the order of the candidates.
@@ -110,6 +111,17 @@ TEST_CASE("multigrid is for graphs of many layers") {
   traits.zero_sum_row_count = 15000;
   traits.bandwidth = 39999;
   CHECK(order_of(traits, true).starts_with("cg amg, cg jacobi"));
+}
+
+TEST_CASE("an M-matrix on a grid gets multigrid on that grid, else algebraic multigrid") {
+  MatrixTraits traits = well_behaved(40000);
+  traits.grid = spmv::GridSize{100, 400, 1};
+  CHECK(order_of(traits, true) == "cg multigrid, cg amg, cg jacobi, minres jacobi");
+  traits.positive_off_diagonal_count = 1;
+  CHECK(order_of(traits, true).starts_with("cg amg"));
+  traits = well_behaved(26000);  // few points
+  traits.grid = spmv::GridSize{100, 260, 1};
+  CHECK(order_of(traits, true).starts_with("cg amg"));
 }
 
 TEST_CASE("large symmetric matrices with a positive diagonal get conjugate gradients") {

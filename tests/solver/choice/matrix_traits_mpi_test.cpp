@@ -93,6 +93,35 @@ TEST_CASE("what differs by rounding alone is symmetric") {
   CHECK(!collective_traits(world, a).is_symmetric());
 }
 
+TEST_CASE("the grid of a matrix is found by the distances of its entries") {
+  const auto world = Communicator::collective_world();
+  const auto grid_of = [&](const ReferenceMatrix& a) {
+    const auto grid = collective_traits(world, a).grid;
+    return grid ? std::to_string(grid->x) + "x" + std::to_string(grid->y) + "x" +
+                      std::to_string(grid->z)
+                : "none";
+  };
+  const auto matrix = [](const char* word) {
+    return tests::reference_matrix(spmv::Problem::parse(word));
+  };
+  CHECK(grid_of(matrix("poisson2d:7x5")) == "7x5x1");
+  CHECK(grid_of(matrix("poisson3d:4x3x5")) == "4x3x5");
+  CHECK(grid_of(matrix("anisotropic3d:2x6x3,1,2,3")) == "2x6x3");
+  CHECK(grid_of(matrix("poisson3d27:4")) == "none");
+  ReferenceMatrix a = matrix("poisson3d:4x3x5");
+  a[0][7] = a[7][0] = -0.1;  // another distance
+  CHECK(grid_of(a) == "none");
+  a = matrix("poisson3d:4x3x5");
+  a[1][0] = -2;  // not symmetric
+  CHECK(grid_of(a) == "none");
+  a = matrix("poisson2d:7x5");
+  a.resize(28);  // the last line is gone
+  for (std::size_t i = 21; i < 28; ++i) a[i].erase(static_cast<std::int64_t>(i) + 7);
+  CHECK(grid_of(a) == "7x4x1");
+  a.emplace_back()[28] = 4;  // no line
+  CHECK(grid_of(a) == "none");
+}
+
 TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
   const auto world = Communicator::collective_world();
   const MatrixTraits laplacian =
