@@ -181,15 +181,17 @@ void Minres::collective_iterate(const TeamThread& thread, std::span<const double
          &state.sine_before, &state.v_norm, &state.v_norm_before, &state.r, &state.t_norm},
         {x_.data(), r_.data(), z_->values(), state.v, state.v_before, state.w, state.w_before});
   };
-  if (is_continued())
-    carry(Carry::restore);
-  else
+  const bool starts = !is_continued();
+  if (starts)
     state = collective_start(thread, bound);
+  else
+    carry(Carry::restore);
   if (first_norm < 0) {
     first_norm = state.r;
     report = start_report(state.r * state.r, bound);
   }
-  if (report.status == SolveStatus::not_converged && !(state.eta > 0))
+  // Later its sign alternates.
+  if (starts && report.status == SolveStatus::not_converged && !(state.eta > 0))
     return break_down(report, not_definite);
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {

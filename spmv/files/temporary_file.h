@@ -9,7 +9,8 @@ namespace weft::spmv {
 /// Throws comm_thread::InputError with the final path.
 class TemporaryFile {
  public:
-  /// Creates PATH.tmp-PID, empty. A symbolic link is followed; a device or a folder is refused.
+  /// Creates PATH.tmp-HOST-PID, empty, and removes such files of runs on this host that were
+  /// killed. A symbolic link is followed; a device or a folder is refused.
   explicit TemporaryFile(const std::string& path);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

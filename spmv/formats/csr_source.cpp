@@ -154,9 +154,12 @@ EntrySample sample_entries(const CsrSource& source) {
     else
       source.rows.read(first, std::span(offsets).subspan(1), "row lengths");
     for (std::size_t row = 0; row < count; ++row) {
+      if (offsets[row + 1] > source.nonzero_count) return {};
       if (!source.has_offsets) offsets[row + 1] += offsets[row];
+      if (offsets[row] < 0 || offsets[row + 1] < offsets[row] ||
+          offsets[row + 1] > source.nonzero_count)
+        return {};
       const std::int64_t length = offsets[row + 1] - offsets[row];
-      if (offsets[row] < 0 || length < 0 || offsets[row + 1] > source.nonzero_count) return {};
       std::vector<std::int64_t> columns(
           static_cast<std::size_t>(std::min(length, most_entries_of_a_row)));
       source.columns.read(offsets[row], columns, "columns");

@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +27,8 @@
 #include "spmv/formats/scipy_file.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
+#include "tests/fuzz/named_file.h"
+#include "tests/fuzz/whole_file.h"
 #include "tools/job/system_options.h"
 #include "tools/system/checkpoint_options.h"
 #include "tools/system/jacobi_options.h"
@@ -54,32 +54,6 @@ class MemoryFile {
 
  private:
   int file_;
-};
-
-/// A file with a name: the library of HDF5 reads no others. In memory where there is such a folder;
-/// removed with the process.
-class NamedFile {
- public:
-  NamedFile() {
-    const std::filesystem::path memory = "/dev/shm";
-    const auto parent =
-        std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path();
-    std::string folder = (parent / "weft_fuzz_XXXXXX").string();
-    if (!mkdtemp(folder.data())) std::abort();
-    folder_ = folder;
-  }
-  ~NamedFile() { std::filesystem::remove_all(folder_); }
-  NamedFile(const NamedFile&) = delete;
-  NamedFile& operator=(const NamedFile&) = delete;
-
-  std::string write(const std::string& bytes) const {
-    const std::filesystem::path path = folder_ / "input.h5";
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-    return path.string();
-  }
-
- private:
-  std::filesystem::path folder_;
 };
 
 constexpr std::int64_t most_numbers = 1 << 12;
@@ -174,8 +148,8 @@ void parse_config(const std::string& bytes) {
 }
 
 void read_hdf5(const std::string& bytes) {
-  static const NamedFile file;
-  const std::string path = file.write(bytes);
+  static const weft::tests::NamedFile file;
+  const std::string path = file.write(".h5", bytes);
   if (weft::spmv::holds_hdf5_matrix(path))
     read_matrix(weft::spmv::open_hdf5_matrix(path));
   else
@@ -201,6 +175,8 @@ void read(unsigned char reader, const std::string& bytes) {
           std::make_shared<weft::spmv::FileBytes>(MemoryFile(bytes).path())));
     case 'h':
       return read_hdf5(bytes);
+    case 'f':
+      return weft::tests::read_whole_file(bytes);
     case 's': {
       const MemoryFile file(bytes);
       return read_matrix(weft::spmv::open_scipy_matrix(file.path()));

@@ -48,15 +48,28 @@ double arrays_of_checkpoint(const SolveOptions& options, bool is_general) {
   return is_general ? size.preconditioned : size.plain;
 }
 
+/// Aggregates that a row of amg's prolongator leads to, on grids and meshes.
+constexpr double aggregates_of_row = 3.5;
+
+/// Rows of other ranks whose rows of P and A·P one of amg's ranks gets for Pᵀ·A·P on the finest
+/// level: those near its own rows. Where the order is random, they are not near to anything, but
+/// no row comes twice, and only those come that lead to an aggregate of the rank.
+/// `rows_of_halo`: rows an entry of the halo, measured.
+double rows_of_amg_exchange(int ranks, double rows_of_halo, const SystemSize& size) {
+  const double others = size.rows * (1 - 1.0 / ranks);
+  const double leading_here = 1 - std::pow(1 - 1.0 / ranks, aggregates_of_row);
+  return std::min(rows_of_halo * size.halo_per_rank, leading_here * others);
+}
+
 /// Bytes of rows of P and A·P that amg's ranks send each other for the product Pᵀ·A·P on the finest
 /// level, at their peak: those near other ranks' rows, or all of a rank's where its coarse rows go
 /// to another rank because there are few. Measured: entries of a row, rows an entry of the halo,
 /// fine rows a coarse one. `vectors`: of a node, which coarse levels represent; 1 where rows are no
 /// nodes.
 double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& size) {
-  constexpr double sent_bytes = 12;  // of an entry
-  constexpr double received_bytes = 24;  // in messages, and as a product
-  constexpr double unpacked_bytes = 12;  // of one message
+  constexpr double entry_bytes = 12;
+  constexpr double row_bytes = 24;  // its number and lengths, and the row of P
+  constexpr double copies = 3;  // sent, received, and as rows of the product
   constexpr double unknowns = 3;
   constexpr double least_coarse_rows = 1000;  // of a rank, amg's gather
   const int ranks = job.world().size();
@@ -65,14 +78,15 @@ double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& s
   const bool has_nodes = vectors > 1;
   const double entries = has_nodes ? 0.27 * vectors * row_nonzeros : 9 + 0.15 * row_nonzeros;
   const double rows_of_halo = has_nodes ? 1.8 : 0.76 + 0.04 * row_nonzeros;
-  const double beside = entries * rows_of_halo * size.halo_per_rank *
-                        (sent_bytes + received_bytes + unpacked_bytes / std::min(ranks - 1, 2));
+  const double beside = copies * (row_bytes + entry_bytes * entries) *
+                        rows_of_amg_exchange(ranks, rows_of_halo, size);
   const double nodes_of_aggregate = (has_nodes ? 0.9 : 1.6) * row_nonzeros;
   const double coarse_rows = size.rows / nodes_of_aggregate * (has_nodes ? vectors / unknowns : 1);
   const double groups = std::max(1.0, std::floor(coarse_rows / least_coarse_rows));
   const double gathered = groups < ranks ? std::ceil(ranks / groups) - 1 : 0;
-  const double all = entries * std::min(1.0, gathered) * size.rows / ranks *
-                     (received_bytes * gathered + unpacked_bytes);
+  // Received, and as a product; a message is unpacked beside that.
+  const double all =
+      entry_bytes * entries * std::min(1.0, gathered) * size.rows / ranks * (2 * gathered + 1);
   return std::max(beside, all);
 }
 
@@ -90,8 +104,9 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   // Measured with 3 and 6 vectors.
   const double of_levels = has_nodes
                                ? 51 * std::pow(vectors / motions, 1.4) * size.nonzeros
-                               : std::min(13 * size.nonzeros + 310 * size.rows, 58 * size.nonzeros);
-  const double of_halo = 400;
+                               : std::min(13 * size.nonzeros + 310 * size.rows, 55 * size.nonzeros);
+  // Numbers and places, measured, and a row of P.
+  const double of_halo = 100 + 8 * (1 + aggregates_of_row * vectors);
   return of_levels / job.world().size() + of_halo * size.halo_per_rank +
          bytes_of_amg_exchange(job, vectors, size);
 }

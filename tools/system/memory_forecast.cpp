@@ -30,7 +30,8 @@ constexpr double sliced_bytes_per_nonzero = 12.7;  // beside those: SELL, with p
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
 constexpr double order_bytes_per_nonzero = 16.5;
-constexpr double partition_bytes_per_nonzero = 28;
+constexpr double partition_bytes_per_nonzero = 19.3;
+constexpr double partition_bytes_per_row = 55;
 constexpr double random_partition_bytes_per_nonzero = 62;  // whose coarser graphs are no smaller
 // Columns, the sets that find them, send lists and messages; the vectors' own entries come on top.
 constexpr double bytes_per_halo_entry = 80;
@@ -166,12 +167,14 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
           : 0;
   // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
   const bool is_cut = options.partition == "metis";
-  const double graph = !job.is_root() || (is_cut && ranks == 1) ? 0
-                       : is_cut && size.is_random               ? random_partition_bytes_per_nonzero
-                       : is_cut                                 ? partition_bytes_per_nonzero
-                                                                : order_bytes_per_nonzero;
+  const auto bytes_of_graph = [&] {
+    if (!job.is_root()) return 0.0;
+    if (!is_cut || ranks == 1) return order_bytes_per_nonzero * size.nonzeros;
+    if (size.is_random) return random_partition_bytes_per_nonzero * size.nonzeros;
+    return partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows;
+  };
   const double ordering =
-      options.order != "given" || is_cut ? std::max(matrix, graph * size.nonzeros) : 0;
+      options.order != "given" || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
   const bool is_sliced =
       options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
