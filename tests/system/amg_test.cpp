@@ -108,22 +108,23 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
     CHECK(solution_of(ranks, file,
                       {"--near-null", folder.path("constants.mtx"), "--block-size", "3"}) ==
           with_constants);
-    check_refused(
-        ranks,
-        {"solve", file, "--preconditioner", "amg", "--coordinates", folder.path("constants.mtx")},
-        "--coordinates " + folder.path("constants.mtx"));
-    check_refused(ranks,
-                  {"solve", file, "--preconditioner", "amg", "--near-null", folder.path("xyz.mtx")},
-                  "--near-null " + folder.path("xyz.mtx"));
-    check_refused(ranks, {"solve", file, "--preconditioner", "amg", "--block-size", "5"},
-                  "--block-size 5");
-    check_refused(ranks, {"solve", file, "--block-size", "3", "--preconditioner", "jacobi"},
-                  "--block-size");
-    check_refused(ranks,
-                  {"solve", file, "--coordinates", folder.path("xyz.mtx"), "--preconditioner",
-                   "amg", "--order", "rcm"},
-                  "--order rcm");
   }
+  constexpr int ranks = 2;
+  check_refused(
+      ranks,
+      {"solve", file, "--preconditioner", "amg", "--coordinates", folder.path("constants.mtx")},
+      "--coordinates " + folder.path("constants.mtx"));
+  check_refused(ranks,
+                {"solve", file, "--preconditioner", "amg", "--near-null", folder.path("xyz.mtx")},
+                "--near-null " + folder.path("xyz.mtx"));
+  check_refused(ranks, {"solve", file, "--preconditioner", "amg", "--block-size", "5"},
+                "--block-size 5");
+  check_refused(ranks, {"solve", file, "--block-size", "3", "--preconditioner", "jacobi"},
+                "--block-size");
+  check_refused(ranks,
+                {"solve", file, "--coordinates", folder.path("xyz.mtx"), "--preconditioner", "amg",
+                 "--order", "rcm"},
+                "--order rcm");
 }
 
 TEST_CASE("cycles of amg are compared, and a K-cycle needs a flexible method") {

@@ -2,9 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <future>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -19,31 +17,42 @@ using weft::tests::ScratchFolder;
 const std::string general = "%%MatrixMarket matrix coordinate real general\n";
 const std::string good = general + "2 2 2\n1 1 1\n2 2 1\n";
 
-/// The program ends with exit code 2 and one line with all of `parts` in it, and leaves nothing
-/// behind.
+/// The program on `ranks` ranks ends with exit code 2 and one line with all of `parts` in it, and
+/// leaves nothing behind.
 void check_refused(const ScratchFolder& folder, const std::vector<std::string>& arguments,
-                   const std::vector<std::string>& parts) {
+                   const std::vector<std::string>& parts, int ranks = 3) {
   const auto names_before = folder.names();
   std::string shown;
   for (const std::string& argument : arguments) shown += argument + " ";
-  auto on_three = std::async(std::launch::async, [&] { return run_weft(3, arguments); });
-  const auto on_one = run_weft(1, arguments);
-  for (const auto& [ranks, result] : {std::pair{1, on_one}, std::pair{3, on_three.get()}}) {
-    INFO(ranks << " ranks: weft " << shown << "\n" << result.errors);
-    CHECK(result.exit_code == 2);
-    CHECK(result.output == "");
-    CHECK(result.errors.starts_with("weft: "));
-    CHECK(result.errors.ends_with("\n"));
-    CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
-    CHECK(result.errors.size() < 400);
-    CHECK(result.errors.find("expected") != std::string::npos);
-    for (const std::string& part : parts) {
-      INFO("should contain: " << part);
-      CHECK(result.errors.find(part) != std::string::npos);
-    }
-    CHECK(folder.names() == names_before);
+  const auto result = run_weft(ranks, arguments);
+  INFO(ranks << " ranks: weft " << shown << "\n" << result.errors);
+  CHECK(result.exit_code == 2);
+  CHECK(result.output == "");
+  CHECK(result.errors.starts_with("weft: "));
+  CHECK(result.errors.ends_with("\n"));
+  CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
+  CHECK(result.errors.size() < 400);
+  CHECK(result.errors.find("expected") != std::string::npos);
+  for (const std::string& part : parts) {
+    INFO("should contain: " << part);
+    CHECK(result.errors.find(part) != std::string::npos);
   }
+  CHECK(folder.names() == names_before);
 }
+
+/// Words of the command line, which every rank reads for itself: on one rank and on three in turn.
+class WrongWords {
+ public:
+  void check(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
+    check_refused(folder_, arguments, parts, ranks_);
+    ranks_ = 4 - ranks_;
+  }
+  const ScratchFolder& folder() const { return folder_; }
+
+ private:
+  ScratchFolder folder_;
+  int ranks_ = 3;
+};
 
 /// `text` as a matrix file is refused at `line`.
 void check_refused_at(const std::string& text, int line, const std::string& complaint,
@@ -71,6 +80,7 @@ TEST_CASE("a missing file is refused") {
                 {folder.path("missing.mtx.gz") + ": ", "No such file"});
   check_refused(folder, {"generate", folder.path("missing.mtx"), folder.path("copy.mtx")},
                 {folder.path("missing.mtx") + ": ", "No such file"});
+  check_refused(folder, {"solve", folder.path("missing.mtx")}, {"No such file"}, 1);
 }
 
 TEST_CASE("a wrong header is refused at its line") {
@@ -170,60 +180,55 @@ TEST_CASE("a null space that is none is refused") {
 }
 
 TEST_CASE("unknown commands and options are refused") {
-  const ScratchFolder folder;
-  const auto matrix = folder.write("matrix.mtx", good);
-  check_refused(folder, {},
-                {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, "
-                 "study, simulate, generate, convert, "
-                 "topology, progress"});
-  check_refused(folder, {"frob"},
-                {"'frob'",
-                 "expected solve, jacobi, schwarz, spmv, roofline, compare, study, simulate, "
-                 "generate, convert, "
-                 "topology, progress"});
-  check_refused(folder, {"frob", matrix, "--json", "-"}, {"'frob'"});
-  check_refused(folder, {"solve", matrix, "--frob"}, {"--frob"});
-  check_refused(folder, {"solve", matrix, "more"}, {"more"});
-  check_refused(folder, {"solve"}, {"found no PROBLEM; expected poisson3d:N"});
-  check_refused(folder, {"solve", matrix, "--method", "multigrid"},
-                {"multigrid", "--grid NXxNYxNZ"});
-  check_refused(folder, {"solve", matrix, "--preconditioner", "multigrid"}, {"--grid NXxNYxNZ"});
-  check_refused(folder, {"solve", matrix, "--preconditioner", "multigrid", "--grid", "5x5x5"},
-                {"multigrid", "rows", "5x5x5"});
-  check_refused(folder, {"solve", matrix, "--grid", "frob"}, {"--grid", "frob"});
-  check_refused(folder, {"solve", "poisson3d:9", "--preconditioner", "multigrid", "--order", "rcm"},
-                {"--preconditioner multigrid", "--order rcm"});
-  check_refused(folder, {"solve", "elasticity3d:3", "--operator", "stencil"},
-                {"elasticity3d:3", "stencil of the same numbers"});
-  check_refused(folder,
-                {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
-                 "--preconditioner", "jacobi"},
-                {"--preconditioner", "jacobi"});
+  WrongWords words;
+  const auto matrix = words.folder().write("matrix.mtx", good);
+  words.check({}, {"found no command; expected solve, jacobi, schwarz, spmv, roofline, compare, "
+                   "study, simulate, generate, convert, "
+                   "topology, progress"});
+  words.check({"frob"},
+              {"'frob'",
+               "expected solve, jacobi, schwarz, spmv, roofline, compare, study, simulate, "
+               "generate, convert, "
+               "topology, progress"});
+  words.check({"frob", matrix, "--json", "-"}, {"'frob'"});
+  words.check({"solve", matrix, "--frob"}, {"--frob"});
+  words.check({"solve", matrix, "more"}, {"more"});
+  words.check({"solve"}, {"found no PROBLEM; expected poisson3d:N"});
+  words.check({"solve", matrix, "--method", "multigrid"}, {"multigrid", "--grid NXxNYxNZ"});
+  words.check({"solve", matrix, "--preconditioner", "multigrid"}, {"--grid NXxNYxNZ"});
+  words.check({"solve", matrix, "--preconditioner", "multigrid", "--grid", "5x5x5"},
+              {"multigrid", "rows", "5x5x5"});
+  words.check({"solve", matrix, "--grid", "frob"}, {"--grid", "frob"});
+  words.check({"solve", "poisson3d:9", "--preconditioner", "multigrid", "--order", "rcm"},
+              {"--preconditioner multigrid", "--order rcm"});
+  words.check({"solve", "elasticity3d:3", "--operator", "stencil"},
+              {"elasticity3d:3", "stencil of the same numbers"});
+  words.check({"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
+               "--preconditioner", "jacobi"},
+              {"--preconditioner", "jacobi"});
   for (const std::string settings :
        {"steps=0", "steps=5", "steps=x", "steps", "gather=0", "start=half", "frob=1"})
-    check_refused(folder,
-                  {"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
-                   "--multigrid", settings},
-                  {"--multigrid", "found '" + settings + "'", "expected"});
-  check_refused(folder, {"solve", "poisson3d:9", "--operator", "stencil", "--multigrid", "steps=3"},
-                {"--multigrid", "--method cg"});
-  check_refused(folder,
-                {"solve", "poisson3d:9", "--operator", "stencil", "--preconditioner", "multigrid",
-                 "--multigrid", "start=full"},
-                {"--multigrid", "start=full", "--method cg"});
-  check_refused(folder, {"generate", "poisson3d:5"}, {"file is required"});
-  check_refused(folder, {"solve", matrix, "--mode", "frob"}, {"--mode", "frob"});
-  check_refused(folder, {"solve", matrix, "--method", "frob"}, {"--method", "frob"});
-  check_refused(folder, {"solve", matrix, "--format", "frob"}, {"--format", "frob"});
-  check_refused(folder, {"solve", matrix, "--partition", "frob"}, {"--partition", "frob"});
-  check_refused(folder, {"spmv", matrix, "--mode", "task,frob"}, {"--mode", "frob"});
+    words.check({"solve", "poisson3d:9", "--operator", "stencil", "--method", "multigrid",
+                 "--multigrid", settings},
+                {"--multigrid", "found '" + settings + "'", "expected"});
+  words.check({"solve", "poisson3d:9", "--operator", "stencil", "--multigrid", "steps=3"},
+              {"--multigrid", "--method cg"});
+  words.check({"solve", "poisson3d:9", "--operator", "stencil", "--preconditioner", "multigrid",
+               "--multigrid", "start=full"},
+              {"--multigrid", "start=full", "--method cg"});
+  words.check({"generate", "poisson3d:5"}, {"file is required"});
+  words.check({"solve", matrix, "--mode", "frob"}, {"--mode", "frob"});
+  words.check({"solve", matrix, "--method", "frob"}, {"--method", "frob"});
+  words.check({"solve", matrix, "--format", "frob"}, {"--format", "frob"});
+  words.check({"solve", matrix, "--partition", "frob"}, {"--partition", "frob"});
+  words.check({"spmv", matrix, "--mode", "task,frob"}, {"--mode", "frob"});
 }
 
 TEST_CASE("unknown problems are refused") {
-  const ScratchFolder folder;
+  WrongWords words;
   for (const char* const problem : {"frob", "", "poisson3d:0", "poisson3d:-5", "poisson3d:x",
                                     "poisson3d:5x5", "irregular:10,frob=3"})
-    check_refused(folder, {"solve", problem}, {std::string("problem '") + problem + "': "});
+    words.check({"solve", problem}, {std::string("problem '") + problem + "': "});
 }
 
 TEST_CASE("a right-hand side that does not fit is refused") {
@@ -248,17 +253,17 @@ TEST_CASE("a right-hand side that does not fit is refused") {
 }
 
 TEST_CASE("numbers that make no sense are refused") {
-  const ScratchFolder folder;
-  const auto matrix = folder.write("matrix.mtx", good);
+  WrongWords words;
+  const auto matrix = words.folder().write("matrix.mtx", good);
   for (const char* const threads : {"-1", "x", "1.5"})
-    check_refused(folder, {"solve", matrix, "--threads", threads}, {"--threads", threads});
+    words.check({"solve", matrix, "--threads", threads}, {"--threads", threads});
   for (const char* const tolerance : {"0", "-1", "abc", "nan", "inf", "1e-8x", "1e-400"})
-    check_refused(folder, {"solve", matrix, "--tolerance", tolerance},
-                  {"--tolerance: found '" + std::string(tolerance) + "'"});
+    words.check({"solve", matrix, "--tolerance", tolerance},
+                {"--tolerance: found '" + std::string(tolerance) + "'"});
   for (const char* const iterations : {"-1", "x", "1.5", "99999999999999999999"})
-    check_refused(folder, {"solve", matrix, "--max-iterations", iterations},
-                  {"--max-iterations: found '" + std::string(iterations) + "'"});
-  check_refused(folder, {"spmv", matrix, "--repetitions", "0"}, {"--repetitions", "0"});
+    words.check({"solve", matrix, "--max-iterations", iterations},
+                {"--max-iterations: found '" + std::string(iterations) + "'"});
+  words.check({"spmv", matrix, "--repetitions", "0"}, {"--repetitions", "0"});
 }
 
 TEST_CASE("an output that cannot be written is refused before the matrix is read") {

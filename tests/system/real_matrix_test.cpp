@@ -65,7 +65,7 @@ double distance(std::vector<double> x, const std::vector<double>& y) {
   return norm(x);
 }
 
-/// Solves for b = 1 with every one of `methods` on 1, 2 and 4 ranks.
+/// Solves for b = 1: with the last of `methods` on 1, 2 and 4 ranks, with others on 4.
 void check_solves(const std::string& name, const std::vector<std::string>& methods) {
   const std::string path = data_file(name);
   if (path.empty()) return;
@@ -74,7 +74,7 @@ void check_solves(const std::string& name, const std::vector<std::string>& metho
   const Oracle oracle(matrix, b);
   CHECK(oracle.is_positive_definite());
   for (const std::string& method : methods)
-    for (const int ranks : {1, 2, 4}) {
+    for (const int ranks : method == methods.back() ? std::vector{1, 2, 4} : std::vector{4}) {
       INFO(name << ", " << method << ", " << ranks << " ranks");
       const ScratchFolder folder;
       const auto result = run_weft(

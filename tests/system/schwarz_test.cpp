@@ -68,13 +68,12 @@ TEST_CASE("synchronous iterations take the known number of iterations on any ran
     CAPTURE(ranks);
     CHECK(iterations(converged(ranks, problem(4, 16, 1, "0.05"), 2)) == 27);
     CHECK(iterations(converged(ranks, problem(3, 16, 2, "0.08"))) == 20);
-    for (const std::string solver : {"cholmod", "tensor"}) {
-      Arguments arguments = problem(4, 12, 3, "inf");
-      arguments.insert(arguments.end(), {"--local-solver", solver});
-      const json report = converged(ranks, arguments);
-      CHECK(iterations(report) == 96);
-      CHECK(report["schwarz"]["local_solver"] == solver);
-    }
+    const std::string solver = ranks % 2 == 0 ? "cholmod" : "tensor";
+    Arguments arguments = problem(4, 12, 3, "inf");
+    arguments.insert(arguments.end(), {"--local-solver", solver});
+    const json report = converged(ranks, arguments);
+    CHECK(iterations(report) == 96);
+    CHECK(report["schwarz"]["local_solver"] == solver);
   }
   CHECK(iterations(converged(8, problem(6, 16, 1, "0.03"))) == 59);
 }
@@ -200,22 +199,25 @@ TEST_CASE("too few iterations are a result") {
 }
 
 TEST_CASE("what makes no problem is refused in one line") {
-  for (const int ranks : {1, 2}) {
-    check_refused(ranks, {"--points", "4", "--alpha", "1"}, "--subdomains");
-    check_refused(ranks, problem(0, 4, 1, "1"), "--subdomains");
-    check_refused(ranks, problem(2, 4, 4, "1"), "overlap: found 4 with 4 points per side");
-    check_refused(ranks, problem(2, 4, 1, "0"), "--alpha: found '0'");
-    check_refused(ranks, problem(2, 4, 1, "soft"), "--alpha: found 'soft'");
-    check_refused(ranks, problem(3, 8, 1, "1e-17"), "expected a larger alpha");
-    Arguments file = problem(2, 4, 1, "1");
-    file.insert(file.end(), {"--rhs", "b.mtx"});
-    check_refused(ranks, file, "--rhs: found a file");
-    Arguments puts = problem(2, 4, 1, "1");
-    puts.insert(puts.end(), {"--transport", "shared", "--mode", "overlap"});
-    check_refused(ranks, puts, "--mode: found overlap");
-    Arguments faults = problem(2, 4, 1, "1");
-    faults.insert(faults.end(), {"--inject", "slow:9:2"});
-    check_refused(ranks, faults, "--inject: found rank 9");
-  }
+  int next = 1;
+  const auto refused = [&](const Arguments& arguments, const std::string& message) {
+    check_refused(next, arguments, message);
+    next = 3 - next;
+  };
+  refused({"--points", "4", "--alpha", "1"}, "--subdomains");
+  refused(problem(0, 4, 1, "1"), "--subdomains");
+  refused(problem(2, 4, 4, "1"), "overlap: found 4 with 4 points per side");
+  refused(problem(2, 4, 1, "0"), "--alpha: found '0'");
+  refused(problem(2, 4, 1, "soft"), "--alpha: found 'soft'");
+  refused(problem(3, 8, 1, "1e-17"), "expected a larger alpha");
+  Arguments file = problem(2, 4, 1, "1");
+  file.insert(file.end(), {"--rhs", "b.mtx"});
+  refused(file, "--rhs: found a file");
+  Arguments puts = problem(2, 4, 1, "1");
+  puts.insert(puts.end(), {"--transport", "shared", "--mode", "overlap"});
+  refused(puts, "--mode: found overlap");
+  Arguments faults = problem(2, 4, 1, "1");
+  faults.insert(faults.end(), {"--inject", "slow:9:2"});
+  refused(faults, "--inject: found rank 9");
   check_refused(2, problem(1, 4, 1, "1"), "1 x 1 for 2 ranks");
 }

@@ -192,7 +192,7 @@ def weft_cc_library(name, parts = [], deps = [], **kwargs):
 
     Args:
       name: of the header and the source, without their endings.
-      parts: names of headers that only this library uses.
+      parts: names of headers and sources that only this library uses.
       deps: as in cc_library.
       **kwargs: anything else that cc_library knows.
     """
@@ -200,7 +200,7 @@ def weft_cc_library(name, parts = [], deps = [], **kwargs):
     cc_library(
         name = name,
         testonly = True,
-        srcs = native.glob([name + ".cpp"]),
+        srcs = native.glob([part + ".cpp" for part in [name] + parts]),
         hdrs = headers,
         linkstatic = True,
         copts = _early_copts("standard"),

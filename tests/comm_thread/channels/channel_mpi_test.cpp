@@ -18,14 +18,16 @@ using tests::exchange;
 
 TEST_CASE("no message is lost, torn, reordered or left behind, on any transport") {
   const auto world = Communicator::collective_world();
-  const std::uint64_t count = world.size() <= 2 ? 300 : 100;
+  const std::uint64_t count = world.size() <= 2 ? 300 : 70;
   for (const CommThread::Options& options : tests::thread_options()) {
     CommThread comm_thread(options);
+    int turn = world.size();  // both deliveries on some number of ranks
     for (const std::string& transport : tests::transport_names())
-      for (const Delivery delivery : {Delivery::async, Delivery::racy})
-        for (const int max_in_flight : {1, 3, 64})
-          if (comm_thread.has_thread() || max_in_flight == 3)
-            exchange(world, comm_thread, transport, delivery, max_in_flight, 37, count);
+      for (const int max_in_flight : {1, 3, 64}) {
+        const Delivery delivery = turn++ % 2 == 0 ? Delivery::async : Delivery::racy;
+        if (comm_thread.has_thread() || max_in_flight == 3)
+          exchange(world, comm_thread, transport, delivery, max_in_flight, 37, count);
+      }
   }
 }
 
@@ -41,7 +43,7 @@ TEST_CASE("512 messages may be in flight, not one more") {
   const auto world = Communicator::collective_world();
   CommThread comm_thread(tests::thread_options().front());
   for (const std::string& transport : tests::transport_names())
-    exchange(world, comm_thread, transport, Delivery::async, 512, 5, 600);
+    exchange(world, comm_thread, transport, Delivery::async, 512, 5, 530);
 }
 
 TEST_CASE("a channel that nobody uses closes; sets may be open beside each other") {

@@ -17,7 +17,7 @@ namespace {
 /// WEFT_TEST_TRANSPORT picks one.
 std::uint64_t message_count(int rank_count) {
   if (const char* text = std::getenv("WEFT_TEST_MESSAGES")) return std::stoull(text);
-  return rank_count <= 2 ? 10'000 : 500;
+  return rank_count <= 2 ? 5'000 : 250;
 }
 
 /// With fewer the waits for acknowledgements take nearly all of the time where ranks share cores.
