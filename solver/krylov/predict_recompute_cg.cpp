@@ -33,19 +33,25 @@ void PredictRecomputeCg::collective_begin(const TeamThread& thread, std::span<co
 }
 
 /// x += α p, r -= α s, u -= α t, then with the β that was predicted p = u + β p,
-/// s = (w − α a) + β s, t = M·s, and the sums.
+/// s = (w − α a) + β s, t = M·s, and the sums. `is_stale`: u becomes M·r.
 void PredictRecomputeCg::collective_general_pass(const TeamThread& thread, double alpha,
-                                                 double beta, double r_square, double p_square) {
+                                                 double beta, double r_square, double p_square,
+                                                 bool is_stale) {
   double* const u = u_->values();
   double* const t = t_->values();
   for_each_element(thread, [&](std::size_t i) {
     x_[i] += alpha * p_[i];
     r_[i] -= alpha * s_[i];
     u[i] -= alpha * t[i];
-    p_[i] = u[i] + beta * p_[i];
     s_[i] = (w_[i] - alpha * a_[i]) + beta * s_[i];
+    if (!is_stale) p_[i] = u[i] + beta * p_[i];
   });
   thread.barrier();
+  if (is_stale) {
+    general()->apply(thread, r_.data(), u);
+    thread.barrier();
+    for_each_element(thread, [&](std::size_t i) { p_[i] = u[i] + beta * p_[i]; });
+  }
   general()->apply(thread, s_.data(), t);
   const double inverse = preconditioner_norm();
   BinnedSum r_dot_r(r_square);
@@ -64,10 +70,10 @@ void PredictRecomputeCg::collective_general_pass(const TeamThread& thread, doubl
 }
 
 void PredictRecomputeCg::collective_pass(const TeamThread& thread, double alpha, double beta,
-                                         double r_square, double p_norm) {
+                                         double r_square, double p_norm, bool is_stale) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   const double p_square = p_norm * p_norm;
-  if (general()) return collective_general_pass(thread, alpha, beta, r_square, p_square);
+  if (general()) return collective_general_pass(thread, alpha, beta, r_square, p_square, is_stale);
   PredictRecomputeSums sums(r_square, p_square, norm_, preconditioner_norm());
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     predict_recompute_pass(alpha, beta,
@@ -98,8 +104,8 @@ ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& threa
     thread.barrier();
     fill_zero(thread, {p_.data(), t_->values(), a_.data()});
     if (general()) fill_zero(thread, {s_.data()});
-    collective_pass(thread, 0, 0, state.r_square,
-                    preconditioner_norm() * std::sqrt(state.r_square));
+    collective_pass(thread, 0, 0, state.r_square, preconditioner_norm() * std::sqrt(state.r_square),
+                    false);
   }
   sums_.collective_start(thread);
   op().apply(thread, options().mode, *t_, a_.data(), timer_, {});
@@ -120,7 +126,8 @@ ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& threa
 void PredictRecomputeCg::collective_advance(const TeamThread& thread, const State& state,
                                             const Step& step) {
   collective_pass(thread, step.alpha, step.beta, step.r_square,
-                  preconditioner_norm() * (state.p_norm + std::sqrt(step.r_square)));
+                  preconditioner_norm() * (state.p_norm + std::sqrt(step.r_square)),
+                  state.is_stale(step.r_square));
 }
 
 }  // namespace weft::solver

@@ -35,9 +35,9 @@ class PredictRecomputeCg final : public ReducedCg {
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
   void collective_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
-                       double r_square, double p_norm);
+                       double r_square, double p_norm, bool is_stale);
   void collective_general_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
-                               double r_square, double p_square);
+                               double r_square, double p_square, bool is_stale);
 
   std::unique_ptr<spmv::Operand> u_;
   std::unique_ptr<spmv::Operand> t_;

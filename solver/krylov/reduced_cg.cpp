@@ -30,10 +30,10 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
   Step step;
   double has_direction = 0;
   const auto carry = [&](Carry direction) {
-    collective_carry_all(
-        thread, direction, first_norm, report,
-        {&bound, &has_direction, &state.r_square, &state.r_dot_u, &state.alpha, &state.p_norm,
-         &step.r_square, &step.r_dot_u, &step.alpha, &step.beta, &step.denominator});
+    collective_carry_all(thread, direction, first_norm, report,
+                         {&bound, &has_direction, &state.r_square, &state.r_dot_u, &state.alpha,
+                          &state.p_norm, &state.fresh_square, &step.r_square, &step.r_dot_u,
+                          &step.alpha, &step.beta, &step.denominator});
   };
   bool is_step_known = is_continued();
   if (is_step_known) {
@@ -71,7 +71,9 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
       continue;
     }
     state.p_norm = norm + std::abs(step.beta) * state.p_norm;
+    if (!state.has_direction) state.fresh_square = step.r_square;
     collective_advance(thread, state, step);
+    if (state.is_stale(step.r_square)) state.fresh_square = step.r_square;
     state.has_direction = true;
     state.r_square = step.r_square;
     state.r_dot_u = step.r_dot_u;

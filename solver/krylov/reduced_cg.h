@@ -26,6 +26,9 @@ class ReducedCg : public KrylovMethod {
     double r_dot_u = 0;  // of the last step
     double alpha = 0;  // of the last step
     double p_norm = 0;  // upper bound of ‖p‖
+    double fresh_square = 0;  // ‖r‖² when u was last made as M·r
+    /// True if u, by its recurrence, is no longer near M·r where M rounds as single precision does.
+    bool is_stale(double square) const { return square < 1e-6 * fresh_square; }
   };
   /// The next step: p = u + β·p, x += α·p and all that follows from it.
   struct Step {

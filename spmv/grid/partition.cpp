@@ -19,11 +19,13 @@ std::string text(const GridSize& grid) {
 }
 
 /// What all cuts together cost, in points. The points on a cut across the rows lie apart in memory,
-/// and short rows are slow, so that one costs half as much again; more on small grids with short
-/// rows, where multigrid computes along the longest direction: docs/notes/multigrid.md.
+/// and short rows are slow, so that one costs half as much again; four times where multigrid
+/// computes along another direction than x and it counts: docs/notes/multigrid.md.
 double surface(const GridSize& grid, const std::array<int, 3>& dims) {
+  constexpr GlobalIndex few_points = 1 << 15;
   const auto points = sizes(grid);
-  const std::size_t along = direction_of_long_rows(grid);
+  const std::size_t along =
+      grid.x * grid.y * grid.z < few_points ? 0 : direction_of_long_rows(grid);
   double cost = 0;
   for (std::size_t d = 0; d < 3; ++d) {
     const double each = d != along ? 1 : d == 0 ? 1.5 : 4;

@@ -179,9 +179,10 @@ TEST_CASE("every method continues on other ranks, threads and modes with the bit
     for (const Mode mode : {Mode::overlap, Mode::task})
       check_same(together.solve(mode, no_limit, {.from = file}), expected);
 
+    // An even and an odd number of iterations: MINRES has changed a sign between them.
     const std::string other = folder.file("alone");
     if (world.is_root())
-      serial.solve(Mode::vector, cut, {.path = other, .every_iterations = no_limit});
+      serial.solve(Mode::vector, cut + 1, {.path = other, .every_iterations = no_limit});
     world.barrier();
     check_same(together.solve(Mode::vector, no_limit, {.from = other}), expected);
   }
