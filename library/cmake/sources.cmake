@@ -125,6 +125,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/checkpoint/packed_rows.cpp
     solver/checkpoint/system_checksum.cpp
     solver/choice/decision_table.cpp
+    solver/choice/entry_distances.cpp
     solver/choice/matrix_traits.cpp
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp

@@ -13,6 +13,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/sparse_exchange.h"
 #include "comm_thread/placement/compute_team.h"
+#include "solver/choice/entry_distances.h"
 
 namespace weft::solver {
 namespace {
@@ -36,53 +37,6 @@ struct Entry {
   double diagonal;  // |a_ii| of its row
 };
 
-/// The distances between the diagonal and entries after it, if there are few.
-class Distances {
- public:
-  void note(GlobalIndex distance) {
-    if (has_more_) return;
-    for (std::size_t i = 0; i < count_; ++i)
-      if (found_[i] == distance) return;
-    if (count_ == found_.size())
-      has_more_ = true;
-    else
-      found_[count_++] = distance;
-  }
-  void note(const Distances& other) {
-    for (std::size_t i = 0; i < other.count_; ++i) note(other.found_[i]);
-    has_more_ = has_more_ || other.has_more_;
-  }
-  /// The grid of all ranks' rows. Collective.
-  std::optional<spmv::GridSize> collective_grid(const Communicator& communicator,
-                                                GlobalIndex row_count) const;
-
- private:
-  std::array<GlobalIndex, 3> found_{};
-  std::size_t count_ = 0;
-  bool has_more_ = false;
-};
-
-std::optional<spmv::GridSize> Distances::collective_grid(const Communicator& communicator,
-                                                         GlobalIndex row_count) const {
-  constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
-  const auto least_above = [&](GlobalIndex bound) {
-    GlobalIndex least = none;
-    for (std::size_t i = 0; i < count_; ++i)
-      if (found_[i] > bound) least = std::min(least, found_[i]);
-    return communicator.min(least);
-  };
-  const bool has_more = communicator.max(std::int64_t{has_more_}) > 0;
-  const GlobalIndex first = least_above(0);
-  const GlobalIndex x = least_above(first);
-  const GlobalIndex plane = least_above(x);
-  const GlobalIndex fourth = least_above(plane);
-  if (has_more || fourth != none || first != 1 || x == none || row_count % x != 0)
-    return std::nullopt;
-  if (plane == none) return spmv::GridSize{x, row_count / x, 1};
-  if (plane % x != 0 || row_count % plane != 0) return std::nullopt;
-  return spmv::GridSize{x, plane / x, row_count / plane};
-}
-
 /// Sums of all rows, and the first asymmetry.
 struct Part {
   std::int64_t zero_diagonals = 0;
@@ -97,7 +51,7 @@ struct Part {
   double least_diagonal = std::numeric_limits<double>::infinity();
   double largest_diagonal = 0;
   std::optional<Asymmetry> asymmetry;
-  Distances distances;
+  EntryDistances distances;
 
   void note(const Asymmetry& found) {
     if (!asymmetry ||
@@ -242,9 +196,8 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
     }
     others += std::abs(a);
     part.positive_off_diagonals += a > 0;
-    if (const GlobalIndex distance = matrix_.global_column(j) - matrix_.first_row() - row;
-        distance > 0)
-      part.distances.note(distance);
+    if (!part.distances.has_more())
+      part.distances.note(matrix_.global_column(j) - matrix_.first_row() - row);
     if (j > row && j < end) {
       std::int64_t& partner = cursor[static_cast<std::size_t>(j - begin)];
       pass(j, row, partner, part);
