@@ -26,7 +26,6 @@ std::array<GlobalIndex, 3> place_of(std::array<GlobalIndex, 3> at, std::size_t d
 
 }  // namespace
 
-/// Turning costs about as much as a fifth of a cycle.
 std::size_t TurnedGrid::direction_for(const spmv::GridSize& grid) {
   const std::size_t direction = spmv::direction_of_long_rows(grid);
   const GlobalIndex longest = std::array{grid.x, grid.y, grid.z}.at(direction);
