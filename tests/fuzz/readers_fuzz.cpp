@@ -113,7 +113,7 @@ class CommandLine {
   void parse(std::vector<std::string> words) {
     program_.parse(std::move(words));
     if (program_.got_subcommand("solve")) {
-      solve_.set_defaults(weft::spmv::Problem::parse(solve_.problem).is_file());
+      solve_.set_defaults(weft::spmv::Problem::parse(solve_.problem), 2);
       solve_.settings().check();
     }
     if (program_.got_subcommand("jacobi")) {

@@ -39,6 +39,9 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("poisson3d27:70 --method cg-pipelined");
   check_forecast("irregular:600000 --preconditioner jacobi");
   check_forecast("poisson3d:90 --preconditioner multigrid");
+  check_forecast("poisson3d:90 --preconditioner multigrid --operator matrix");
+  check_forecast("poisson3d:110 --method auto");
+  check_forecast("diffusion3d:80,lognormal:2 --method auto");
   check_forecast("poisson2d:40");
   check_forecast("poisson2d:700 --operator stencil --method multigrid");
   check_forecast("poisson2d:1000 --operator stencil --method multigrid");

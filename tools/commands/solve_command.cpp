@@ -217,7 +217,7 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
 int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
-  options.set_defaults(problem.is_file());
+  options.set_defaults(problem, comm_thread::Communicator::collective_world().size());
   options.settings().check();
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
   if (!options.initial_path.empty()) {
@@ -309,7 +309,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "Examples:\n"
       "  weft solve poisson3d:128\n"
       "  weft solve matrix.mtx      (chooses method and preconditioner, and says why)\n"
-      "  weft solve poisson3d:256 --operator stencil --method multigrid\n"
+      "  weft solve poisson3d:256 --method multigrid\n"
       "  weft solve poisson3d:256 --operator stencil --method cg-one-reduction\n"
       "  weft solve matrix.mtx --preconditioner multigrid --grid 40x50x60\n"
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
@@ -321,7 +321,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve matrix.mtx --checkpoint state --checkpoint-every 10min\n"
       "  weft solve matrix.mtx --restart state --checkpoint state\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
-      "  mpiexec.mpich -n 4 weft solve poisson3d:200 --operator stencil --method auto\n"
+      "  mpiexec.mpich -n 4 weft solve poisson3d:200 --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
       "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input,\n"
       "128 + N: ended by signal N with a checkpoint.");

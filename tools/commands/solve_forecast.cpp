@@ -20,6 +20,8 @@ double arrays_of_multigrid(const SolveOptions& options, const spmv::GridSize& gr
   const bool is_method = options.method == "multigrid";
   const bool is_turned = spmv::direction_of_long_rows(grid) != 0;
   if (is_method && options.is_matrix_free() && !is_varying && is_turned) return 2;  // b and x
+  const bool is_tried = options.method == "auto" && options.is_matrix_free() && is_varying;
+  if (is_tried && options.preconditioner.empty()) return ranks > 1 ? 5.6 : 7.8;
   if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
   if (!options.is_matrix_free()) return !is_varying ? 4.2 : ranks > 1 ? 13.5 : 7.2;
   if (!is_varying) return 2;

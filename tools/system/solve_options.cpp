@@ -9,6 +9,9 @@
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/multigrid_word.h"
 #include "solver/methods/method_table.h"
+#include "spmv/grid/grid_operator.h"
+#include "spmv/grid/partition.h"
+#include "spmv/problems/right_hand_side.h"
 
 namespace weft::tools {
 namespace {
@@ -47,6 +50,14 @@ std::string fault_of_restart(const std::string& word) {
              : "found '" + word + "'; expected a whole number from 1 to 1000, or a file";
 }
 
+/// From here on a matrix takes longer to build than multigrid to solve.
+constexpr spmv::GlobalIndex least_rows_without_matrix = 27'000;
+
+bool can_be_cut(const spmv::GridSize& grid, int rank_count) {
+  return grid.x <= spmv::GridOperator::longest_row &&
+         fault_of([&] { spmv::GridPartition(grid, rank_count); }).empty();
+}
+
 void set_restart(const std::string& word, SolveOptions& options) {
   if (is_number(word))
     options.restart = *comm_thread::number_in<int>(word);
@@ -80,14 +91,30 @@ library::SolveSettings SolveOptions::settings() const {
   return settings;
 }
 
-void SolveOptions::set_defaults(bool is_file) {
-  const bool is_free = is_file && preconditioner.empty() && grid.empty() && multigrid.empty() &&
-                       restart == 0 && !force;
+bool SolveOptions::needs_matrix() const {
+  const bool has_order = order != "given" || partition != "rows" || format != "auto";
+  const bool reads_file =
+      !initial_path.empty() ||
+      (!right_hand_side.empty() &&
+       spmv::RightHandSide::parse(right_hand_side).kind == spmv::RightHandSideKind::file);
+  return has_order || reads_file || !grid.empty() || !(null_space.empty() || null_space == "none");
+}
+
+void SolveOptions::set_defaults(const spmv::Problem& problem, int rank_count) {
+  const bool is_free = problem.is_file() && preconditioner.empty() && grid.empty() &&
+                       multigrid.empty() && restart == 0 && !force;
   if (method.empty()) method = is_free ? "auto" : "cg";
   const bool is_chosen = is_free && method == "auto";
   if (order.empty()) order = is_chosen ? "auto" : "given";
   tries_modes = mode.empty() && is_chosen;
   if (mode.empty()) mode = is_chosen ? "auto" : "task";
+  if (operator_kind == "auto") {
+    const bool has_grid = problem.has_grid() && can_be_cut(problem.grid, rank_count) &&
+                          (problem.row_count() > least_rows_without_matrix ||
+                           settings().parsed_multigrid().has_full_start);
+    const bool may_be_free = settings().has_multigrid() || settings().may_choose_multigrid();
+    operator_kind = has_grid && may_be_free && !needs_matrix() ? "stencil" : "matrix";
+  }
 }
 
 void add_solve_options(CLI::App& command, SolveOptions& options) {
@@ -99,7 +126,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "file .mtx, .mtx.gz, .npy, .petsc, .bin, .h5; default: boundary-one for grids, ones for\n"
           "files, random:1 otherwise")
       ->type_name("RHS");
-  add_operator_option(command, options.operator_kind);
+  add_choice(command, "--operator", options.operator_kind, {"auto", "matrix", "stencil"},
+             "matrix, or stencil: no stored matrix; grid problems only, cut in three directions;\n"
+             "auto: stencil for multigrid, or --method auto, on a grid of more than 27 000 points\n"
+             "where no other option needs a matrix");
   command.add_option("--method", options.method, help_of_methods())
       ->check(CLI::IsMember(library::method_names()))
       ->type_name("METHOD");

@@ -6,6 +6,7 @@
 
 #include "library/settings/solve_settings.h"
 #include "solver/krylov/stop_criterion.h"
+#include "spmv/problems/problem.h"
 #include "tools/job/system_options.h"
 #include "tools/system/checkpoint_options.h"
 
@@ -16,7 +17,7 @@ struct SolveOptions : SystemOptions {
   SolveOptions() { order.clear(); }  // as the mode: not given, until `set_defaults`
 
   std::string right_hand_side;
-  std::string operator_kind = "matrix";
+  std::string operator_kind = "auto";  // until `set_defaults`
   std::string mode;  // empty where not given, until `set_defaults`
   bool tries_modes = false;  // `auto` stands for a short trial, without a model of the modes
   std::string method;  // empty where not given, until `set_defaults`
@@ -39,7 +40,9 @@ struct SolveOptions : SystemOptions {
 
   /// Says what is not given. `method`: `auto` for a file without anything that needs another one,
   /// else `cg`. `order` and `mode`: `auto` with that method for a file, else as given and `task`.
-  void set_defaults(bool is_file);
+  /// `operator_kind`: `stencil` for multigrid, or `auto`, on a large grid that `rank_count` ranks
+  /// can share, where nothing needs a matrix; else `matrix`.
+  void set_defaults(const spmv::Problem& problem, int rank_count);
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
@@ -47,6 +50,9 @@ struct SolveOptions : SystemOptions {
   /// The preconditioner without its parameters.
   std::string preconditioner_name() const { return settings().preconditioner_name(); }
   library::SolveSettings settings() const;
+
+ private:
+  bool needs_matrix() const;
 };
 
 void add_solve_options(CLI::App& command, SolveOptions& options);
