@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 
@@ -9,6 +10,11 @@ namespace weft::perfmodel {
 namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+constexpr std::size_t page_bytes = 4096;
+
+/// From the place of an array in a page to that of the next one: 25 of 64 cache lines, the golden
+/// section, so that any few successive arrays are far apart.
+constexpr std::size_t place_step = 25 * std::size_t{64};
 
 /// MADV_COLLAPSE of Linux 6.1, which the C library of Debian 12 does not name.
 constexpr int collapse = 25;
@@ -34,7 +40,8 @@ void* map_pages(std::size_t bytes) {
   const std::size_t lead = round_up(address, huge_page_bytes) - address;
   if (lead > 0) munmap(start, lead);
   if (lead < huge_page_bytes) munmap(start + lead + wanted, huge_page_bytes - lead);
-  madvise(start + lead, wanted, MADV_HUGEPAGE);
+  // The last page of an array of so many whole huge pages is a small one.
+  madvise(start + lead, round_up(bytes - page_bytes, huge_page_bytes), MADV_HUGEPAGE);
   return start + lead;
 }
 
@@ -50,6 +57,17 @@ void prefer_huge_pages(const void* begin, const void* end) {
 
 void unmap_pages(void* pages, std::size_t bytes) {
   munmap(pages, bytes < huge_page_bytes ? bytes : round_up(bytes, huge_page_bytes));
+}
+
+void* map_array(std::size_t bytes) {
+  static std::atomic<std::size_t> count{0};
+  const std::size_t place = count.fetch_add(1, std::memory_order_relaxed) * place_step % page_bytes;
+  return static_cast<std::byte*>(map_pages(place + bytes)) + place;
+}
+
+void unmap_array(void* array, std::size_t bytes) {
+  const std::size_t place = reinterpret_cast<std::uintptr_t>(array) % page_bytes;
+  unmap_pages(static_cast<std::byte*>(array) - place, place + bytes);
 }
 
 }  // namespace weft::perfmodel

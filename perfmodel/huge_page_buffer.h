@@ -12,6 +12,14 @@ namespace weft::perfmodel {
 void* map_pages(std::size_t bytes);
 void unmap_pages(void* pages, std::size_t bytes);
 
+/// The same for an array, which begins at a multiple of 64 bytes, but at another place of a page
+/// than the arrays before it. Processors of Intel compare the last 12 bits of addresses first: a
+/// load waits for a store to another array at the same place of a page. Measured on one core of an
+/// Emerald Rapids, 200³ points: sweeps in time blocks 305 -> 109 ms, grid-cg-pass 33 -> 18 ms,
+/// grid-cg-residual 17 -> 11 ms; on Zen the same times.
+void* map_array(std::size_t bytes);
+void unmap_array(void* array, std::size_t bytes);
+
 /// Asks for huge pages for memory between `begin` and `end` that is in use already. Does nothing
 /// where the system cannot.
 void prefer_huge_pages(const void* begin, const void* end);
@@ -30,7 +38,7 @@ class HugePageBuffer {
  public:
   HugePageBuffer() = default;
   explicit HugePageBuffer(std::size_t size)
-      : data_(size ? static_cast<Value*>(map_pages(size * sizeof(Value))) : nullptr), size_(size) {}
+      : data_(size ? static_cast<Value*>(map_array(size * sizeof(Value))) : nullptr), size_(size) {}
   /// Lifetime: `values` outlive the buffer.
   static HugePageBuffer borrow(std::span<Value> values) {
     HugePageBuffer buffer;
@@ -40,7 +48,7 @@ class HugePageBuffer {
     return buffer;
   }
   ~HugePageBuffer() {
-    if (data_ && !is_borrowed_) unmap_pages(data_, size_ * sizeof(Value));
+    if (data_ && !is_borrowed_) unmap_array(data_, size_ * sizeof(Value));
   }
   HugePageBuffer(HugePageBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
