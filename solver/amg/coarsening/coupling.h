@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm_thread/placement/compute_team.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
 
@@ -56,23 +58,39 @@ struct EntryRows {
     couplings.reserve(most_couplings);
   }
   void end_row() { begin.push_back(std::ssize(couplings)); }
-  /// Adds the rows of `part` behind.
-  void append(const EntryRows& part) {
-    const std::int64_t before = std::ssize(couplings);
-    couplings.insert(couplings.end(), part.couplings.begin(), part.couplings.end());
-    for (std::size_t i = 0; i < part.row_count(); ++i) begin.push_back(before + part.begin[i + 1]);
-  }
 };
 
 template <class Value>
 using CouplingRows = EntryRows<Coupling<Value>>;
 
-/// The rows of all threads, one after the other.
+/// The rows of all threads, one after the other, with room for `more_rows`. `parts`:
+/// [thread_count]; each thread copies its own, because one alone would take as long for them as all
+/// for the rest.
 template <class Value>
-CouplingRows<Value> join(std::vector<CouplingRows<Value>> parts) {
-  CouplingRows<Value> rows = std::move(parts.front());
-  for (std::size_t i = 1; i < parts.size(); ++i) rows.append(parts[i]);
-  return rows;
+CouplingRows<Value> join(const comm_thread::ComputeTeam& team,
+                         std::vector<CouplingRows<Value>> parts, std::size_t more_rows) {
+  if (parts.size() == 1) return std::move(parts.front());
+  std::vector<std::size_t> rows_before{0};
+  std::vector<std::size_t> couplings_before{0};
+  for (const CouplingRows<Value>& part : parts) {
+    rows_before.push_back(rows_before.back() + part.row_count());
+    couplings_before.push_back(couplings_before.back() + part.couplings.size());
+  }
+  const std::size_t rows = rows_before.back();
+  const std::size_t couplings = couplings_before.back();
+  CouplingRows<Value> all;
+  all.reserve(rows + more_rows, couplings + (rows > 0 ? 2 * couplings / rows + 1 : 0) * more_rows);
+  all.begin.resize(rows + 1);
+  all.couplings.resize(couplings);
+  team.run([&](const comm_thread::TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const CouplingRows<Value>& part = parts[index];
+    std::ranges::copy(part.couplings, all.couplings.data() + couplings_before[index]);
+    for (std::size_t i = 1; i <= part.row_count(); ++i)
+      all.begin[rows_before[index] + i] =
+          static_cast<std::int64_t>(couplings_before[index]) + part.begin[i];
+  });
+  return all;
 }
 
 }  // namespace weft::solver::amg

@@ -17,6 +17,7 @@ using spmv::GlobalIndex;
 using spmv::LocalIndex;
 
 constexpr LocalIndex no_column = -1;
+constexpr LocalIndex not_met = -2;
 
 /// A row in a message is a head, whose `column` counts the entries that follow.
 struct SentWeight {
@@ -79,6 +80,32 @@ void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& 
   }
 }
 
+/// The local number of the aggregate of each own row and each row of the halo, or no_column.
+PageVector<LocalIndex> number_aggregates(Crew& crew, const LevelMatrix& level,
+                                         const Aggregates& aggregates, CoarseColumns& columns) {
+  const auto row_count = static_cast<std::size_t>(level.row_count());
+  const GlobalIndex first = aggregates.partition().begin(level.matrix.rank);
+  PageVector<LocalIndex> numbers(row_count + static_cast<std::size_t>(level.plan.halo_count));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
+         row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
+      const GlobalIndex number = aggregates.of(row);
+      const bool is_own = number >= first && number < first + columns.own_count();
+      numbers[row] = number == Aggregates::none ? no_column
+                     : is_own                   ? static_cast<LocalIndex>(number - first)
+                                                : not_met;
+    }
+  });
+  // Those of other ranks get theirs in the order in which they are met.
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    if (row < row_count && numbers[row] != not_met) continue;
+    const GlobalIndex number = aggregates.of(row);
+    numbers[row] = number == Aggregates::none ? no_column : columns.meet(number);
+  }
+  return numbers;
+}
+
 }  // namespace
 
 CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& level,
@@ -86,11 +113,7 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
                                                  const Aggregates& aggregates, double factor,
                                                  CoarseColumns& columns, const Chains* chains) {
   const auto row_count = static_cast<std::size_t>(level.row_count());
-  std::vector<LocalIndex> aggregate_of(row_count + static_cast<std::size_t>(level.plan.halo_count));
-  for (std::size_t row = 0; row < aggregate_of.size(); ++row) {
-    const GlobalIndex number = aggregates.of(row);
-    aggregate_of[row] = number == Aggregates::none ? no_column : columns.meet(number);
-  }
+  const PageVector<LocalIndex> aggregate_of = number_aggregates(crew, level, aggregates, columns);
   // A chain may reach beyond the halo: its roots get their numbers before the threads need them.
   const bool may_reach_others = chains && crew.communicator().size() > 1;
   for (std::size_t row = 0; may_reach_others && row < row_count; ++row)
@@ -129,7 +152,8 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
       maker.end_row();
     }
   });
-  CouplingRows<float> rows = join(std::move(parts));
+  CouplingRows<float> rows =
+      join(crew.team(), std::move(parts), static_cast<std::size_t>(level.plan.halo_count));
   collective_fetch_halo(crew, level, columns, rows);
   return rows;
 }
@@ -168,7 +192,8 @@ CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix&
       sums.drop_row();
     }
   });
-  CouplingRows<float> rows = join(std::move(parts));
+  CouplingRows<float> rows =
+      join(crew.team(), std::move(parts), static_cast<std::size_t>(level.plan.halo_count));
   collective_fetch_halo(crew, level, columns, rows);
   return rows;
 }
