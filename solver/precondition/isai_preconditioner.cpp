@@ -1,10 +1,12 @@
 #include "solver/precondition/isai_preconditioner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,6 +25,19 @@ using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
 using Form = IsaiPreconditioner::Form;
+
+bool is_own(const DistributedMatrix& matrix, GlobalIndex column) {
+  return column >= matrix.first_row() && column < matrix.first_row() + matrix.rows.row_count;
+}
+
+/// Calls work(thread, first own row, last) in every thread of the team.
+template <class Work>
+void for_each_thread_rows(const spmv::SparseOperator& op, const Work& work) {
+  op.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    work(index, op.matrix().thread_rows()[index], op.matrix().thread_rows()[index + 1]);
+  });
+}
 
 struct FetchedEntry {
   GlobalIndex row;
@@ -75,8 +90,9 @@ class RowSolver {
   RowSolver(const DistributedMatrix& matrix, const NearRows& known, Form form)
       : matrix_(matrix), known_(known), form_(form) {}
 
-  /// Columns (global, ascending) and values of the row; false where it does not exist.
-  bool solve(LocalIndex row, std::vector<std::pair<GlobalIndex, double>>& result);
+  /// Adds the row to `result`, columns ascending; returns how many entries it has, or nothing where
+  /// it does not exist.
+  std::optional<std::int32_t> solve(LocalIndex row, std::vector<IsaiRows::Entry>& result);
 
  private:
   struct Place {
@@ -162,41 +178,41 @@ bool RowSolver::eliminate(std::size_t own) {
   return true;
 }
 
-bool RowSolver::solve(LocalIndex row, std::vector<std::pair<GlobalIndex, double>>& result) {
+std::optional<std::int32_t> RowSolver::solve(LocalIndex row, std::vector<IsaiRows::Entry>& result) {
   choose_pattern(row);
   assemble();
   const GlobalIndex own = matrix_.first_row() + row;
   const auto place =
       static_cast<std::size_t>(std::ranges::find(pattern_, own, &Place::column) - pattern_.begin());
-  if (!eliminate(place)) return false;
+  if (!eliminate(place)) return std::nullopt;
   double scale = 1;
   if (form_ == Form::symmetric) {
-    if (!(solution_[place] > 0)) return false;
+    if (!(solution_[place] > 0)) return std::nullopt;
     scale = 1 / std::sqrt(solution_[place]);
   }
-  result.clear();
   for (std::size_t p = 0; p < pattern_.size(); ++p)
-    result.emplace_back(pattern_[p].column, scale * solution_[p]);
-  return true;
+    result.push_back({pattern_[p].column, scale * solution_[p]});
+  return static_cast<std::int32_t>(pattern_.size());
 }
 
-using SparseRows = IsaiPreconditioner::SparseRows;
-
 /// Own rows of M or G. Collective. Throws comm_thread::InputError on every rank.
-SparseRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
+IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
   const DistributedMatrix& matrix = op.matrix().matrix();
   const NearRows known(op.communicator(), matrix);
-  SparseRows rows(static_cast<std::size_t>(matrix.rows.row_count));
-  std::vector<LocalIndex> failed(static_cast<std::size_t>(op.team().thread_count()), -1);
-  op.team().run([&](const TeamThread& thread) {
+  const auto threads = static_cast<std::size_t>(op.team().thread_count());
+  std::vector<std::int32_t> counts(static_cast<std::size_t>(matrix.rows.row_count));
+  std::vector<std::vector<IsaiRows::Entry>> parts(threads);
+  std::vector<LocalIndex> failed(threads, -1);
+  for_each_thread_rows(op, [&](std::size_t thread, LocalIndex begin, LocalIndex end) {
     RowSolver solver(matrix, known, form);
-    const auto index = static_cast<std::size_t>(thread.index);
-    for (LocalIndex row = op.matrix().thread_rows()[index];
-         row < op.matrix().thread_rows()[index + 1]; ++row)
-      if (!solver.solve(row, rows[static_cast<std::size_t>(row)])) {
-        failed[index] = row;
+    for (LocalIndex row = begin; row < end; ++row) {
+      const auto count = solver.solve(row, parts[thread]);
+      if (!count) {
+        failed[thread] = row;
         return;
       }
+      counts[static_cast<std::size_t>(row)] = *count;
+    }
   });
   const auto first = std::ranges::find_if(failed, [](LocalIndex row) { return row >= 0; });
   std::string fault;
@@ -208,42 +224,84 @@ SparseRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
         form == Form::symmetric ? "singular or indefinite" : "singular",
         form == Form::symmetric ? "isai with --method gmres" : "block-lu");
   comm_thread::collective_agree_on_error(op.communicator(), fault);
+  IsaiRows rows(counts);
+  for_each_thread_rows(op, [&](std::size_t thread, LocalIndex begin, LocalIndex /*end*/) {
+    std::ranges::copy(parts[thread],
+                      rows.entries.data() + rows.begin[static_cast<std::size_t>(begin)]);
+    parts[thread] = {};
+  });
   return rows;
 }
 
-/// Own rows of the transposed matrix. Collective.
-SparseRows collective_transpose(const comm_thread::Communicator& communicator,
-                                const DistributedMatrix& matrix, const SparseRows& rows) {
-  SparseRows transposed(rows.size());
+/// Entries of other ranks' rows of the transposed matrix go there. Collective.
+std::vector<FetchedEntry> collective_exchange_transposed(const spmv::SparseOperator& op,
+                                                         const IsaiRows& rows) {
+  const DistributedMatrix& matrix = op.matrix().matrix();
   std::map<int, std::vector<FetchedEntry>> entries;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (const auto& [column, value] : rows[i])
-      entries[matrix.partition.owner(column)].push_back(
-          {matrix.first_row() + static_cast<GlobalIndex>(i), column, value});
+  for (std::size_t i = 0; matrix.partition.rank_count() > 1 && i + 1 < rows.begin.size(); ++i)
+    for (const auto& [column, value] : rows.row(i))
+      if (!is_own(matrix, column))
+        entries[matrix.partition.owner(column)].push_back(
+            {matrix.first_row() + static_cast<GlobalIndex>(i), column, value});
   std::map<int, comm_thread::Bytes> messages;
   for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
+  std::vector<FetchedEntry> received;
   for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const FetchedEntry& entry : comm_thread::from_bytes<FetchedEntry>(bytes))
-      transposed[static_cast<std::size_t>(entry.column - matrix.first_row())].emplace_back(
-          entry.row, entry.value);
+       comm_thread::collective_sparse_exchange(op.communicator(), std::move(messages))) {
+    const auto list = comm_thread::from_bytes<FetchedEntry>(bytes);
+    received.insert(received.end(), list.begin(), list.end());
+  }
+  return received;
+}
+
+/// Own rows of the transposed matrix, their entries in any order. Collective.
+IsaiRows collective_transpose(const spmv::SparseOperator& op, const IsaiRows& rows) {
+  const DistributedMatrix& matrix = op.matrix().matrix();
+  const std::vector<FetchedEntry> received = collective_exchange_transposed(op, rows);
+  const auto place_of = [&](GlobalIndex column) {
+    return static_cast<std::size_t>(column - matrix.first_row());
+  };
+  const auto for_each_own = [&](const auto& work) {
+    for_each_thread_rows(op, [&](std::size_t, LocalIndex begin, LocalIndex end) {
+      for (LocalIndex row = begin; row < end; ++row)
+        for (const auto& [column, value] : rows.row(static_cast<std::size_t>(row)))
+          if (is_own(matrix, column)) work(matrix.first_row() + row, place_of(column), value);
+    });
+  };
+  // Threads meet in a row of the transposed matrix.
+  std::vector<std::int32_t> counts(static_cast<std::size_t>(matrix.rows.row_count));
+  for_each_own([&](GlobalIndex, std::size_t to, double) {
+    std::atomic_ref(counts[to]).fetch_add(1, std::memory_order_relaxed);
+  });
+  for (const FetchedEntry& entry : received) ++counts[place_of(entry.column)];
+  IsaiRows transposed(counts);
+  const auto add = [&](GlobalIndex row, std::size_t to, double value) {
+    const std::int32_t left = std::atomic_ref(counts[to]).fetch_sub(1, std::memory_order_relaxed);
+    transposed.entries[static_cast<std::size_t>(transposed.begin[to] + left - 1)] = {row, value};
+  };
+  for_each_own(add);
+  for (const FetchedEntry& entry : received) add(entry.row, place_of(entry.column), entry.value);
   return transposed;
 }
 
 }  // namespace
 
-IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, const SparseRows& rows)
+IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, const IsaiRows& rows)
     : communicator(op_of_a.communicator().collective_duplicate()) {
   const DistributedMatrix& a = op_of_a.matrix().matrix();
-  spmv::MatrixAssembly assembly(a.partition, a.rank);
+  spmv::MatrixAssembly assembly(a.partition, a.rank, op_of_a.team().thread_count());
   const auto for_each = [&](const auto& work) {
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      for (const auto& [column, value] : rows[i])
-        work(a.first_row() + static_cast<GlobalIndex>(i), column, value);
+    for_each_thread_rows(op_of_a, [&](std::size_t thread, LocalIndex begin, LocalIndex end) {
+      for (LocalIndex row = begin; row < end; ++row)
+        for (const auto& [column, value] : rows.row(static_cast<std::size_t>(row)))
+          work(static_cast<int>(thread), a.first_row() + row, column, value);
+    });
   };
-  for_each([&](GlobalIndex row, GlobalIndex column, double) { assembly.count(row, column); });
+  for_each([&](int thread, GlobalIndex row, GlobalIndex column, double) {
+    assembly.count(row, column, thread);
+  });
   comm_thread::collective_attempt(communicator, [&] { assembly.allocate(op_of_a.team()); });
-  for_each([&](GlobalIndex row, GlobalIndex column, double value) {
+  for_each([&](int, GlobalIndex row, GlobalIndex column, double value) {
     assembly.insert(row, column, value);
   });
   op = std::make_unique<spmv::SparseOperator>(
@@ -254,11 +312,10 @@ IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, const Sp
 
 IsaiPreconditioner::IsaiPreconditioner(const spmv::SparseOperator& op, const Options& options)
     : op_(op), options_(options) {
-  const SparseRows rows = collective_solve_rows(op, options.form);
+  const IsaiRows rows = collective_solve_rows(op, options.form);
   factors_.push_back(std::make_unique<Matrix>(op, rows));
   if (options.form == Form::symmetric) {
-    factors_.push_back(std::make_unique<Matrix>(
-        op, collective_transpose(op.communicator(), op.matrix().matrix(), rows)));
+    factors_.push_back(std::make_unique<Matrix>(op, collective_transpose(op, rows)));
     between_ = perfmodel::HugePageBuffer<double>(op.element_count());
   }
   for (const auto& factor : factors_) norm_ *= factor->op->collective_norm();

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
+#include "solver/precondition/isai_rows.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
@@ -37,8 +37,6 @@ class IsaiPreconditioner final : public Preconditioner {
     spmv::Mode mode = spmv::Mode::task;
   };
   static constexpr std::size_t most_entries = 64;
-  /// (global column, value) of each own row.
-  using SparseRows = std::vector<std::vector<std::pair<spmv::GlobalIndex, double>>>;
 
   /// Collective. Thread: the main thread, outside the team. `op` outlives it. Throws
   /// comm_thread::InputError on every rank where a row's matrix A(S, S) is singular, or not
@@ -52,8 +50,8 @@ class IsaiPreconditioner final : public Preconditioner {
  private:
   /// A matrix of its own, whose messages match no others.
   struct Matrix {
-    /// Rows by columns. Collective.
-    Matrix(const spmv::SparseOperator& op, const SparseRows& rows);
+    /// Collective.
+    Matrix(const spmv::SparseOperator& op, const IsaiRows& rows);
 
     comm_thread::Communicator communicator;
     std::unique_ptr<spmv::SparseOperator> op;

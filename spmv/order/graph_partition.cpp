@@ -1,5 +1,6 @@
 #include "spmv/order/graph_partition.h"
 
+#include <malloc.h>
 #include <metis.h>
 
 #include <array>
@@ -32,6 +33,7 @@ std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count, PartS
     throw comm_thread::InputError(
         "METIS cannot cut the graph: METIS_PartGraphKway failed with code " +
         std::to_string(outcome));
+  malloc_trim(0);  // otherwise the C library keeps much of what METIS has freed
   return parts;
 }
 

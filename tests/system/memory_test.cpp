@@ -47,6 +47,7 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("poisson2d:1000 --operator stencil --method multigrid");
   check_forecast("diffusion3d:80,constant --operator stencil --method multigrid");
   check_forecast("poisson3d:80 --preconditioner ilu0");
+  check_forecast("irregular:200000 --preconditioner isai");
   check_forecast("poisson3d:80 --partition metis");
   check_forecast("poisson3d:80 --preconditioner amg");
   check_forecast("elasticity3d:24 --preconditioner amg", {1, 2, 3});

@@ -113,15 +113,15 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
          bytes_of_amg_exchange(job, vectors, size);
 }
 
-/// Bytes of isai and its set-up at their peak, measured: rows of M, or of G and its transposed, as
-/// lists, and the matrices made from them.
+/// Bytes of isai and its set-up at their peak, measured: rows of M, or of G and its transposed, and
+/// the matrices made from them.
 double bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
                      const SystemSize& size) {
   const bool is_symmetric = form == solver::IsaiPreconditioner::Form::symmetric;
-  const double sliced = size.may_be_sliced ? 12.7 : 0;
-  const double of_nonzeros = ((is_symmetric ? 62 : 33) + sliced) * size.nonzeros;
-  const double of_rows = (is_symmetric ? 84 : 30) * size.rows;
-  const double of_halo = 400;
+  const double sliced = !size.may_be_sliced ? 0 : is_symmetric ? 26 : 18;
+  const double of_nonzeros = ((is_symmetric ? 28 : 16) + sliced) * size.nonzeros;
+  const double of_rows = (is_symmetric ? 56 : 30) * size.rows;
+  const double of_halo = 500;
   return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;
 }
 

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/rows/index.h"
+
+namespace weft::solver {
+
+/// Own rows of a factor of IsaiPreconditioner while it is set up, one after the other.
+struct IsaiRows {
+  struct Entry {
+    spmv::GlobalIndex column;
+    double value;
+  };
+
+  IsaiRows() = default;
+  /// `counts`: entries of each row. Nothing is written to the entries yet.
+  explicit IsaiRows(std::span<const std::int32_t> counts) : begin(counts.size() + 1) {
+    for (std::size_t row = 0; row < counts.size(); ++row) begin[row + 1] = begin[row] + counts[row];
+    entries = perfmodel::HugePageBuffer<Entry>(static_cast<std::size_t>(begin[counts.size()]));
+  }
+
+  std::span<const Entry> row(std::size_t row) const {
+    return entries.span().subspan(static_cast<std::size_t>(begin[row]),
+                                  static_cast<std::size_t>(begin[row + 1] - begin[row]));
+  }
+
+  perfmodel::HugePageBuffer<std::int64_t> begin;  // [row count + 1]
+  perfmodel::HugePageBuffer<Entry> entries;
+};
+
+}  // namespace weft::solver
