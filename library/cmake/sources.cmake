@@ -158,6 +158,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/couplings/coarsening.cpp
     solver/multigrid/couplings/matrix_couplings.cpp
     solver/multigrid/couplings/operator_couplings.cpp
+    solver/multigrid/couplings/roughness.cpp
     solver/multigrid/couplings/row_box_exchange.cpp
     solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp

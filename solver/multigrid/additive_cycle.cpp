@@ -145,8 +145,8 @@ void AdditiveCycle<Value>::make_terms(std::size_t index) {
   Terms& terms = terms_[index];
   terms.y = GridArray<Value>(own, 1);
   terms.w = GridArray<Value>(own, 1);
-  terms.no_f = GridArray<Value>::zeros(own, grids_.options().steps + 1);
-  terms.no_e = GridArray<Value>::zeros(coarse.box(rank), grids_.solution_depth() + 1);
+  terms.no_f = GridArray<Value>::zeros(own, grids_.options().steps_on(index) + 1);
+  terms.no_e = GridArray<Value>::zeros(coarse.box(rank), grids_.solution_depth(index + 1) + 1);
 }
 
 template <class Value>
@@ -168,7 +168,7 @@ void AdditiveCycle<Value>::make_slices() {
     GridBox slice = own;
     slice.begin[2] = own.begin[2] + own.size(2) * std::min(i, used) / used;
     slice.end[2] = own.begin[2] + own.size(2) * std::min(i + 1, used) / used;
-    slices_.push_back(cut_into_tiles(slice, slice, slice, slice, grids_.options().steps,
+    slices_.push_back(cut_into_tiles(slice, slice, slice, slice, grids_.options().steps_on(0),
                                      grids_.team().thread_count(), grids_.options().points_in_cache)
                           .interior);
   }

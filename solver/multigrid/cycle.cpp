@@ -99,7 +99,8 @@ template <class Value>
 CycleReport CycleOf<Value>::report() {
   const auto levels = grids_.levels();
   CycleReport report{.cycles = cycles_,
-                     .steps = options().steps,
+                     .steps = options().steps_on(0),
+                     .coarse_steps = options().steps,
                      .value_bytes = sizeof(Value),
                      .gathering = options().gathering,
                      .allocated_bytes = own_byte_count(),

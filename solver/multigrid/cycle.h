@@ -97,7 +97,7 @@ template <class Value>
 class CycleOf : public Cycle {
  public:
   /// Points around the own ones at which the residual of the finest grid is needed.
-  int depth() const { return grids_.depth(); }
+  int depth() const { return grids_.depth(0); }
 
   /// The right-hand side of the finest grid, for a source that is an array, with its halo.
   GridArray<Value>& right_hand_side() { return grids_.levels().front().f; }

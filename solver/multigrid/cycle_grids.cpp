@@ -54,8 +54,9 @@ CycleGrids<Value>::CycleGrids(const comm_thread::Communicator& communicator,
 }
 
 template <class Value>
-int CycleGrids<Value>::solution_depth() const {
-  return std::max(options_.steps, options_.has_full_start ? CubicTerms<Value>::reach : 2);
+int CycleGrids<Value>::solution_depth(std::size_t index) const {
+  const int steps = index > 0 ? options_.steps_on(index - 1) : 0;
+  return std::max(steps, options_.has_full_start ? CubicTerms<Value>::reach : 2);
 }
 
 template <class Value>
@@ -65,8 +66,9 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index, int first_ta
   const GridBox domain = level.grid.points();
   const GridBox own = level.cuts.box(rank);
   const int threads = team_.thread_count();
-  const int f_depth = is_last ? 0 : depth();
-  const int e_depth = solution_depth();
+  const int steps = options_.steps_on(index);
+  const int f_depth = is_last ? 0 : depth(index);
+  const int e_depth = solution_depth(index);
   // Beside a grid that this rank has as a whole are zeros, which a row needs at its ends alone.
   level.f = GridArray<Value>(own, own == domain ? 1 : std::max(f_depth, 1));
   if (index > 0) level.e = GridArray<Value>(own, e_depth);
@@ -88,20 +90,19 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index, int first_ta
   if (is_last) return;
   const LevelCouplings<Value>* const couplings = level.couplings.get();
   // The additive cycle has x change between its passes.
-  const bool keeps_x =
-      options_.is_additive || !UpPass<Value>::repeats_start(options_.steps, couplings);
-  if (keeps_x) level.x = GridArray<Value>(own, options_.steps);
+  const bool keeps_x = options_.is_additive || !UpPass<Value>::repeats_start(steps, couplings);
+  if (keeps_x) level.x = GridArray<Value>(own, steps);
   const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
   // The finest residual needs x at one more point on each side.
-  const int reach = options_.steps + (index == 0 ? 2 : 1);
-  const int made = options_.steps + (keeps_x ? 0 : 1);  // points of x, or of f alone
+  const int reach = steps + (index == 0 ? 2 : 1);
+  const int made = steps + (keeps_x ? 0 : 1);  // points of x, or of f alone
   const GridBox smoothed = own.is_empty() ? own : grown(own, made, domain);
   level.down = cut_into_tiles(smoothed, own, level.finer_cuts.box(rank), domain, reach, threads,
                               options_.points_in_cache);
-  level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain,
-                            options_.steps + 1, threads, options_.points_in_cache);
-  level.down_pass.emplace(level.grid, levels_[index + 1].grid, options_.steps, couplings);
-  level.up_pass.emplace(level.grid, options_.steps, couplings);
+  level.up = cut_into_tiles(own, own, is_corrected_here ? own : GridBox{}, domain, steps + 1,
+                            threads, options_.points_in_cache);
+  level.down_pass.emplace(level.grid, levels_[index + 1].grid, steps, couplings);
+  level.up_pass.emplace(level.grid, steps, couplings);
 }
 
 template <class Value>

@@ -72,9 +72,9 @@ class CycleGrids {
   CycleGrids& operator=(const CycleGrids&) = delete;
 
   /// Points around the own ones of a grid at which its f is needed.
-  int depth() const { return DownPass<Value>::depth(options_.steps); }
-  /// Points around the own ones of a finer grid at which a coarse solution comes to its ranks.
-  int solution_depth() const;
+  int depth(std::size_t index) const { return DownPass<Value>::depth(options_.steps_on(index)); }
+  /// Points around the own ones of the next finer grid at which a solution comes to its ranks.
+  int solution_depth(std::size_t index) const;
   const Options& options() const { return options_; }
   const comm_thread::Communicator& communicator() const { return communicator_; }
   const comm_thread::ComputeTeam& team() const { return team_; }

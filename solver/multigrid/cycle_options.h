@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "solver/multigrid/gathering.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "spmv/modes/mode.h"
@@ -10,6 +12,7 @@ namespace weft::solver {
 /// What can be chosen about a cycle.
 struct CycleOptions {
   int steps = 2;  // of the smoother before and after, at most 4
+  int finest_steps = 0;  // on the finest grid, at most 8; 0: as on the others
   /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks. 0:
   /// chosen by a model (Gathering) where cycles are made by `collective_make_cycle`.
   spmv::GlobalIndex least_points = 8;
@@ -20,6 +23,10 @@ struct CycleOptions {
   bool is_additive = false;  // AdditiveCycle instead of GridCycle, for who chooses
   bool is_double = false;  // values of double instead of single precision, for who chooses
   spmv::Mode mode = spmv::Mode::task;
+
+  int steps_on(std::size_t level) const {
+    return level == 0 && finest_steps > 0 ? finest_steps : steps;
+  }
 };
 
 /// use(a value of the precision that is wanted): float or double.

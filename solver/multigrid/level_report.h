@@ -37,7 +37,8 @@ struct LevelReport {
 /// All grids, the finest first.
 struct CycleReport {
   std::int64_t cycles = 0;
-  int steps = 0;
+  int steps = 0;  // on the finest grid
+  int coarse_steps = 0;  // on the others
   std::size_t value_bytes = sizeof(float);  // of a value of the hierarchy
   Gathering gathering;
   std::size_t allocated_bytes = 0;  // of the hierarchy on this rank

@@ -104,17 +104,19 @@ MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const spmv::Gri
 MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const Grid& grid,
                                  const Cycle::Options& options)
     : op_(op), has_known_bounds_(false) {
-  const Cycle::Options chosen =
+  const Cycle::Options gathered =
       collective_options(op, {.grid = grid.size}, with_varying_steps(options));
   const spmv::GridPartition partition = partition_of(op, grid.size);
+  GridCouplings couplings = collective_matrix_couplings(op.communicator(), op.comm_thread(),
+                                                        op.team(), op.matrix().matrix(), partition);
+  const Cycle::Options chosen =
+      collective_with_finest_steps(op.communicator(), op.team(), couplings, gathered);
   with_precision(chosen.is_double, [&]<class Value>(Value) {
-    collective_make(partition,
-                    collective_plan_varying<Value>(
-                        op.communicator(), op.comm_thread(), op.team(), partition,
-                        collective_matrix_couplings(op.communicator(), op.comm_thread(), op.team(),
-                                                    op.matrix().matrix(), partition),
-                        grid.has_boundary, chosen.steps, chosen.least_points),
-                    chosen);
+    collective_make(
+        partition,
+        collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(), partition,
+                                       std::move(couplings), grid.has_boundary, chosen),
+        chosen);
   });
 }
 

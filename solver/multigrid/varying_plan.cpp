@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numbers>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "solver/multigrid/couplings/boundary.h"
 #include "solver/multigrid/couplings/coarsening.h"
+#include "solver/multigrid/couplings/roughness.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/passes/grid_pass.h"
 #include "spmv/grid/shares.h"
@@ -31,29 +30,26 @@ constexpr int first_plan_tag = 3000;
 /// precision holds them and their inverses.
 constexpr double least_value = 1e-30;
 
-/// Logarithms to the base of 2 are counted in these units.
-constexpr double units_of_half = 1 << 20;
-
-/// Smoothing steps where couplings vary. Couplings that jump from point to point, lognormal with
-/// sigma 2, take 22, 16 and 12 iterations with 2, 3 and 4 steps.
+/// Smoothing steps where couplings vary. A checkerboard of 1:1000 with blocks of 7 takes 15, 14 and
+/// 13 iterations with 2, 3 and 4 of them on the finest grid, and 13 with 8.
 constexpr int varying_steps = 4;
 
-/// About log₂(value) in units of 2⁻²⁰, plus a constant, increasing: exponent and first bits.
-std::int64_t logarithm(double value) { return std::bit_cast<std::int64_t>(value) >> 32; }
+/// On the finest grid where couplings jump from point to point: strongly coupled pairs and triples
+/// lie between its coarse points. Lognormal with sigma 2, 100³, takes 20, 16, 14 and 12 iterations
+/// with 4, 5, 6 and 8 steps, and the least time with 6.
+constexpr int rough_steps = 6;
+
+/// Share of rough points from which there are so many. Lognormal with sigma 1, 1.5 and 2 has 0.30,
+/// 0.49 and 0.58, a checkerboard of blocks of 2, which 4 steps smooth as well, 0.37.
+constexpr double least_rough_share = 0.4;
 
 /// Makes the plan grid by grid.
 template <class Value>
 class Planner {
  public:
   Planner(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-          const comm_thread::ComputeTeam& team, int steps, GlobalIndex least_points)
-      : communicator_(communicator),
-        comm_thread_(comm_thread),
-        team_(team),
-        least_points_(least_points),
-        pass_depth_(std::max(DownPass<Value>::depth(steps), steps)),
-        // Each of three directions takes what it needs of the weights around it.
-        depth_(std::max(pass_depth_, steps + 4)) {}
+          const comm_thread::ComputeTeam& team, const CycleOptions& options)
+      : communicator_(communicator), comm_thread_(comm_thread), team_(team), options_(options) {}
 
   GridPlan<Value> collective_make(const spmv::GridPartition& partition, GridCouplings own,
                                   const std::array<bool, 3>& has_boundary) {
@@ -65,14 +61,18 @@ class Planner {
     while (true) {
       const bool is_finest = plan.levels.empty();
       const bool is_last = !is_finest && grid.point_count() <= coarsest_points;
+      const int steps = options_.steps_on(plan.levels.size());
+      const int pass_depth = DownPass<Value>::depth(steps);
+      // Each of three directions takes what it needs of the weights around it.
+      const int depth = std::max(pass_depth, steps + 4);
       LevelPlan<Value> level{.grid = {},
-                             .cuts = planned_cuts(finer, is_finest, is_last, least_points_),
+                             .cuts = planned_cuts(finer, is_finest, is_last, options_.least_points),
                              .finer_cuts = finer,
                              .couplings = nullptr,
                              .coarsest = nullptr};
       for (std::size_t d = 0; d < 3; ++d) level.grid.directions[d].size = grid.end[d];
       if (is_finest) level.grid.scale = scale;
-      couplings = collective_with_halo(std::move(couplings), finer, level.cuts, grid);
+      couplings = collective_with_halo(std::move(couplings), finer, level.cuts, grid, depth);
       if (is_last) {
         if (!level.cuts.box(communicator_.rank()).is_empty())
           level.coarsest = std::make_unique<GridCouplings>(std::move(couplings));
@@ -84,7 +84,8 @@ class Planner {
       collective_choose_directions(couplings, own_points, level.grid);
       if (is_finest) plan.inverse_norm = collective_inverse_norm(couplings, own_points, level.grid);
       level.couplings = std::make_unique<LevelCouplings<Value>>();
-      narrow(couplings, own_points, grid, *level.couplings);
+      narrow(couplings, own_points.is_empty() ? GridBox{} : grown(own_points, pass_depth, grid),
+             *level.couplings);
       for (std::size_t d = 0; d < 3; ++d) {
         if (!level.grid.is_coarsened[d]) continue;
         couplings = coarsen(couplings, grid, d, level.couplings->weights[d]);
@@ -120,20 +121,20 @@ class Planner {
 
   /// From the ranks that `finer` names to those of `cuts`, with a halo.
   GridCouplings collective_with_halo(GridCouplings from, const LevelCuts& finer,
-                                     const LevelCuts& cuts, const GridBox& grid) {
+                                     const LevelCuts& cuts, const GridBox& grid, int depth) {
     if (communicator_.size() == 1) return from;
     const LevelCuts from_cuts = finer.with_end();
     const LevelCuts to_cuts = cuts.with_end();
     const GridBox all = GridCouplings::with_end(grid);
     const int rank = communicator_.rank();
     GridBox points;
-    if (to_cuts.has_place(rank)) points = spmv::grown(to_cuts.box(rank), depth_ + 1, all);
+    if (to_cuts.has_place(rank)) points = spmv::grown(to_cuts.box(rank), depth + 1, all);
     for (auto& end : points.end) --end;
     if (points.is_empty()) points = {};
     GridCouplings to(points);
     const auto move = [&](double* values, double* target) {
       BoxExchange<double> exchange(communicator_, all, {from_cuts, 0, from.layout(), values},
-                                   {to_cuts, depth_ + 1, to.layout(), target}, team_.thread_count(),
+                                   {to_cuts, depth + 1, to.layout(), target}, team_.thread_count(),
                                    first_plan_tag + tags_++);
       communicator_.barrier();  // both ends of every pair exist
       team_.run([&](const TeamThread& thread) {
@@ -169,31 +170,8 @@ class Planner {
   /// strongest.
   void collective_choose_directions(const GridCouplings& couplings, const GridBox& own,
                                     GridLevel& level) {
-    std::array<std::int64_t, 6> totals{};  // of logarithms, and how many
-    for (const auto& sums : sums_of_threads<std::array<std::int64_t, 6>>(
-             own, [&](GlobalIndex y, GlobalIndex z, std::array<std::int64_t, 6>& sum) {
-               const std::array<GlobalIndex, 3> at{own.begin[0], y, z};
-               for (std::size_t d = 0; d < 3; ++d) {
-                 if (d != 0 && at[d] == 0) continue;  // with the boundary
-                 const double* const row =
-                     couplings.before(d) + couplings.layout().index(own.begin[0], y, z);
-                 for (GlobalIndex i = d == 0 && own.begin[0] == 0 ? 1 : 0; i < own.size(0); ++i)
-                   if (row[i] > 0) {
-                     sum[d] += logarithm(row[i]);
-                     ++sum[d + 3];
-                   }
-               }
-             }))
-      for (std::size_t i = 0; i < 6; ++i) totals[i] += sums[i];
-    communicator_.sum(std::span<std::int64_t>(totals));
-    double strongest = 0;
-    for (std::size_t d = 0; d < 3; ++d) {
-      means_[d] = totals[d + 3] > 0
-                      ? static_cast<double>(totals[d]) / static_cast<double>(totals[d + 3])
-                      : 0;
-      strongest = std::max(strongest, means_[d]);
-    }
-    const double least = strongest + std::log2(least_coupling) * units_of_half;
+    means_ = collective_mean_logarithms(communicator_, team_, couplings, own);
+    const double least = std::ranges::max(means_) + std::log2(least_coupling);
     for (std::size_t d = 0; d < 3; ++d)
       level.is_coarsened[d] = level.directions[d].size > 1 && means_[d] >= least;
   }
@@ -216,15 +194,14 @@ class Planner {
     for (std::size_t d = 0; d < 3; ++d) {
       if (means_[d] == 0) continue;
       const double angle = std::numbers::pi / static_cast<double>(level.directions[d].size + 1);
-      smooth += std::exp2(means_[d] / units_of_half - 1023) * (2 - 2 * std::cos(angle));
+      smooth += std::exp2(means_[d] - 1023) * (2 - 2 * std::cos(angle));
     }
     return std::max(1 / least, smooth > 0 ? 1 / smooth : 0) / level.scale;
   }
 
   /// What the passes read.
-  void narrow(const GridCouplings& couplings, const GridBox& own, const GridBox& grid,
+  void narrow(const GridCouplings& couplings, const GridBox& points,
               LevelCouplings<Value>& out) const {
-    const GridBox points = own.is_empty() ? GridBox{} : spmv::grown(own, pass_depth_, grid);
     const GridBox ends = GridCouplings::with_end(points);
     for (GridArray<Value>& array : out.before) array = GridArray<Value>(ends, 0);
     out.inverse_diagonal = GridArray<Value>(points, 0);
@@ -261,9 +238,7 @@ class Planner {
   const comm_thread::Communicator& communicator_;
   comm_thread::CommThread& comm_thread_;
   const comm_thread::ComputeTeam& team_;
-  GlobalIndex least_points_;  // as planned_cuts
-  int pass_depth_;  // points around the own ones that passes read
-  int depth_;  // of the halo
+  const CycleOptions& options_;
   int tags_ = 0;  // the same on all ranks
   std::array<double, 3> means_{};  // of the logarithms of couplings
 };
@@ -275,14 +250,26 @@ GridPlan<Value> collective_plan_varying(const comm_thread::Communicator& communi
                                         comm_thread::CommThread& comm_thread,
                                         const comm_thread::ComputeTeam& team,
                                         const spmv::GridPartition& partition, GridCouplings own,
-                                        const std::array<bool, 3>& has_boundary, int steps,
-                                        GlobalIndex least_points) {
-  return Planner<Value>(communicator, comm_thread, team, steps, least_points)
+                                        const std::array<bool, 3>& has_boundary,
+                                        const CycleOptions& options) {
+  return Planner<Value>(communicator, comm_thread, team, options)
       .collective_make(partition, std::move(own), has_boundary);
 }
 
 CycleOptions with_varying_steps(CycleOptions options) {
-  if (options.steps == 0) options.steps = varying_steps;
+  if (options.steps == 0)
+    options.steps = varying_steps;
+  else if (options.finest_steps == 0)
+    options.finest_steps = options.steps;
+  return options;
+}
+
+CycleOptions collective_with_finest_steps(const comm_thread::Communicator& communicator,
+                                          const comm_thread::ComputeTeam& team,
+                                          const GridCouplings& own, CycleOptions options) {
+  if (options.finest_steps > 0) return options;
+  const double rough_share = collective_rough_share(communicator, team, own, own.points());
+  options.finest_steps = rough_share > least_rough_share ? rough_steps : options.steps;
   return options;
 }
 
@@ -290,11 +277,11 @@ template GridPlan<float> collective_plan_varying(const comm_thread::Communicator
                                                  comm_thread::CommThread&,
                                                  const comm_thread::ComputeTeam&,
                                                  const spmv::GridPartition&, GridCouplings,
-                                                 const std::array<bool, 3>&, int, GlobalIndex);
+                                                 const std::array<bool, 3>&, const CycleOptions&);
 template GridPlan<double> collective_plan_varying(const comm_thread::Communicator&,
                                                   comm_thread::CommThread&,
                                                   const comm_thread::ComputeTeam&,
                                                   const spmv::GridPartition&, GridCouplings,
-                                                  const std::array<bool, 3>&, int, GlobalIndex);
+                                                  const std::array<bool, 3>&, const CycleOptions&);
 
 }  // namespace weft::solver

@@ -25,16 +25,24 @@ namespace weft::solver {
 /// `own`: couplings of the rank's points. `has_boundary`: directions at whose ends x is given; in
 /// one that is false there are none and the grid has one point. What a row beside a boundary adds
 /// up to is its coupling with that; where there are several, in proportion to its other couplings.
-/// `steps`: of the smoother. Collective. Thread: the main thread, outside the team.
+/// `options`: steps of the smoother, and when grids are gathered. Collective. Thread: the main
+/// thread, outside the team.
 template <class Value>
 GridPlan<Value> collective_plan_varying(const comm_thread::Communicator& communicator,
                                         comm_thread::CommThread& comm_thread,
                                         const comm_thread::ComputeTeam& team,
                                         const spmv::GridPartition& partition, GridCouplings own,
-                                        const std::array<bool, 3>& has_boundary, int steps,
-                                        spmv::GlobalIndex least_points);
+                                        const std::array<bool, 3>& has_boundary,
+                                        const CycleOptions& options);
 
-/// `options` with the smoothing steps that varying couplings need where it has none.
+/// `options` with the smoothing steps that varying couplings need where it has none: on all grids
+/// but the finest.
 CycleOptions with_varying_steps(CycleOptions options);
+
+/// The same on the finest grid: more where couplings jump from point to point. `own`: couplings of
+/// the rank's points. Collective. Thread: the main thread, outside the team.
+CycleOptions collective_with_finest_steps(const comm_thread::Communicator& communicator,
+                                          const comm_thread::ComputeTeam& team,
+                                          const GridCouplings& own, CycleOptions options);
 
 }  // namespace weft::solver

@@ -52,7 +52,7 @@ template <class Elements>
 /// Reads 32 bytes and writes 8 (16 with write-allocate) a point: the planes behind and below come
 /// from cache. `sum`: none where null.
 [[gnu::always_inline]] inline void multiply_row(const Row& at, std::ptrdiff_t count,
-                                                CloseSum* sum) {
+                                                BinnedSum* sum) {
   if (!sum) {
     for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
       fetch<Elements>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
@@ -63,7 +63,7 @@ template <class Elements>
     });
     return;
   }
-  CloseSum local = *sum;  // in registers
+  BinnedSum local = *sum;  // in registers
   for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
     fetch<Elements>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
                     at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
@@ -175,7 +175,7 @@ void DiffusionOperator::copy_diagonal(std::span<double> values) const {
 void DiffusionOperator::multiply_box(const GridBox& box, const double* x, double* y, RowSum x_dot_y,
                                      const std::function<void()>& pause) const {
   if (box.is_empty()) return;
-  CloseSum sum(x_dot_y.bound);
+  BinnedSum sum(x_dot_y.bound);
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
     for (const GridBox& strip : strips(box, layout(), 7))
       for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z) {

@@ -112,6 +112,7 @@ Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& 
     chosen["modelled_seconds"] = gathering.modelled_seconds;
   }
   return {{"steps", report.steps},
+          {"coarse_steps", report.coarse_steps},
           {"precision", report.value_bytes == sizeof(float) ? "single" : "double"},
           {"cycles", report.cycles},
           {"gathering", std::move(chosen)},
@@ -123,11 +124,12 @@ Json MultigridGrids::collective_report(const Job& job, comm_thread::CommThread& 
 
 void print_multigrid(const Json& multigrid) {
   const int steps = multigrid["steps"].get<int>();
+  const int coarse_steps = multigrid["coarse_steps"].get<int>();
+  std::string cycle = fmt::format("V({},{})", steps, steps);
+  if (coarse_steps != steps) cycle += fmt::format("/V({},{})", coarse_steps, coarse_steps);
   fmt::print("\n{:<20}{:>6}  {:<6}{:>10}{:>9}{:>8}{:>11}{:>10}{:>10}{:>10}\n",
-             fmt::format("V({},{}){}, grids", steps, steps,
-                         multigrid["precision"] == "double" ? " double" : ""),
-             "ranks", "pass", "ms/cycle", "B/point", "GB/s", "halo KB", "messages", "ms alone",
-             "hidden");
+             cycle + (multigrid["precision"] == "double" ? " double" : "") + ", grids", "ranks",
+             "pass", "ms/cycle", "B/point", "GB/s", "halo KB", "messages", "ms alone", "hidden");
   const Json& levels = multigrid["levels"];
   for (const Json& level : levels) {
     const Json& grid = level["grid"];

@@ -143,17 +143,20 @@ const std::vector<std::string> problems{
 
 TEST_CASE("a cycle with varying couplings does what its reference does, operation by operation") {
   for (const std::string& word : problems)
-    for (const int steps : {1, 2, 4}) {
-      CAPTURE(word, steps);
+    for (const auto& [finest_steps, steps] :
+         {std::pair{1, 1}, std::pair{2, 2}, std::pair{4, 4}, std::pair{6, 4}}) {
+      CAPTURE(word, finest_steps, steps);
       System system(Communicator::collective_world(), tests::thread_count(), word);
-      MatrixMultigrid cycle(system.op, system.grid(), {.steps = steps});
+      MatrixMultigrid cycle(system.op, system.grid(),
+                            {.steps = steps, .finest_steps = finest_steps});
       const auto z =
           system.collective_whole(system.collective_apply(cycle, system.right_hand_side()));
       std::vector<double> r;
       for (std::int64_t row = 0; row < system.op.global_row_count(); ++row)
         r.push_back(value_of(row));
-      const auto expected =
-          tests::VaryingReference(reference_grid(system.problem), coarsest_points, steps).apply(r);
+      const auto expected = tests::VaryingReference(reference_grid(system.problem), coarsest_points,
+                                                    finest_steps, steps)
+                                .apply(r);
       double largest = 0;
       double difference = 0;
       for (std::size_t i = 0; i < z.size(); ++i) {
@@ -163,6 +166,17 @@ TEST_CASE("a cycle with varying couplings does what its reference does, operatio
       CHECK(largest > 0);
       CHECK(difference < 2e-5 * largest);
     }
+}
+
+TEST_CASE("the finest grid is smoothed more where couplings jump from point to point") {
+  for (const std::string& word : problems) {
+    CAPTURE(word);
+    System system(Communicator::collective_world(), tests::thread_count(), word);
+    MatrixMultigrid cycle(system.op, system.grid(), {.steps = 0});
+    const bool is_rough = word == "diffusion3d:20x17x33,lognormal:2";
+    CHECK(cycle.cycle().options().steps_on(0) == (is_rough ? 6 : 4));
+    CHECK(cycle.cycle().options().steps_on(1) == 4);
+  }
 }
 
 TEST_CASE("a cycle with varying couplings is symmetric") {

@@ -63,7 +63,9 @@ class VaryingReference {
         for (spmv::GlobalIndex x = 0; x < size[0]; ++x) visit(Point{x, y, z});
   }
 
-  VaryingReference(Grid finest, spmv::GlobalIndex coarsest_points, int steps) : steps_(steps) {
+  /// `finest_steps`: on the finest grid, `steps`: on the others.
+  VaryingReference(Grid finest, spmv::GlobalIndex coarsest_points, int finest_steps, int steps)
+      : finest_steps_(finest_steps), steps_(steps) {
     levels_.push_back({.grid = std::move(finest), .stages = {}});
     do {
       Level& level = levels_.back();
@@ -179,9 +181,9 @@ class VaryingReference {
     });
     return r;
   }
-  void smooth(const Grid& grid, const Values& f, Values& x) const {
+  static void smooth(const Grid& grid, int steps, const Values& f, Values& x) {
     Values before = x;
-    for (int k = 0; k < steps_; ++k) {
+    for (int k = 0; k < steps; ++k) {
       const solver::SmootherStep step(k, 2);
       const Values r = residual(grid, f, x);
       Values next = x;
@@ -216,7 +218,8 @@ class VaryingReference {
     if (number + 1 == levels_.size()) {
       return solved(level.grid, f);
     }
-    smooth(level.grid, f, x);
+    const int steps = number == 0 ? finest_steps_ : steps_;
+    smooth(level.grid, steps, f, x);
     Values r = residual(level.grid, f, x);
     for (const Stage& stage : level.stages) {
       Values coarse(r.size() / static_cast<std::size_t>(stage.grid.size[stage.d]) *
@@ -235,7 +238,7 @@ class VaryingReference {
       e = fine;
     }
     for (std::size_t i = 0; i < x.size(); ++i) x[i] += e[i];
-    smooth(level.grid, f, x);
+    smooth(level.grid, steps, f, x);
     return x;
   }
   /// By Gaussian elimination.
@@ -262,6 +265,7 @@ class VaryingReference {
   }
 
   std::vector<Level> levels_;
+  int finest_steps_;
   int steps_;
 };
 

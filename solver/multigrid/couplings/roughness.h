@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/multigrid/couplings/grid_couplings.h"
+#include "spmv/grid/box.h"
+
+namespace weft::solver {
+
+/// Mean logarithms of the couplings in each direction, to the base of 2, plus a constant; 0 in a
+/// direction without any. Couplings with the boundary do not count. The logarithms are added as
+/// integers, so the bits do not depend on ranks or threads. `own`: points of this rank.
+/// Collective. Thread: the main thread, outside the team.
+std::array<double, 3> collective_mean_logarithms(const comm_thread::Communicator& communicator,
+                                                 const comm_thread::ComputeTeam& team,
+                                                 const GridCouplings& couplings,
+                                                 const spmv::GridBox& own);
+
+/// Share of points whose couplings in two directions differ by a factor of 2.8 or more, apart from
+/// how the means of those directions differ: 0 for constant coefficients, 1/6 for a checkerboard of
+/// blocks of 7, 1/2 to 2/3 where coefficients jump from point to point.
+/// As collective_mean_logarithms.
+double collective_rough_share(const comm_thread::Communicator& communicator,
+                              const comm_thread::ComputeTeam& team, const GridCouplings& couplings,
+                              const spmv::GridBox& own);
+
+}  // namespace weft::solver
