@@ -319,6 +319,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/schwarz_simulation.cpp
     solver/simulation/simulated_mode.cpp
     solver/simulation/simulated_part.cpp
+    solver/simulation/simulated_ranks.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp
