@@ -78,7 +78,7 @@ std::vector<pid_t> processes_with(const std::string& text) {
       if (read_file(entry.path() / "cmdline").find(text) != std::string::npos)
         found.push_back(process);
     } catch (const std::ios_base::failure&) {
-      // It ended while it was looked at.
+      continue;  // it ended while it was looked at
     }
   }
   return found;
