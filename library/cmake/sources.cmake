@@ -115,6 +115,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsest_level.cpp
     solver/amg/cycle.cpp
     solver/amg/cycle_vectors.cpp
+    solver/amg/diagonal_scale.cpp
     solver/amg/hierarchy.cpp
     solver/amg/level_operator.cpp
     solver/amg/preconditioner.cpp
@@ -300,6 +301,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/traffic_model.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
     solver/multigrid/sweepers/coarse_boxes.cpp
+    solver/multigrid/sweepers/coarse_client.cpp
     solver/multigrid/sweepers/coarse_grids.cpp
     solver/multigrid/sweepers/coarse_parts.cpp
     solver/multigrid/sweepers/coarse_server.cpp
@@ -320,6 +322,7 @@ set(WEFT_PROGRAM_SOURCES
     solver/simulation/schwarz_simulation.cpp
     solver/simulation/simulated_mode.cpp
     solver/simulation/simulated_part.cpp
+    solver/simulation/simulated_ranks.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp

@@ -5,36 +5,32 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 #include <weft/weft.hpp>
+
+#include "functions.h"
+#include "matrix.h"
+#include "solver.h"
 
 namespace py = pybind11;
 
 namespace {
 
-using Doubles = py::array_t<double, py::array::c_style>;
-using Integers = py::array_t<std::int64_t, py::array::c_style>;
-
-template <class Value>
-std::span<const Value> read(const py::array_t<Value, py::array::c_style>& array) {
-  return {array.data(), static_cast<std::size_t>(array.size())};
-}
-
-std::span<double> write(Doubles& array) {
-  return {array.mutable_data(), static_cast<std::size_t>(array.size())};
-}
+using weft::python::Doubles;
+using weft::python::Integers;
+using weft::python::matrix_of_operator;
+using weft::python::PyMatrix;
+using weft::python::PySolver;
+using weft::python::read;
 
 /// A communicator as mpi4py hands it out: a number, or the address of a structure.
 template <class Communicator = MPI_Comm>
@@ -44,217 +40,6 @@ Communicator communicator_from(std::uintptr_t handle) {
   else
     return static_cast<Communicator>(handle);
 }
-
-/// An array of Python on memory of weft, for the time of a call.
-py::array_t<double> view(const double* values, std::int64_t count, bool is_writeable) {
-  const py::capsule nobody(values, [](void*) {});
-  py::array_t<double> array(static_cast<py::ssize_t>(count), values, nobody);
-  if (!is_writeable)
-    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return array;
-}
-
-/// What functions of Python threw while weft was working; weft must not be left by an exception on
-/// one of several ranks.
-class Thrown {
- public:
-  template <class Work>
-  bool keep(const Work& work) {
-    const py::gil_scoped_acquire lock;
-    if (error_) return false;
-    try {
-      work();
-      return true;
-    } catch (py::error_already_set& error) {
-      error_ = std::make_shared<py::error_already_set>(std::move(error));
-    } catch (const std::exception& error) {
-      PyErr_SetString(PyExc_RuntimeError, error.what());
-      error_ = std::make_shared<py::error_already_set>();
-    }
-    return false;
-  }
-  bool has_error() const { return error_ != nullptr; }
-  /// Throws it, once, with Python's lock.
-  void rethrow() {
-    if (const auto error = std::exchange(error_, nullptr)) throw py::error_already_set(*error);
-  }
-
- private:
-  std::shared_ptr<py::error_already_set> error_;
-};
-
-/// y of a function that failed: the solve ends at once, with a breakdown.
-void spoil(double* values, std::int64_t count) {
-  std::fill_n(values, count, std::numeric_limits<double>::quiet_NaN());
-}
-
-struct PyMatrix {
-  weft::Matrix matrix;
-  std::shared_ptr<Thrown> thrown = std::make_shared<Thrown>();
-
-  void multiply(const Doubles& x, Doubles& y) {
-    {
-      const py::gil_scoped_release unlock;
-      matrix.multiply(read(x), write(y));
-    }
-    thrown->rethrow();
-  }
-  void multiply_block(const Doubles& x, Doubles& y, int count) {
-    {
-      const py::gil_scoped_release unlock;
-      matrix.multiply_block(read(x), write(y), count);
-    }
-    thrown->rethrow();
-  }
-};
-
-PyMatrix matrix_of_operator(const weft::Job& job, std::int64_t first_row, std::int64_t row_count,
-                            std::vector<std::int64_t> halo_rows, const py::object& interior,
-                            const py::object& boundary, const py::object& diagonal, double norm) {
-  weft::UserOperator user;
-  user.first_row = first_row;
-  user.row_count = row_count;
-  user.halo_rows = std::move(halo_rows);
-  user.norm = norm;
-  const auto thrown = std::make_shared<Thrown>();
-  const std::int64_t x_count = row_count + static_cast<std::int64_t>(user.halo_rows.size());
-  const auto part = [&](const py::object& call, bool sees_halo) -> weft::UserOperator::Part {
-    if (call.is_none()) return [](std::int64_t, std::int64_t, const double*, double*) {};
-    // Freed with Python's lock, wherever the last copy goes.
-    const std::shared_ptr<py::object> shared(new py::object(call), [](py::object* object) {
-      const py::gil_scoped_acquire lock;
-      delete object;
-    });
-    return [=](std::int64_t, std::int64_t, const double* x, double* y) {
-      const bool is_done = thrown->keep([&] {
-        (*shared)(view(x, sees_halo ? x_count : row_count, false), view(y, row_count, true));
-      });
-      if (!is_done) spoil(y, row_count);
-    };
-  };
-  user.interior = part(interior, false);
-  user.boundary = part(boundary, true);
-  if (!diagonal.is_none()) {
-    const auto values = diagonal.cast<std::vector<double>>();
-    user.diagonal = [values](std::span<double> entries) {
-      for (std::size_t i = 0; i < entries.size() && i < values.size(); ++i) entries[i] = values[i];
-    };
-  }
-  std::optional<weft::Matrix> made;
-  {
-    const py::gil_scoped_release unlock;
-    made.emplace(weft::Matrix::from_operator(job, user));
-  }
-  thrown->rethrow();
-  return {std::move(*made), thrown};
-}
-
-/// A solver that Ctrl-C stops, where one rank alone computes; with several, the launcher ends them.
-class PySolver {
- public:
-  PySolver(const PyMatrix& a, const weft::Options& options, const py::object& preconditioner,
-           bool is_symmetric, double norm, bool is_alone)
-      : operator_thrown_(a.thrown), is_alone_(is_alone) {
-    if (preconditioner.is_none()) {
-      const py::gil_scoped_release unlock;
-      solver_.emplace(a.matrix, options);
-    } else {
-      const std::shared_ptr<py::object> shared(new py::object(preconditioner),
-                                               [](py::object* object) {
-                                                 const py::gil_scoped_acquire lock;
-                                                 delete object;
-                                               });
-      weft::UserPreconditioner user;
-      user.is_symmetric = is_symmetric;
-      user.norm = norm;
-      user.apply = [shared, thrown = thrown_](std::span<const double> r, std::span<double> z) {
-        const auto count = static_cast<std::int64_t>(r.size());
-        const bool is_done = thrown->keep(
-            [&] { (*shared)(view(r.data(), count, false), view(z.data(), count, true)); });
-        if (!is_done) spoil(z.data(), count);
-      };
-      const py::gil_scoped_release unlock;
-      solver_.emplace(a.matrix, options, user);
-    }
-    rethrow();
-  }
-
-  void set_monitor(const py::object& monitor) { monitor_ = monitor; }
-  void renew_preconditioner() { solver_->renew_preconditioner(); }
-
-  weft::Report solve(const Doubles& b, Doubles& x, bool from_guess) {
-    std::optional<weft::Report> report;
-    solver_->set_monitor(
-        [this](std::int64_t iteration, double residual) { return stops(iteration, residual); });
-    {
-      const py::gil_scoped_release unlock;
-      report = solver_->solve(read(b), write(x),
-                              from_guess ? weft::Start::from_guess : weft::Start::from_zero);
-    }
-    rethrow();
-    return std::move(*report);
-  }
-
-  /// Without a monitor of the caller Ctrl-C waits for the end of a block.
-  std::vector<weft::Report> solve_block(const Doubles& b, Doubles& x, int count, bool from_guess) {
-    std::vector<weft::Report> reports;
-    weft::Monitor monitor;
-    if (!monitor_.is_none())
-      monitor = [this](std::int64_t iteration, double residual) {
-        return stops(iteration, residual);
-      };
-    solver_->set_monitor(std::move(monitor));
-    {
-      const py::gil_scoped_release unlock;
-      reports = solver_->solve_block(read(b), write(x), count,
-                                     from_guess ? weft::Start::from_guess : weft::Start::from_zero);
-    }
-    rethrow();
-    return reports;
-  }
-
-  void precondition(const Doubles& r, Doubles& z) {
-    {
-      const py::gil_scoped_release unlock;
-      solver_->precondition(read(r), write(z));
-    }
-    rethrow();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds time_between_signals{50};
-
-  void rethrow() {
-    thrown_->rethrow();
-    operator_thrown_->rethrow();
-  }
-
-  bool stops(std::int64_t iteration, double residual) {
-    bool wants_end = false;
-    if (is_alone_) {
-      const auto now = Clock::now();
-      if (now - last_look_ >= time_between_signals) {
-        last_look_ = now;
-        thrown_->keep([] {
-          if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-        });
-      }
-      wants_end = thrown_->has_error() || operator_thrown_->has_error();
-    }
-    if (monitor_.is_none()) return wants_end;
-    const bool is_done =
-        thrown_->keep([&] { wants_end = py::bool_(monitor_(iteration, residual)) || wants_end; });
-    return wants_end || (is_alone_ && !is_done);
-  }
-
-  std::shared_ptr<Thrown> thrown_ = std::make_shared<Thrown>();
-  std::shared_ptr<Thrown> operator_thrown_;
-  py::object monitor_ = py::none();
-  bool is_alone_;
-  Clock::time_point last_look_ = Clock::now();
-  std::optional<weft::Solver> solver_;
-};
 
 weft::Options options_of(const std::map<std::string, std::string>& values) {
   weft::Options options;

@@ -32,8 +32,9 @@ folders = [os.path.realpath(flag[2:]) for flag in libraries if flag.startswith("
 setup(ext_modules=[Extension(
     "weft._weft",
     ["bindings.cpp"],
+    depends=["functions.h", "matrix.h", "solver.h"],
     language="c++",
-    extra_compile_args=["-std=c++20", "-O2", "-fvisibility=hidden", *pkg_config("--cflags"),
+    extra_compile_args=["-std=c++20", "-fvisibility=hidden", *pkg_config("--cflags"),
                         *pybind11_flags()],
     extra_link_args=[*libraries, *["-Wl,-rpath," + folder for folder in folders]],
 )])

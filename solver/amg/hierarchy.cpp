@@ -5,10 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "comm_thread/mpi/error_agreement.h"
-#include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/independent_set.h"
@@ -19,13 +15,13 @@
 #include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/coarsening/tentative_prolongator.h"
 #include "solver/amg/cycle_vectors.h"
+#include "solver/amg/diagonal_scale.h"
 #include "solver/amg/spectral_bound.h"
 #include "spmv/rows/thread_rows.h"
 
 namespace weft::solver::amg {
 namespace {
 
-using comm_thread::TeamThread;
 using spmv::LocalIndex;
 
 constexpr std::size_t most_levels = 30;
@@ -54,34 +50,6 @@ constexpr double cheap_share = 0.125;
 /// The same where chains of the finest level are solved exactly, so that all that is left of an
 /// error is of coarse levels: 400 × 400 points, 1:1000, take 6 iterations instead of 12.
 constexpr double cheap_share_of_chains = 0.5;
-
-/// D^(-1/2) of this rank's rows and their halo. Where the diagonal is not above `least`: an error
-/// on the finest level, 0 on others. `least`: of each row; empty on the finest level.
-void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<double>& least,
-                      RowValues<double>& scale) {
-  const bool is_finest = least.empty();
-  const spmv::CrsMatrix& rows = level.matrix.rows;
-  std::vector<double> diagonal(static_cast<std::size_t>(rows.row_count));
-  crew.team().run([&](const TeamThread& thread) {
-    const auto index = static_cast<std::size_t>(thread.index);
-    for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row) {
-      const auto i = static_cast<std::size_t>(row);
-      for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
-           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
-        if (rows.columns[k] == row) diagonal[i] = rows.values[k];
-      scale[i] = diagonal[i] > (is_finest ? 0 : least[i]) ? 1 / std::sqrt(diagonal[i]) : 0;
-    }
-  });
-  comm_thread::collective_attempt(crew.communicator(), [&] {
-    const auto bad = std::ranges::find_if(diagonal, [](double d) { return !(d > 0); });
-    if (is_finest && bad != diagonal.end())
-      throw comm_thread::InputError(fmt::format(
-          "row {} has {:g} on the diagonal; expected a positive number, because amg is for "
-          "symmetric positive definite matrices",
-          level.matrix.first_row() + (bad - diagonal.begin()) + 1, *bad));
-  });
-  crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
-}
 
 std::vector<double> own_part(const RowValues<double>& values, LocalIndex count) {
   return {values.all().begin(), values.all().begin() + count};

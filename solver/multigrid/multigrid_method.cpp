@@ -17,6 +17,7 @@
 #include "solver/multigrid/grids/rim.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/multigrid/level_plan.h"
+#include "solver/multigrid/square_work.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
@@ -38,23 +39,6 @@ constexpr double expected_margin = 1.2;
 
 /// Of the messages: GridCycle counts its own from 2000.
 constexpr int first_method_tag = 1000;
-
-/// The squares of the residual, after its halo has arrived.
-class SquareWork final : public spmv::Work {
- public:
-  SquareWork(const FinestResidual& residual, const GridBox& own, CloseSum& square)
-      : residual_(residual), own_(own), square_(square) {}
-  void run(RowSet part, const TeamThread& thread, const std::function<void()>&) const override {
-    if (part == RowSet::interior) return;
-    for (const GridBox& box : spmv::share_of_rows(own_, thread.index, thread.count))
-      residual_.add_square(box, square_);
-  }
-
- private:
-  const FinestResidual& residual_;
-  const GridBox& own_;
-  CloseSum& square_;
-};
 
 /// The method with a hierarchy whose values are float or double.
 ///

@@ -18,6 +18,7 @@
 #include "solver/report/residual_history.h"
 #include "solver/sweep/channel_halo.h"
 #include "solver/sweep/halo_period_choice.h"
+#include "solver/sweep/shared_core.h"
 #include "solver/sweep/team_sum.h"
 
 namespace weft::solver {
@@ -26,9 +27,6 @@ namespace {
 using comm_thread::HaloNeighbour;
 using comm_thread::SweepAction;
 using comm_thread::TeamThread;
-
-/// Fruitless sweeps that count as one fruitless look: a rank naps after 200 of them.
-constexpr std::uint64_t sweeps_a_round = 10;
 
 AsyncIteration::Options checked(AsyncIteration::Options options) {
   comm_thread::expect_at_least("halo period", options.halo_period,
@@ -67,7 +65,9 @@ class AsyncIteration::Run {
   void exchange(const TeamThread& thread);
   void sweep(const TeamThread& thread);
   void decide(const TeamThread& thread);
-  void let_others_run();
+  bool shares_core() const {
+    return whole_.comm_thread_.wait_policy() == comm_thread::WaitPolicy::yield;
+  }
   void measure();
   void contribute();
   double unconverged_count() const;
@@ -87,8 +87,7 @@ class AsyncIteration::Run {
   double cpu_before_;
   double cpu_seen_;  // after the last sweep
   ChannelHalo channels_;
-  std::uint64_t seen_message_count_ = 0;  // when this rank last looked
-  std::uint64_t fruitless_count_ = 0;  // sweeps since a message came
+  SharedCore shared_core_;
   comm_thread::Termination termination_;
   IterationTimer timer_;  // begins at the same time on all ranks
   IterationTimes times_before_;  // before the exchange and the sweep in progress
@@ -213,28 +212,10 @@ void AsyncIteration::Run::decide(const TeamThread& thread) {
       has_fixed_time ? std::numeric_limits<double>::infinity() : contribution_;
   action_ = termination_.after_sweep(
       {contribution, is_converged, gives_up, static_cast<std::uint64_t>(iteration_)});
-  let_others_run();
+  if (shares_core() && !sweeper_.neighbours().empty())
+    shared_core_.let_others_run(channels_.message_count());
   timer_.lap(thread, &IterationTimes::reduction);
   plan_exchange(thread);
-}
-
-/// Where ranks share cores, others cannot answer while this one sweeps on.
-/// Measured on two cores with tiny sweeps: without it four ranks take 1.5 to 3 times as long. A
-/// yield or a nap every 0.2 or 1 ms instead is as good there, but with eight ranks of two threads
-/// such runs then take up to a minute instead of a second now and then: those who wait in a barrier
-/// yield more often, and Linux takes running time from them for it (see `relax`).
-///
-/// Sweeps without a message from anybody are mostly in vain and only keep the neighbours from
-/// sending: after 200 of them the rank naps before each. Without it, four ranks over
-/// `one-sided:flush` on two cores made up to 935505 sweeps where 455 do.
-void AsyncIteration::Run::let_others_run() {
-  const auto policy = whole_.comm_thread_.wait_policy();
-  if (policy != comm_thread::WaitPolicy::yield || whole_.sweeper_.neighbours().empty()) return;
-  const bool is_fruitful = channels_.message_count() != seen_message_count_;
-  seen_message_count_ = channels_.message_count();
-  fruitless_count_ = is_fruitful ? 0 : fruitless_count_ + 1;
-  comm_thread::yield_core();
-  comm_thread::relax(policy, fruitless_count_ / sweeps_a_round);
 }
 
 /// Costs of the sweep and of the exchange before it, for the choice of the halo period. A
@@ -244,9 +225,8 @@ void AsyncIteration::Run::measure() {
   const IterationTimes& now = timer_.times();
   const ChannelHalo::Traffic& traffic = channels_.traffic();
   const comm_thread::CommThread& comm_thread = whole_.comm_thread_;
-  const bool shares_core = comm_thread.wait_policy() == comm_thread::WaitPolicy::yield;
   const double cpu_seen = std::exchange(cpu_seen_, comm_thread.cpu_seconds());
-  const double comm_thread_seconds = shares_core ? cpu_seen_ - cpu_seen : 0;
+  const double comm_thread_seconds = shares_core() ? cpu_seen_ - cpu_seen : 0;
   period_choice_.add(
       {.sweep_seconds = now.sweep - times_before_.sweep + now.injected - times_before_.injected,
        .copy_seconds = now.pack - times_before_.pack + comm_thread_seconds,

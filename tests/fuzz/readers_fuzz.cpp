@@ -200,8 +200,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     read(reader, std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
   } catch (const weft::comm_thread::InputError&) {
+    return 0;
   } catch (const weft::spmv::TextFault&) {
+    return 0;
   } catch (const CLI::Error&) {
+    return 0;
   }
   return 0;
 }

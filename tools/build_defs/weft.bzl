@@ -108,8 +108,14 @@ TEST_COPTS = select({
     _SANITIZER: ["-O0"],
     "//conditions:default": ["-O1", "-g0"],
 })
+_LIBRARY_COPTS = select({
+    _SANITIZER: [],
+    "//conditions:default": ["-O1", "-g0"],
+})
 _TEST_COPTS = TEST_COPTS + _early("catch2")
 _TEST_DEPS = ["//tools/build_defs:catch2"]
+_SYSTEM_TEST_COPTS = TEST_COPTS + _early("catch2_and_json")
+_SYSTEM_TEST_DEPS = ["//tools/build_defs:catch2_and_json"]
 
 def _early_copts(name):
     """Under the sanitizers only: elsewhere a source compiles with what it includes itself."""
@@ -203,7 +209,7 @@ def weft_cc_library(name, parts = [], deps = [], **kwargs):
         srcs = native.glob([part + ".cpp" for part in [name] + parts]),
         hdrs = headers,
         linkstatic = True,
-        copts = _early_copts("standard"),
+        copts = _LIBRARY_COPTS + _early_copts("standard"),
         deps = deps + _early_deps("standard"),
         visibility = ["//tests:__subpackages__"],
         **kwargs
@@ -284,11 +290,11 @@ def weft_system_test(name, cores = 1, srcs = None, deps = [], tags = [], data = 
         size = "medium",
         srcs = srcs or [name + ".cpp"],
         data = ["//tools:weft"] + data,
-        copts = _TEST_COPTS,
+        copts = _SYSTEM_TEST_COPTS,
         linkstatic = True,
         # A run starts and ends for longer than it computes: two tests at a time fill two cores.
         tags = ["system", "cpu:{}".format(cores)] + tags,
-        deps = deps + _TEST_DEPS + [
+        deps = deps + _SYSTEM_TEST_DEPS + [
             "//tests/system:json_report",
             "//tests/system:program_run",
             "//tools/third_party:catch2_main",

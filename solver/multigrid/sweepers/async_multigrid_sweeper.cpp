@@ -4,10 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <thread>
 
-#include "perfmodel/stopwatch.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/passes/interpolation.h"
 #include "solver/multigrid/passes/restriction.h"
@@ -24,12 +22,6 @@ using spmv::GlobalIndex;
 using spmv::GridBox;
 
 namespace {
-
-/// Of a rank for an answer, before it looks after everything else again.
-constexpr double longest_wait_seconds = 0.01;
-
-/// Part of that time in which it polls; then it naps between two looks.
-constexpr double longest_poll_seconds = 20e-6;
 
 /// Sweeps in which a rank waits for a message beside its answer.
 constexpr int most_waits = 4;
@@ -98,7 +90,6 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
       restricted_(coarse_points(levels_[0], op.layout().own()), 1),
       restriction_(op.stencil(), levels_[0], levels_[1], op.layout().own(),
                    op.team().thread_count()),
-      question_(messages_.question_size()),
       halos_(neighbours_.size()),
       memories_(static_cast<std::size_t>(op.team().thread_count())),
       squares_(memories_.size(), CloseSum(1)),
@@ -118,6 +109,8 @@ AsyncMultigridSweeper::AsyncMultigridSweeper(spmv::StencilOperator& op, std::spa
         levels_, gathered_, op.team(), comm_thread_, channels_,
         gathered_messages(op.partition()).messages_of_all(op.communicator().size()),
         options.coarse_steps);
+  else
+    client_ = std::make_unique<CoarseClient>(comm_thread_, channels_[0], messages_);
 }
 
 void AsyncMultigridSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,
@@ -217,9 +210,10 @@ void AsyncMultigridSweeper::ask(const TeamThread& thread) {
   const bool is_served = server_ && server_->serve(thread);
   thread.barrier();
   if (!thread.is_primary()) return;
-  if (is_served) read_answer(server_->answer());
-  if (is_served || (!server_ && look_for_answer())) phase_ = Phase::correcting;
   has_changed_ = false;
+  if (!is_served && !(client_ && client_->look_for_answer())) return;
+  read_answer(server_ ? server_->answer() : client_->answer());
+  phase_ = Phase::correcting;
 }
 
 void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* residual_square) {
@@ -241,46 +235,13 @@ void AsyncMultigridSweeper::smooth(const TeamThread& thread, ExactAccumulator* r
   thread.barrier();
   parts_.restrict_shares(thread);
   if (!thread.is_primary()) return;
-  const std::span<double> question = server_ ? server_->question() : std::span(question_);
+  const std::span<double> question = server_ ? server_->question() : client_->question();
   std::ranges::copy(parts_.last_share(), CoarseMessages::share_of(question).begin());
   CoarseMessages::set_version(question, 0, version_);
   has_smoothed_ = true;
-  has_asked_ = false;
+  if (client_) client_->ask();
   has_changed_ = true;
   phase_ = Phase::asking;
-}
-
-void AsyncMultigridSweeper::try_to_ask() {
-  if (has_asked_ || !channels_[0].can_send()) return;
-  std::ranges::copy(question_, channels_[0].outgoing().begin());
-  has_asked_ = channels_[0].send(static_cast<std::uint64_t>(version_));
-}
-
-bool AsyncMultigridSweeper::take_answer() {
-  try_to_ask();
-  if (!channels_[0].can_receive()) return false;
-  const std::span<const double> answer = channels_[0].receive().values;
-  if (CoarseMessages::version_at(answer, 0) != version_) return false;
-  read_answer(answer);
-  return true;
-}
-
-bool AsyncMultigridSweeper::look_for_answer() {
-  const double begin = perfmodel::seconds_now();
-  bool has_come = false;
-  comm_thread_.wait_for(
-      [&] {
-        has_come = take_answer();
-        return has_come || perfmodel::seconds_now() > begin + longest_poll_seconds;
-      },
-      [] { return std::string("an answer of the coarser grids from rank 0"); });
-  GrowingNap nap;
-  while (!has_come && perfmodel::seconds_now() < begin + longest_wait_seconds) {
-    nap.take();
-    comm_thread_.progress_services_here();
-    has_come = take_answer();
-  }
-  return has_come;
 }
 
 void AsyncMultigridSweeper::read_answer(std::span<const double> answer) {

@@ -22,6 +22,7 @@
 #include "solver/multigrid/passes/grid_pass.h"
 #include "solver/multigrid/passes/pass_memory.h"
 #include "solver/multigrid/passes/tiles.h"
+#include "solver/multigrid/sweepers/coarse_client.h"
 #include "solver/multigrid/sweepers/coarse_messages.h"
 #include "solver/multigrid/sweepers/coarse_parts.h"
 #include "solver/multigrid/sweepers/coarse_server.h"
@@ -144,9 +145,6 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
               comm_thread::ExactAccumulator* residual_square);
   void take_messages(const comm_thread::TeamThread& thread);
   bool waits_for_messages();
-  void try_to_ask();
-  bool look_for_answer();
-  bool take_answer();
   void read_answer(std::span<const double> answer);
   void correct(const comm_thread::TeamThread& thread);
   template <class Place>
@@ -168,13 +166,13 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   comm_thread::Communicator communicator_;  // of questions and answers
   comm_thread::ChannelSet channels_;  // to rank 0; on rank 0, to all others
   std::unique_ptr<CoarseServer> server_;  // on rank 0
+  std::unique_ptr<CoarseClient> client_;  // on all others
   DownPass<float> down_;
   PassTiles tiles_;
   GridArray<float> smoothed_;  // x̂: what smoothing adds to x, together with the next correction
   GridArray<float> nothing_;  // zeros in its place
   GridArray<float> restricted_;
   OwnRestriction restriction_;
-  std::vector<double> question_;
   std::vector<Halo> halos_;  // one for each neighbour
   std::vector<PassMemory<float>> memories_;  // [threads]
   std::vector<spmv::CloseSum> squares_;  // [threads]
@@ -183,7 +181,6 @@ class AsyncMultigridSweeper final : public Sweeper, public KeptState {
   // Of the primary thread; the others read them after a barrier.
   Phase phase_ = Phase::smoothing;
   bool has_smoothed_ = false;
-  bool has_asked_ = true;
   bool is_waiting_ = false;
   int wait_count_ = 0;
   bool has_changed_ = true;
