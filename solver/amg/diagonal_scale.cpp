@@ -9,6 +9,7 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::solver::amg {
@@ -20,11 +21,12 @@ void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<do
                       RowValues<double>& scale) {
   const bool is_finest = least.empty();
   const spmv::CrsMatrix& rows = level.matrix.rows;
-  std::vector<double> diagonal(static_cast<std::size_t>(rows.row_count));
+  PageVector<double> diagonal(static_cast<std::size_t>(rows.row_count));
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row) {
       const auto i = static_cast<std::size_t>(row);
+      diagonal[i] = 0;
       for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
            k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
         if (rows.columns[k] == row) diagonal[i] = rows.values[k];

@@ -193,7 +193,7 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   const LevelMatrix fine = collective_describe(level, matrix);
   const bool is_direct = matrix.partition.row_count() <= settings_.direct_rows;
   const std::size_t number = levels_.size() - 1;
-  const std::vector<double> own_scale = collective_fill_level(number, fine, is_direct);
+  std::vector<double> own_scale = collective_fill_level(number, fine, is_direct);
   if (settings_.keeps_set_up && levels_.size() > 1) keep_transfer(kept_.back());
 
   std::optional<GalerkinProduct> product;
@@ -299,8 +299,9 @@ void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelM
 }
 
 template <class Value>
-std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
-    std::size_t number, const LevelMatrix& matrix, const std::vector<double>& scale) {
+std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t number,
+                                                                    const LevelMatrix& matrix,
+                                                                    std::vector<double>& scale) {
   Level<Value>& level = *levels_[number];
   // What the product does not need is gone before it: its pages are wanted.
   std::optional<StrongRows> strong(std::in_place, crew_, matrix, settings_.strength);
@@ -344,13 +345,13 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .restriction = {},
-                             .scale = scale});
+                             .scale = std::move(scale)});
   return product;
 }
 
 template <class Value>
 std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
-    std::size_t number, const LevelMatrix& matrix, const std::vector<double>& scale) {
+    std::size_t number, const LevelMatrix& matrix, std::vector<double>& scale) {
   const NodeRows nodes(matrix.matrix.partition, matrix.matrix.rank, space_.block_size);
   const spmv::DistributedMatrix condensed = collective_condense(crew_, matrix, nodes);
   const LevelMatrix of_nodes{
@@ -379,7 +380,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .restriction = {},
-                             .scale = scale});
+                             .scale = std::move(scale)});
   space_.block_size = space_.vector_count;
   space_.values = std::move(tentative.coarse_space);
   return product;

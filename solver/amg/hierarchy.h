@@ -89,14 +89,14 @@ class Hierarchy {
   /// Smoothing by the inverse in the links of chains.
   void collective_make_link_inverse(Level<Value>& level, const LevelMatrix& matrix,
                                     const Chains& chains);
-  /// Also makes the smoother.
+  /// Also makes the smoother. `scale` is used up where there is a product.
   std::optional<GalerkinProduct> collective_coarsen(std::size_t number, const LevelMatrix& matrix,
-                                                    const std::vector<double>& scale);
+                                                    std::vector<double>& scale);
   /// The same by aggregates of nodes, whose coarse rows represent `space_`, which becomes that of
   /// the coarse level.
   std::optional<GalerkinProduct> collective_coarsen_nodes(std::size_t number,
                                                           const LevelMatrix& matrix,
-                                                          const std::vector<double>& scale);
+                                                          std::vector<double>& scale);
 
   const spmv::SparseOperator& op_;
   Crew crew_;
