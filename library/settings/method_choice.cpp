@@ -42,13 +42,20 @@ std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
     return grid->stencil();
   if (!cycle) return std::nullopt;
   const spmv::GridBox points = cycle->cycle().finest().points();
-  // A plane is not coupled across: else few iterations would be expected of it.
-  const auto weight = [&](std::size_t direction) { return points.size(direction) > 1 ? 1.0 : 0.0; };
-  return spmv::GridStencil{.grid = {points.size(0), points.size(1), points.size(2)},
-                           .weights = {1, weight(1), weight(2)}};
+  return stencil_of({points.size(0), points.size(1), points.size(2)});
 }
 
 }  // namespace
+
+spmv::GridStencil stencil_of(const spmv::GridSize& grid) {
+  // A plane is not coupled across: else few iterations would be expected of it.
+  return {.grid = grid, .weights = {1, grid.y > 1 ? 1.0 : 0.0, grid.z > 1 ? 1.0 : 0.0}};
+}
+
+bool needs_no_trial(const spmv::GridStencil& grid, const solver::StopCriterion& stop) {
+  return solver::forecast_iterations(false, grid, stop) >
+         iterations_of_cycle * solver::forecast_iterations(true, grid, stop);
+}
 
 MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Options options,
                                       std::span<const double> b, bool may_drop) {
@@ -62,14 +69,15 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   const bool is_stencil = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
   const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
   MethodChoice best{&solver::krylov_methods().front(), ""};
-  if (grid && cycle && cycle->has_known_bounds()) {
-    const double of_multigrid = solver::forecast_iterations(true, *grid, asked);
-    const double of_cg = solver::forecast_iterations(false, *grid, asked);
-    if (of_cg > iterations_of_cycle * of_multigrid)
-      return {.method = solver::find_krylov_method("multigrid"),
-              .why = fmt::format("multigrid is quickest without a trial: {:.0f} iterations are "
-                                 "expected, and {:.0f} of cg",
-                                 of_multigrid, of_cg)};
+  const bool has_multigrid = cycle || (is_stencil && !given);
+  if (grid && has_multigrid && needs_no_trial(*grid, asked)) {
+    const bool has_bounds = !cycle || cycle->has_known_bounds();
+    return {.method = solver::find_krylov_method(has_bounds ? "multigrid" : "cg"),
+            .why = fmt::format("{} is quickest without a trial: of cg alone {:.0f} iterations are "
+                               "expected{}",
+                               has_bounds ? "multigrid" : "cg with multigrid",
+                               solver::forecast_iterations(false, *grid, asked),
+                               has_bounds ? "" : ", or more")};
   }
   double least = std::numeric_limits<double>::infinity();
   std::string trials;

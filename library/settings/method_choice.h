@@ -4,7 +4,9 @@
 #include <string>
 
 #include "solver/krylov/method.h"
+#include "solver/krylov/stop_criterion.h"
 #include "solver/methods/method_table.h"
+#include "spmv/grid/stencil.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::library {
@@ -16,6 +18,13 @@ struct MethodChoice {
   /// True if the method is quicker without the cycle that was made for `auto`.
   bool drops_preconditioner = false;
 };
+
+/// Constant coefficients on a grid that may have others: a condition number that is at most theirs.
+spmv::GridStencil stencil_of(const spmv::GridSize& grid);
+
+/// True if multigrid, by itself or in cg, is so much quicker on this grid that a trial would take
+/// longer than the solve.
+bool needs_no_trial(const spmv::GridStencil& grid, const solver::StopCriterion& stop);
 
 /// The method that a short trial and the iterations forecast for it show to be quickest, by the
 /// slowest rank's time; those that hide a reduction only where there are others to wait for.

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <string_view>
 
+#include "library/settings/method_choice.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "spmv/grid/partition.h"
+#include "spmv/grid/stencil.h"
 
 namespace weft::tools {
 namespace {
@@ -20,8 +22,6 @@ double arrays_of_multigrid(const SolveOptions& options, const spmv::GridSize& gr
   const bool is_method = options.method == "multigrid";
   const bool is_turned = spmv::direction_of_long_rows(grid) != 0;
   if (is_method && options.is_matrix_free() && !is_varying && is_turned) return 2;  // b and x
-  const bool is_tried = options.method == "auto" && options.is_matrix_free() && is_varying;
-  if (is_tried && options.preconditioner.empty()) return ranks > 1 ? 5.6 : 7.8;
   if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
   if (!options.is_matrix_free()) return !is_varying ? 4.2 : ranks > 1 ? 13.5 : 7.2;
   if (!is_varying) return 2;
@@ -125,11 +125,28 @@ double bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
   return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;
 }
 
+/// True if `auto` will take multigrid for a grid without a matrix.
+bool takes_multigrid(const SolveOptions& options, const spmv::Problem& problem) {
+  const bool is_free = options.preconditioner.empty() || options.preconditioner == "none";
+  if (options.method != "auto" || !is_free || !options.is_matrix_free()) return false;
+  const auto grid =
+      problem.has_stencil() ? spmv::GridStencil::of(problem) : library::stencil_of(problem.grid);
+  return library::needs_no_trial(grid, options.stop);
+}
+
+SolveOptions with_multigrid(SolveOptions options, const spmv::Problem& problem) {
+  options.method = problem.has_stencil() ? "multigrid" : "cg";
+  if (!problem.has_stencil()) options.preconditioner = "multigrid";
+  return options;
+}
+
 }  // namespace
 
 MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& options,
                                          const spmv::Problem& problem,
                                          const spmv::SparseOperator* op) {
+  if (takes_multigrid(options, problem))
+    return collective_forecast_solve(job, with_multigrid(options, problem), problem, op);
   SystemSize size = collective_system_size(job, problem, options.is_matrix_free());
   if (op) {
     size.halo_per_rank = static_cast<double>(op->matrix().matrix().halo_columns.size());
