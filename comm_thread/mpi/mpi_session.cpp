@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -92,6 +95,10 @@ std::string MpiSession::library_version() {
 }
 
 void MpiSession::abort(int exit_code) {
+  // mpiexec loses what it has not passed on yet when it is told to end the job.
+  constexpr auto time_to_pass_on = std::chrono::milliseconds(250);
+  std::fflush(stderr);
+  std::this_thread::sleep_for(time_to_pass_on);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::abort();
 }
