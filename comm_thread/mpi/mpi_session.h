@@ -44,7 +44,8 @@ class MpiSession {
   /// First line of the library's own description ("MPICH Version: 4.0.2").
   static std::string library_version();
 
-  /// Ends the whole job at once, on every rank.
+  /// Ends the whole job, on every rank, after the time that mpiexec needs to pass on what was
+  /// printed: a quarter of a second.
   [[noreturn]] static void abort(int exit_code);
 
  private:

@@ -233,7 +233,8 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
   return rows;
 }
 
-/// Entries of other ranks' rows of the transposed matrix go there. Collective.
+/// Sends the entries that belong to other ranks' rows of the transposed matrix; returns those that
+/// came from others. Collective.
 std::vector<FetchedEntry> collective_exchange_transposed(const spmv::SparseOperator& op,
                                                          const IsaiRows& rows) {
   const DistributedMatrix& matrix = op.matrix().matrix();

@@ -16,7 +16,6 @@ struct IsaiRows {
     double value;
   };
 
-  IsaiRows() = default;
   /// `counts`: entries of each row. Nothing is written to the entries yet.
   explicit IsaiRows(std::span<const std::int32_t> counts) : begin(counts.size() + 1) {
     for (std::size_t row = 0; row < counts.size(); ++row) begin[row + 1] = begin[row] + counts[row];

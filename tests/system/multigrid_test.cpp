@@ -210,3 +210,33 @@ TEST_CASE("a matrix from a file is solved as its generator's is, on the grid tha
     CHECK(solution_of(ranks, {problem, "--mode", "vector"}) == expected);
   }
 }
+
+TEST_CASE("multigrid builds no matrix on large grids unless something needs one") {
+  const auto has_matrix = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"solve", "--threads", "1", "--max-iterations",
+                                       "2",     "--json",    "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const json report = report_of(run_weft(1, arguments));
+    return report["performance"]["matrix_format"].get<std::string>().find("no matrix") ==
+           std::string::npos;
+  };
+  CHECK_FALSE(has_matrix({"poisson3d:32", "--method", "multigrid"}));
+  CHECK_FALSE(has_matrix({"diffusion3d:32,lognormal:1", "--preconditioner", "multigrid"}));
+  CHECK_FALSE(has_matrix({"poisson3d:32", "--method", "auto"}));
+  CHECK(has_matrix({"poisson3d:20", "--method", "multigrid"}));  // a small grid
+  CHECK(has_matrix({"poisson3d:32", "--method", "cg"}));
+  CHECK(has_matrix({"poisson3d:32", "--method", "multigrid", "--format", "crs"}));
+  CHECK(has_matrix({"poisson3d:32", "--method", "multigrid", "--operator", "matrix"}));
+}
+
+TEST_CASE("auto makes no trial where multigrid is bound to win") {
+  const auto choice_of = [](const std::string& problem) {
+    return report_of(
+        run_weft(1, {"solve", problem, "--method", "auto", "--threads", "1", "--json", "-"}));
+  };
+  CHECK(choice_of("poisson3d:40")["method"] == "multigrid");
+  const json varying = choice_of("diffusion3d:40,lognormal:1");
+  CHECK(varying["method"] == "cg");
+  CHECK(varying["preconditioner"] == "multigrid");
+  CHECK(varying["status"] == "converged");
+}

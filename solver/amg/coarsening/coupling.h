@@ -64,8 +64,7 @@ template <class Value>
 using CouplingRows = EntryRows<Coupling<Value>>;
 
 /// The rows of all threads, one after the other, with room for `more_rows`. `parts`:
-/// [thread_count]; each thread copies its own, because one alone would take as long for them as all
-/// for the rest.
+/// [thread_count]. Each thread copies its own part: touching the new pages is most of the work.
 template <class Value>
 CouplingRows<Value> join(const comm_thread::ComputeTeam& team,
                          std::vector<CouplingRows<Value>> parts, std::size_t more_rows) {
