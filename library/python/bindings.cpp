@@ -67,6 +67,8 @@ PYBIND11_MODULE(_weft, module) {
 
   static const py::exception<weft::Error> error(module, "Error", PyExc_RuntimeError);
   static const py::exception<weft::Error> input_error(module, "InputError", PyExc_ValueError);
+  // pybind11 fixes the type of the argument.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

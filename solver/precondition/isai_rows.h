@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 
 #include "perfmodel/huge_page_buffer.h"
@@ -18,8 +20,9 @@ struct IsaiRows {
 
   /// `counts`: entries of each row. Nothing is written to the entries yet.
   explicit IsaiRows(std::span<const std::int32_t> counts) : begin(counts.size() + 1) {
-    for (std::size_t row = 0; row < counts.size(); ++row) begin[row + 1] = begin[row] + counts[row];
-    entries = perfmodel::HugePageBuffer<Entry>(static_cast<std::size_t>(begin[counts.size()]));
+    std::inclusive_scan(counts.begin(), counts.end(), begin.span().begin() + 1, std::plus<>(),
+                        std::int64_t{0});
+    entries = perfmodel::HugePageBuffer<Entry>(static_cast<std::size_t>(begin.span().back()));
   }
 
   std::span<const Entry> row(std::size_t row) const {

@@ -18,7 +18,7 @@ std::vector<std::int32_t> partition_graph(RowGraph& graph, int part_count, PartS
   std::vector<idx_t> weights;
   if (size == PartSize::nonzeros)
     for (std::size_t row = 0; row < parts.size(); ++row) weights.push_back(graph.degree(row) + 1);
-  std::array<idx_t, METIS_NOPTIONS> options;
+  std::array<idx_t, METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());
   if (size == PartSize::rows) options[METIS_OPTION_SEED] = 1;
   idx_t row_count = graph.row_count();
