@@ -74,11 +74,9 @@ class Channel {
   /// Messages sent but not acknowledged. Thread: any; exact on the sender's.
   std::uint64_t in_flight() const;
 
-  /// Fetches the memory that the next message will land in into the caches: for simulations, where
-  /// it has left them. Thread: the communication thread.
-  void prefetch_landing() const {
-    if (transport_) landing_->prefetch();
-  }
+  /// Where messages land, for simulations, which fetch that memory into the caches; null without a
+  /// transport. Thread: the communication thread.
+  const Landing::Writer* landing() const { return landing_ ? &*landing_ : nullptr; }
 
  private:
   friend class ChannelSet;

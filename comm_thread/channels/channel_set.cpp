@@ -79,20 +79,18 @@ ChannelSet::ChannelSet(CommThread& comm_thread, std::span<const ChannelSpec> spe
 }
 
 void ChannelSet::make_channels(std::span<const ChannelSpec> specs, Delivery delivery) {
-  std::vector<std::byte*> memory;
+  landings_.resize(specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    std::byte* landing = shared_ ? shared_->here(i) : nullptr;
-    if (!landing) {
-      landings_.push_back(
-          std::make_unique<SlotRing>(Landing::bytes(delivery, specs[i].receive_count), 1));
-      landing = landings_.back()->slot(1).data();
-      Landing::initialise(landing, delivery, specs[i].receive_count);
-    }
-    memory.push_back(landing);
+    if (shared_ && shared_->here(i)) continue;
+    landings_[i] = std::make_unique<SlotRing>(Landing::bytes(delivery, specs[i].receive_count), 1);
+    Landing::initialise(landings_[i]->slot(1).data(), delivery, specs[i].receive_count);
   }
+  channels_.reserve(specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i)
-    channels_.emplace_back(new Channel(specs[i], delivery, comm_thread_, carrier_, memory[i],
-                                       transport_.get(), i, shared_ ? shared_->there(i) : nullptr));
+    channels_.emplace_back(
+        new Channel(specs[i], delivery, comm_thread_, carrier_,
+                    landings_[i] ? landings_[i]->slot(1).data() : shared_->here(i),
+                    transport_.get(), i, shared_ ? shared_->there(i) : nullptr));
   if (transport_) comm_thread_.add_service(carrier_);
   is_open_ = true;
 }
@@ -112,8 +110,8 @@ void ChannelSet::abandon() noexcept {
   } catch (...) {  // NOLINT(bugprone-empty-catch): the exception on its way says more
   }
   // MPI may still write to their memory, and freeing it is collective.
-  static_cast<void>(transport_.release());
-  static_cast<void>(shared_.release());
+  static_cast<void>(transport_.release());  // NOLINT(bugprone-unused-return-value)
+  static_cast<void>(shared_.release());  // NOLINT(bugprone-unused-return-value)
 }
 
 bool ChannelSet::Carrier::progress() {

@@ -83,7 +83,7 @@ class ChannelSet {
   Carrier carrier_{*this};
   std::unique_ptr<SharedLandings> shared_;  // or
   std::unique_ptr<Transport> transport_;  // with
-  std::vector<std::unique_ptr<SlotRing>> landings_;  // memory of one Landing each
+  std::vector<std::unique_ptr<SlotRing>> landings_;  // memory of one Landing each, or null: shared
   std::vector<std::unique_ptr<Channel>> channels_;
   int exceptions_at_start_;
   bool is_open_ = false;

@@ -88,13 +88,10 @@ void Landing::Writer::land(std::span<const double> values, std::uint64_t number,
   std::atomic_ref(label.number).store(number, std::memory_order_release);
 }
 
-void Landing::Writer::prefetch() const {
-  constexpr std::size_t line = 64;
-  __builtin_prefetch(memory_);
+std::span<const std::byte> Landing::Writer::next_memory() const {
   const std::size_t bytes = payload_bytes(element_count_);
-  const std::byte* const begin =
-      memory_ + sizeof(Control) + (delivery_ == Delivery::racy ? 0 : back_ * bytes);
-  for (std::size_t byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
+  const std::size_t before = delivery_ == Delivery::racy ? 0 : back_ * bytes;
+  return {memory_ + sizeof(Control) + before, bytes};
 }
 
 Landing::Reader::Reader(std::byte* memory, Delivery delivery, std::size_t element_count)

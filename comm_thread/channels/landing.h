@@ -61,8 +61,9 @@ class Landing::Writer {
   /// Publishes `values`, without an intermediate copy if possible. Shape: [element_count].
   void land(std::span<const double> values, std::uint64_t number, std::uint64_t iteration);
 
-  /// Fetches what the next message is written to into the caches.
-  void prefetch() const;
+  /// What the next message is written to, beside the first line of the landing.
+  std::span<const std::byte> next_memory() const;
+  const std::byte* memory() const { return memory_; }
 
  private:
   std::byte* memory_;

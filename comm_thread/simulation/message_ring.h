@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "comm_thread/simulation/line_pool.h"
 
@@ -54,12 +55,8 @@ class MessageRing {
   void push(const Times& times_of_it) { times(end_++) = times_of_it; }
   void pop() { ++first_; }
 
-  /// Fetches the slot of message `number` into the caches.
-  void prefetch(std::uint64_t number) const {
-    const std::byte* const begin = slot(number);
-    for (std::size_t byte = 0; byte < stride_; byte += LinePool::line_bytes)
-      __builtin_prefetch(begin + byte);
-  }
+  /// The slot of message `number`, to be fetched into the caches.
+  std::span<const std::byte> memory(std::uint64_t number) const { return {slot(number), stride_}; }
 
  private:
   /// A message that is on its way and the next one: most routes never need more.

@@ -15,6 +15,7 @@
 #include "comm_thread/channels/transport.h"
 #include "comm_thread/engine/clock.h"
 #include "comm_thread/mpi/reduce_operation.h"
+#include "comm_thread/simulation/fetch_queue.h"
 #include "comm_thread/simulation/letter_queue.h"
 #include "comm_thread/simulation/line_pool.h"
 #include "comm_thread/simulation/message_ring.h"
@@ -70,14 +71,17 @@ class SimulatedNetwork {
     if (on_due_) on_due_(rank, seconds);
   }
 
+  /// Memory that the network and its driver will look at. Calls of the transports fetch some.
+  FetchQueue& fetches() { return fetches_; }
+
   /// Fetches what a poll of the schedules of `rank` will look at into the caches.
-  void prefetch_receives(int rank) const {
+  void fetch_receives(int rank) {
     const Receives& receives = receives_[static_cast<std::size_t>(rank - own_.begin)];
     constexpr std::size_t lines = 4;  // a port, and behind it two short messages
     for (std::size_t i = 0; i < receives.count; ++i)
       for (std::size_t line = 0; line < lines; ++line)
-        __builtin_prefetch(reinterpret_cast<const std::byte*>(receives.ports[i]) +
-                           line * LinePool::line_bytes);
+        fetches_.add(reinterpret_cast<const std::byte*>(receives.ports[i]) +
+                     line * LinePool::line_bytes);
   }
 
   /// Receives of a round in progress: when its last message arrives, once all are under way.
@@ -230,6 +234,7 @@ class SimulatedNetwork {
   RankRange own_;
   double now_ = 0;
   std::function<void(int, double)> on_due_;
+  FetchQueue fetches_;
   LinePool pool_;
   std::vector<Port*> ports_;  // in the pool, as the wires
   std::vector<Wire*> wires_;

@@ -8,6 +8,7 @@ SimulatedTransport::SimulatedTransport(SimulatedNetwork& network, int rank,
                                        std::span<const LinkPlan> plans,
                                        Acknowledgement acknowledgement)
     : network_(network), look_(&network.looks_.emplace_back()) {
+  links_.reserve(plans.size());
   for (const LinkPlan& plan : plans) {
     links_.push_back({&network.wire({rank, plan.neighbour, plan.send_tag}, plan.send_bytes),
                       &network.wire({plan.neighbour, rank, plan.receive_tag}, plan.receive_bytes),
@@ -31,29 +32,34 @@ bool SimulatedTransport::progress() {
   return true;
 }
 
-void SimulatedTransport::prefetch_wires() const {
+void SimulatedTransport::fetch_wires() const {
+  FetchQueue& fetches = network_.fetches();
+  fetches.add(look_);
   for (const Link& link : links_)
     for (const SimulatedNetwork::Wire* const wire : {link.out, link.in}) {
-      __builtin_prefetch(wire);
-      __builtin_prefetch(&wire->messages);
+      fetches.add(wire);
+      fetches.add(&wire->messages);
     }
 }
 
-void SimulatedTransport::prefetch_messages() const {
+void SimulatedTransport::fetch_messages() const {
+  FetchQueue& fetches = network_.fetches();
   for (const Link& link : links_) {
-    link.out->messages.prefetch(link.out->started);
-    link.in->messages.prefetch(link.in->released);
-    __builtin_prefetch(link.out->receiver);  // the neighbour's look
+    fetches.add(link.out->messages.memory(link.out->started));
+    fetches.add(link.in->messages.memory(link.in->released));
+    fetches.add(link.out->receiver);  // the neighbour's look
   }
 }
 
 std::span<std::byte> SimulatedTransport::send_slot(std::size_t link, std::uint64_t number) {
+  network_.fetches().fetch_some();
   look_->due = network_.now();
   is_look_due_known_ = true;
   return {links_[link].out->messages.payload(number - 1), links_[link].send_bytes};
 }
 
 void SimulatedTransport::start(std::size_t link, std::uint64_t number) {
+  network_.fetches().fetch_some();
   network_.start(*links_[link].out, number, links_[link].send_bytes);
 }
 
@@ -71,6 +77,7 @@ std::uint64_t SimulatedTransport::acknowledged(std::size_t link) {
 
 std::optional<std::span<const std::byte>> SimulatedTransport::arrived(std::size_t link) {
   SimulatedNetwork::Wire& wire = *links_[link].in;
+  network_.fetches().fetch_some();
   if (wire.next_arrival > network_.now()) return std::nullopt;
   return std::span<const std::byte>(wire.messages.payload(wire.released),
                                     links_[link].receive_bytes);

@@ -38,8 +38,8 @@ class SimulatedTransport final : public Transport {
 
   /// Fetch what the next step will look at into the caches: first the wires of all links, then the
   /// messages on them.
-  void prefetch_wires() const;
-  void prefetch_messages() const;
+  void fetch_wires() const;
+  void fetch_messages() const;
 
  private:
   struct Link {

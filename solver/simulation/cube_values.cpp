@@ -9,9 +9,12 @@
 namespace weft::solver {
 
 CubeValues::CubeValues(CubeWorld& world, int rank, std::span<double> values)
-    : world_(world), values_(values), faces_(world.shape.faces_with_neighbour(rank)) {
+    : world_(world), values_(values) {
+  const std::vector<std::size_t> faces = world.shape.faces_with_neighbour(rank);
   const auto count = static_cast<std::int64_t>(world.shape.face_size());
-  for (const std::size_t face : faces_) {
+  neighbours_.reserve(faces.size());
+  for (const std::size_t face : faces) {
+    faces_[neighbours_.size()] = static_cast<std::uint8_t>(face);
     const std::int64_t begin = count * static_cast<std::int64_t>(neighbours_.size());
     neighbours_.push_back({world.shape.neighbour(rank, face), begin, count, begin, count});
   }

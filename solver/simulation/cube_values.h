@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -39,7 +41,7 @@ class CubeValues final : public SimulatedValues {
  private:
   CubeWorld& world_;
   std::span<double> values_;
-  std::vector<std::size_t> faces_;  // those with a neighbour, in the order of the neighbours
+  std::array<std::uint8_t, 6> faces_{};  // those with a neighbour, in the order of the neighbours
   std::vector<comm_thread::HaloNeighbour> neighbours_;
   std::vector<double> recorded_;
 };

@@ -67,6 +67,8 @@ class MachineModel final : public comm_thread::NetworkModel {
 
   /// Duration of a sweep over `point_count` points. Unit: seconds.
   double sweep_seconds(int rank, std::uint64_t sweep, double point_count) const;
+  /// Of `rank`, which `sweep_seconds` needs.
+  const double& core_factor(int rank) const { return core_factor_[static_cast<std::size_t>(rank)]; }
 
   int node(int rank) const { return rank / machine_.ranks_per_node; }
   int node_count() const { return static_cast<int>(out_free_.size()); }

@@ -31,6 +31,7 @@ PartShape::PartShape(const std::array<int, 3>& ranks, int points)
 
 std::vector<std::size_t> PartShape::faces_with_neighbour(int rank) const {
   std::vector<std::size_t> faces;
+  faces.reserve(own_.size());
   for (const std::size_t face : {4U, 2U, 0U, 1U, 3U, 5U})  // ascending ranks
     if (neighbour(rank, face) >= 0) faces.push_back(face);
   return faces;

@@ -37,28 +37,42 @@ SimulatedPart::SimulatedPart(const SimulatedWorld& world, int rank,
 }
 
 SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
+  constexpr std::size_t object_bytes = 128;
   const auto* const part = reinterpret_cast<const std::byte*>(this);
   const auto* const detector = reinterpret_cast<const std::byte*>(termination_.get());
-  Place place{.part = part,
-              .comm_thread = reinterpret_cast<const std::byte*>(&comm_thread_),
-              .values_object = reinterpret_cast<const std::byte*>(values_.get()),
-              .values = values_->memory()};
-  place.transport = transport_;
+  Place place{.part = {part, sizeof(*this)},
+              .values_object = {reinterpret_cast<const std::byte*>(values_.get()), object_bytes},
+              .values = values_->memory(),
+              .transport = transport_};
   // Elsewhere than supposed, only what is known to be there.
   constexpr std::ptrdiff_t most_bytes = 1 << 15;
-  const bool is_as_supposed = part < detector && detector < end && end - part < most_bytes;
-  place.detector = is_as_supposed ? detector : part + sizeof(*this);
-  place.end = is_as_supposed ? end : part + sizeof(*this);
-  place.landings = place.channels = place.end;
-  if (!channels_ || channels_->size() == 0) return place;
+  if (!(part < detector && detector < end && end - part < most_bytes)) return place;
+  // What lies behind belongs to snapshots, and to the report that a simulation does without.
+  constexpr std::ptrdiff_t polled_bytes = 3584;
+  place.polled = {detector, std::min(end, detector + polled_bytes)};
+  if (!channels_ || channels_->size() == 0) {
+    place.part = {part, end};
+    return place;
+  }
   constexpr std::ptrdiff_t set_bytes = sizeof(comm_thread::ChannelSet) + 512;  // with its lists
   const auto* const set = reinterpret_cast<const std::byte*>(channels_.get());
   const auto* const channels = reinterpret_cast<const std::byte*>(&std::as_const(*channels_)[0]);
-  if (is_as_supposed && part < set && set + set_bytes < channels && channels < end) {
-    place.landings = set + set_bytes;
-    place.channels = channels;
+  if (part < set && set + set_bytes < channels && channels < end) {
+    place.part = {part, set + set_bytes};
+    place.channels = {channels, end};
+  } else {
+    place.part = {part, end};
   }
   return place;
+}
+
+void SimulatedPart::fetch_landings(comm_thread::FetchQueue& fetches) const {
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    const comm_thread::Landing::Writer* const landing = (*channels_)[i].landing();
+    if (!landing) continue;
+    fetches.add(landing->memory());
+    fetches.add(landing->next_memory());
+  }
 }
 
 bool SimulatedPart::sweep() {
@@ -80,32 +94,33 @@ void SimulatedPart::copy_to(std::size_t i, SimulatedPart& neighbour) const {
       neighbour.values_->unpack(SweepState::current, back, message);
 }
 
-void SimulatedPart::open_channels(comm_thread::Delivery delivery, TreeReduction* reduction) {
+void SimulatedPart::open_channels(comm_thread::Delivery delivery, TreeReduction* reduction,
+                                  Plans& plans) {
   reduction_ = reduction;
-  std::vector<ChannelSpec> specs;
-  std::vector<LinkPlan> plans;
+  plans.channels.clear();
+  plans.links.clear();
   const int most = world_.options.max_in_flight;
   for (const HaloNeighbour& neighbour : neighbours_) {
     const auto send_count = static_cast<std::size_t>(neighbour.send_count);
     const auto receive_count = static_cast<std::size_t>(neighbour.receive_count);
-    specs.push_back({.neighbour = neighbour.rank,
-                     .send_count = send_count,
-                     .receive_count = receive_count,
-                     .max_in_flight = most});
-    plans.push_back({.neighbour = neighbour.rank,
-                     .send_tag = MachineModel::channel_tag,
-                     .receive_tag = MachineModel::channel_tag,
-                     .send_bytes = sizeof(MessageHeader) + send_count * sizeof(double),
-                     .receive_bytes = sizeof(MessageHeader) + receive_count * sizeof(double),
-                     .slot_count = static_cast<std::size_t>(most)});
+    plans.channels.push_back({.neighbour = neighbour.rank,
+                              .send_count = send_count,
+                              .receive_count = receive_count,
+                              .max_in_flight = most});
+    plans.links.push_back({.neighbour = neighbour.rank,
+                           .send_tag = MachineModel::channel_tag,
+                           .receive_tag = MachineModel::channel_tag,
+                           .send_bytes = sizeof(MessageHeader) + send_count * sizeof(double),
+                           .receive_bytes = sizeof(MessageHeader) + receive_count * sizeof(double),
+                           .slot_count = static_cast<std::size_t>(most)});
   }
   auto transport = std::make_unique<comm_thread::SimulatedTransport>(
-      world_.network, rank_, plans,
+      world_.network, rank_, plans.links,
       world_.options.transport.kind == comm_thread::TransportKind::two_sided
           ? comm_thread::Acknowledgement::on_arrival
           : comm_thread::Acknowledgement::on_release);
   transport_ = transport.get();
-  channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, specs, delivery,
+  channels_ = std::make_unique<comm_thread::ChannelSet>(comm_thread_, plans.channels, delivery,
                                                         std::move(transport));
   constexpr std::size_t kept_samples = 2;  // nobody asks for its report
   termination_ = std::make_unique<comm_thread::Termination>(

@@ -73,8 +73,14 @@ class SimulatedPart {
   void copy_to(std::size_t i, SimulatedPart& neighbour) const;
 
   // Asynchronous:
+  /// Memory that the ranks use one after the other while they open their channels. If each had its
+  /// own, what the next one keeps would fill the holes, far from what else it keeps.
+  struct Plans {
+    std::vector<comm_thread::ChannelSpec> channels;
+    std::vector<comm_thread::LinkPlan> links;
+  };
   /// `reduction`: of the rank, where it replaces the detector; outlives the part.
-  void open_channels(comm_thread::Delivery delivery, TreeReduction* reduction);
+  void open_channels(comm_thread::Delivery delivery, TreeReduction* reduction, Plans& plans);
   /// Tells the detector of the last sweep.
   comm_thread::SweepAction after_sweep();
   void record_snapshot();
@@ -93,25 +99,20 @@ class SimulatedPart {
   void take_halo();
 
   /// Where what a step and a poll look at lies, as far as it lies together. The allocator puts what
-  /// a rank allocates one after the other: behind the part landings, then channels, then the
-  /// detector. Of the landings a step needs one message each.
+  /// a rank allocates one after the other: the part, landings, channels and the detector; small
+  /// objects fill holes. Of the landings a step needs one message each.
   struct Place {
-    const std::byte* part = nullptr;
-    const std::byte* landings = nullptr;
-    const std::byte* channels = nullptr;
-    const std::byte* comm_thread = nullptr;
-    const std::byte* values_object = nullptr;
-    const std::byte* detector = nullptr;
-    const std::byte* end = nullptr;
+    std::span<const std::byte> part{};  // up to its landings
+    std::span<const std::byte> channels{};  // and the detector
+    std::span<const std::byte> polled{};  // of the detector, if schedules serve it
+    std::span<const std::byte> values_object{};
     std::span<const std::byte> values{};
     comm_thread::SimulatedTransport* transport = nullptr;
   };
   /// `end`: the next part.
   Place place(const std::byte* end) const;
   /// Fetches what the next messages will land in into the caches.
-  void prefetch_landings() const {
-    for (std::size_t i = 0; i < neighbours_.size(); ++i) (*channels_)[i].prefetch_landing();
-  }
+  void fetch_landings(comm_thread::FetchQueue& fetches) const;
 
   // The end: nothing is left in flight.
   void begin_close();

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "comm_thread/channels/landing.h"
@@ -16,11 +18,6 @@ namespace weft::solver {
 namespace {
 
 using comm_thread::SweepAction;
-
-void fetch_lines(const std::byte* begin, const std::byte* end) {
-  constexpr std::ptrdiff_t line_bytes = 64;
-  for (; begin < end; begin += line_bytes) __builtin_prefetch(begin);
-}
 
 }  // namespace
 
@@ -55,6 +52,7 @@ void SimulatedRanks::make_reductions() {
 }
 
 void SimulatedRanks::make_parts() {
+  SimulatedPart::Plans plans;
   for (const auto& lane : lanes_)
     for (int rank = lane->network.own_ranks().begin; rank < lane->network.own_ranks().end; ++rank) {
       parts_.push_back(
@@ -65,7 +63,7 @@ void SimulatedRanks::make_parts() {
         parts_.back()->open_channels(
             options_.variant == SimulatedVariant::racy ? comm_thread::Delivery::racy
                                                        : comm_thread::Delivery::async,
-            reductions_.empty() ? nullptr : &reductions_[static_cast<std::size_t>(rank)]);
+            reductions_.empty() ? nullptr : &reductions_[static_cast<std::size_t>(rank)], plans);
     }
   if (is_sync()) {
     sweep_begin_.resize(parts_.size());
@@ -250,30 +248,36 @@ void SimulatedRanks::leave_verification(SweepLane& lane, int rank) {
 /// simulation.
 void SimulatedRanks::fetch_ahead(const SweepLane& lane) const {
   constexpr std::array<std::size_t, 5> stages{15, 12, 10, 7, 4};  // events ahead
+  comm_thread::FetchQueue& fetches = lane.network.fetches();
   const auto step = [this, &lane](std::size_t ahead) -> const SimulatedPart::Place* {
     const EventQueue::Event* const event = lane.events.upcoming(ahead);
     return event && event->kind == EventQueue::Kind::step ? &places_[event->rank] : nullptr;
   };
   if (const EventQueue::Event* const event = lane.events.upcoming(stages[0])) {
-    const auto* const place = reinterpret_cast<const std::byte*>(&places_[event->rank]);
-    fetch_lines(place, place + sizeof(SimulatedPart::Place));
-    if (!reductions_.empty()) TreeReduction::prefetch(reductions_, static_cast<int>(event->rank));
+    const auto rank = static_cast<std::size_t>(event->rank);
+    fetches.add(std::as_bytes(std::span(places_).subspan(rank, 1)));
+    for (const void* const what :
+         std::initializer_list<const void*>{&parts_[rank], &has_begun_[rank], &is_meeting_[rank],
+                                            &model_.core_factor(static_cast<int>(rank))})
+      fetches.add(what);
+    if (!reductions_.empty())
+      TreeReduction::fetch(fetches, reductions_, static_cast<int>(event->rank));
   }
   if (const SimulatedPart::Place* const place = step(stages[1])) {
-    fetch_lines(place->part, place->landings);
-    constexpr std::ptrdiff_t object_bytes = 256;  // with what it has allocated first
-    fetch_lines(place->values_object, place->values_object + object_bytes);
-    fetch_lines(place->values.data(), place->values.data() + place->values.size());
+    for (const auto& memory : {place->part, place->values_object, place->values})
+      fetches.add(memory);
+    if (place->transport) fetches.add(std::as_bytes(std::span(place->transport, 1)));
   }
-  if (const SimulatedPart::Place* const place = step(stages[2]))
-    fetch_lines(place->channels, place->end);
+  if (const SimulatedPart::Place* const place = step(stages[2])) fetches.add(place->channels);
   if (reductions_.empty()) fetch_poll_ahead(lane, stages[1], stages[3]);
   if (const SimulatedPart::Place* const place = step(stages[3]); place && place->transport)
-    place->transport->prefetch_wires();
+    place->transport->fetch_wires();
   if (const SimulatedPart::Place* const place = step(stages[4]); place && place->transport) {
-    place->transport->prefetch_messages();
-    parts_[lane.events.upcoming(stages[4])->rank]->prefetch_landings();
+    place->transport->fetch_messages();
+    parts_[lane.events.upcoming(stages[4])->rank]->fetch_landings(fetches);
   }
+  fetches.fetch_some();
+  fetches.fetch_overdue();
 }
 
 /// For polls of schedules.
@@ -282,13 +286,12 @@ void SimulatedRanks::fetch_poll_ahead(const SweepLane& lane, std::size_t first,
   const EventQueue::Event* const event = lane.events.upcoming(first);
   if (event && event->kind == EventQueue::Kind::poll) {
     const SimulatedPart::Place& place = places_[event->rank];
-    fetch_lines(place.part, place.part + sizeof(SimulatedPart));
-    // What lies behind belongs to snapshots, and to the report that a simulation does without.
-    constexpr std::ptrdiff_t polled_bytes = 3584;
-    fetch_lines(place.detector, std::min(place.end, place.detector + polled_bytes));
+    lane.network.fetches().add(
+        place.part.first(std::min(place.part.size(), sizeof(SimulatedPart))));
+    lane.network.fetches().add(place.polled);
   }
   if (const EventQueue::Event* const soon = lane.events.upcoming(second))
-    lane.network.prefetch_receives(static_cast<int>(soon->rank));
+    lane.network.fetch_receives(static_cast<int>(soon->rank));
 }
 
 void SimulatedRanks::happen(SweepLane& lane) {

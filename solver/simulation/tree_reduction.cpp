@@ -147,12 +147,12 @@ void TreeReduction::conclude(const Values& values, double seconds) {
   }
 }
 
-void TreeReduction::prefetch(std::span<const TreeReduction> all, int rank) {
-  constexpr std::size_t line = 64;
-  const auto fetch = [&all](int whose, std::size_t begin, std::size_t end) {
-    const auto* const bytes =
-        reinterpret_cast<const std::byte*>(&all[static_cast<std::size_t>(whose)]);
-    for (std::size_t byte = begin; byte < end; byte += line) __builtin_prefetch(bytes + byte);
+void TreeReduction::fetch(comm_thread::FetchQueue& fetches, std::span<const TreeReduction> all,
+                          int rank) {
+  constexpr std::size_t line = comm_thread::FetchQueue::line_bytes;
+  const auto fetch = [&](int whose, std::size_t begin, std::size_t end) {
+    fetches.add(
+        std::as_bytes(all.subspan(static_cast<std::size_t>(whose), 1)).subspan(begin, end - begin));
   };
   const comm_thread::BinaryTree tree(rank, static_cast<int>(all.size()));
   fetch(rank, 0, sizeof(TreeReduction));

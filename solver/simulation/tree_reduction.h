@@ -57,7 +57,7 @@ class alignas(64) TreeReduction {
 
   /// Fetches what an event of `rank` needs into the caches, without a look at it. Shape: all:
   /// [rank_count].
-  static void prefetch(std::span<const TreeReduction> all, int rank);
+  static void fetch(comm_thread::FetchQueue& fetches, std::span<const TreeReduction> all, int rank);
 
  private:
   using Edge = comm_thread::SimulatedNetwork::Edge;
