@@ -4,7 +4,7 @@ namespace weft::perfmodel {
 namespace {
 
 SimdLevel detect() {
-#if defined(__x86_64__)
+#if defined(WEFT_CHOOSES_INSTRUCTION_SET)
   if (__builtin_cpu_supports("x86-64-v4")) return SimdLevel::avx512;
   if (__builtin_cpu_supports("x86-64-v3")) return SimdLevel::avx2;
 #endif
