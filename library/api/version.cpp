@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <isa-l.h>
 #include <xxhash.h>
 #include <zlib.h>
 
@@ -45,7 +46,9 @@ std::vector<Dependency> dependencies() {
        triple(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
               NLOHMANN_JSON_VERSION_PATCH),
        "MIT", "options and reports"},
-      {"zlib", zlibVersion(), "Zlib", "compressed files"},
+      {"zlib", zlibVersion(), "Zlib", "compressed files, written"},
+      {"ISA-L", triple(ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION), "BSD-3-Clause",
+       "compressed files and checksums, read"},
       {"xxHash",
        triple(XXH_VERSION_NUMBER / 10000, XXH_VERSION_NUMBER / 100 % 100, XXH_VERSION_NUMBER % 100),
        "BSD-2-Clause", "checksums of messages"},

@@ -13,6 +13,7 @@ if(WEFT_BUILD_PROGRAM)
 endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 
 # weft_header_library(NAME HEADER PACKAGE): an imported target weft_NAME for a library that is all
 # in its headers.
@@ -54,7 +55,7 @@ function(weft_library name header found)
 endfunction()
 
 set(WEFT_DEPENDENCIES
-    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt PkgConfig::hwloc
+    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt PkgConfig::hwloc PkgConfig::isal
     nlohmann_json::nlohmann_json weft_xxhash ${CMAKE_DL_LIBS})
 
 set(WEFT_HAS_CHOLMOD FALSE)
@@ -134,7 +135,7 @@ endif()
 # Files, and packages that weftConfig.cmake finds again; no headers.
 set(WEFT_LINKED
     MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt ${hwloc_LINK_LIBRARIES}
-    ${CMAKE_DL_LIBS})
+    ${isal_LINK_LIBRARIES} ${CMAKE_DL_LIBS})
 foreach(name cholmod metis hdf5)
     if(TARGET weft_${name})
         get_target_property(files weft_${name} INTERFACE_LINK_LIBRARIES)

@@ -201,6 +201,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
+    spmv/files/checksum.cpp
+    spmv/files/inflate_stream.cpp
     spmv/files/matrix_market_entries.cpp
     spmv/files/matrix_market_file.cpp
     spmv/files/matrix_market_header.cpp

@@ -1,12 +1,14 @@
 #include "solver/precondition/isai_preconditioner.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -90,9 +92,10 @@ class RowSolver {
   RowSolver(const DistributedMatrix& matrix, const NearRows& known, Form form)
       : matrix_(matrix), known_(known), form_(form) {}
 
-  /// Adds the row to `result`, columns ascending; returns how many entries it has, or nothing where
-  /// it does not exist.
-  std::optional<std::int32_t> solve(LocalIndex row, std::vector<IsaiRows::Entry>& result);
+  /// Entries of the row.
+  std::int32_t count(LocalIndex row) const;
+  /// Fills the row, columns ascending; false if it does not exist.
+  bool solve(LocalIndex row, std::span<IsaiRows::Entry> result);
 
  private:
   struct Place {
@@ -101,6 +104,9 @@ class RowSolver {
     double size;
   };
 
+  bool is_in_pattern(GlobalIndex own, GlobalIndex column) const {
+    return column < own || (column > own && form_ == Form::general);
+  }
   void choose_pattern(LocalIndex row);
   void assemble();
   bool eliminate(std::size_t own);
@@ -113,6 +119,16 @@ class RowSolver {
   std::vector<double> solution_;
 };
 
+std::int32_t RowSolver::count(LocalIndex row) const {
+  const spmv::CrsMatrix& rows = matrix_.rows;
+  const auto index = static_cast<std::size_t>(row);
+  const GlobalIndex own = matrix_.first_row() + row;
+  std::size_t count = 1;
+  for (auto i = rows.row_offsets[index]; i < rows.row_offsets[index + 1]; ++i)
+    count += is_in_pattern(own, matrix_.global_column(rows.columns[static_cast<std::size_t>(i)]));
+  return static_cast<std::int32_t>(std::min(count, IsaiPreconditioner::most_entries));
+}
+
 /// S, with the diagonal whether stored or not.
 void RowSolver::choose_pattern(LocalIndex row) {
   const spmv::CrsMatrix& rows = matrix_.rows;
@@ -122,7 +138,7 @@ void RowSolver::choose_pattern(LocalIndex row) {
   for (auto i = rows.row_offsets[index]; i < rows.row_offsets[index + 1]; ++i) {
     const LocalIndex local = rows.columns[static_cast<std::size_t>(i)];
     const GlobalIndex column = matrix_.global_column(local);
-    if (column == own || (form_ == Form::symmetric && column > own)) continue;
+    if (!is_in_pattern(own, column)) continue;
     pattern_.push_back({column, local, std::abs(rows.values[static_cast<std::size_t>(i)])});
   }
   constexpr std::size_t most = IsaiPreconditioner::most_entries;
@@ -178,21 +194,21 @@ bool RowSolver::eliminate(std::size_t own) {
   return true;
 }
 
-std::optional<std::int32_t> RowSolver::solve(LocalIndex row, std::vector<IsaiRows::Entry>& result) {
+bool RowSolver::solve(LocalIndex row, std::span<IsaiRows::Entry> result) {
   choose_pattern(row);
   assemble();
   const GlobalIndex own = matrix_.first_row() + row;
   const auto place =
       static_cast<std::size_t>(std::ranges::find(pattern_, own, &Place::column) - pattern_.begin());
-  if (!eliminate(place)) return std::nullopt;
+  if (!eliminate(place)) return false;
   double scale = 1;
   if (form_ == Form::symmetric) {
-    if (!(solution_[place] > 0)) return std::nullopt;
+    if (!(solution_[place] > 0)) return false;
     scale = 1 / std::sqrt(solution_[place]);
   }
   for (std::size_t p = 0; p < pattern_.size(); ++p)
-    result.push_back({pattern_[p].column, scale * solution_[p]});
-  return static_cast<std::int32_t>(pattern_.size());
+    result[p] = {pattern_[p].column, scale * solution_[p]};
+  return true;
 }
 
 /// Own rows of M or G. Collective. Throws comm_thread::InputError on every rank.
@@ -201,18 +217,20 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
   const NearRows known(op.communicator(), matrix);
   const auto threads = static_cast<std::size_t>(op.team().thread_count());
   std::vector<std::int32_t> counts(static_cast<std::size_t>(matrix.rows.row_count));
-  std::vector<std::vector<IsaiRows::Entry>> parts(threads);
+  for_each_thread_rows(op, [&](std::size_t, LocalIndex begin, LocalIndex end) {
+    const RowSolver solver(matrix, known, form);
+    for (LocalIndex row = begin; row < end; ++row)
+      counts[static_cast<std::size_t>(row)] = solver.count(row);
+  });
+  IsaiRows rows(counts);
   std::vector<LocalIndex> failed(threads, -1);
   for_each_thread_rows(op, [&](std::size_t thread, LocalIndex begin, LocalIndex end) {
     RowSolver solver(matrix, known, form);
-    for (LocalIndex row = begin; row < end; ++row) {
-      const auto count = solver.solve(row, parts[thread]);
-      if (!count) {
+    for (LocalIndex row = begin; row < end; ++row)
+      if (!solver.solve(row, rows.row(static_cast<std::size_t>(row)))) {
         failed[thread] = row;
         return;
       }
-      counts[static_cast<std::size_t>(row)] = *count;
-    }
   });
   const auto first = std::ranges::find_if(failed, [](LocalIndex row) { return row >= 0; });
   std::string fault;
@@ -224,12 +242,6 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
         form == Form::symmetric ? "singular or indefinite" : "singular",
         form == Form::symmetric ? "isai with --method gmres" : "block-lu");
   comm_thread::collective_agree_on_error(op.communicator(), fault);
-  IsaiRows rows(counts);
-  for_each_thread_rows(op, [&](std::size_t thread, LocalIndex begin, LocalIndex /*end*/) {
-    std::ranges::copy(parts[thread],
-                      rows.entries.data() + rows.begin[static_cast<std::size_t>(begin)]);
-    parts[thread] = {};
-  });
   return rows;
 }
 
@@ -285,14 +297,14 @@ IsaiRows collective_transpose(const spmv::SparseOperator& op, const IsaiRows& ro
   return transposed;
 }
 
-}  // namespace
-
-IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, const IsaiRows& rows)
-    : communicator(op_of_a.communicator().collective_duplicate()) {
-  const DistributedMatrix& a = op_of_a.matrix().matrix();
-  spmv::MatrixAssembly assembly(a.partition, a.rank, op_of_a.team().thread_count());
+/// The rows as a matrix distributed as that of `op`. Frees them. Collective.
+DistributedMatrix collective_assemble(const comm_thread::Communicator& communicator,
+                                      const spmv::SparseOperator& op, IsaiRows given) {
+  const IsaiRows rows = std::move(given);  // freed on return: arguments may live on in the caller
+  const DistributedMatrix& a = op.matrix().matrix();
+  spmv::MatrixAssembly assembly(a.partition, a.rank, op.team().thread_count());
   const auto for_each = [&](const auto& work) {
-    for_each_thread_rows(op_of_a, [&](std::size_t thread, LocalIndex begin, LocalIndex end) {
+    for_each_thread_rows(op, [&](std::size_t thread, LocalIndex begin, LocalIndex end) {
       for (LocalIndex row = begin; row < end; ++row)
         for (const auto& [column, value] : rows.row(static_cast<std::size_t>(row)))
           work(static_cast<int>(thread), a.first_row() + row, column, value);
@@ -301,22 +313,32 @@ IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, const Is
   for_each([&](int thread, GlobalIndex row, GlobalIndex column, double) {
     assembly.count(row, column, thread);
   });
-  comm_thread::collective_attempt(communicator, [&] { assembly.allocate(op_of_a.team()); });
+  comm_thread::collective_attempt(communicator, [&] { assembly.allocate(op.team()); });
   for_each([&](int, GlobalIndex row, GlobalIndex column, double value) {
     assembly.insert(row, column, value);
   });
-  op = std::make_unique<spmv::SparseOperator>(
-      communicator, op_of_a.comm_thread(), op_of_a.team(),
-      std::move(assembly).collective_finish(communicator, op_of_a.team()));
-  operand = op->collective_make_vector();
+  return std::move(assembly).collective_finish(communicator, op.team());
 }
+
+}  // namespace
+
+IsaiPreconditioner::Matrix::Matrix(const spmv::SparseOperator& op_of_a, IsaiRows rows)
+    : communicator(op_of_a.communicator().collective_duplicate()),
+      op(std::make_unique<spmv::SparseOperator>(
+          communicator, op_of_a.comm_thread(), op_of_a.team(),
+          collective_assemble(communicator, op_of_a, std::move(rows)))),
+      operand(op->collective_make_vector()) {}
 
 IsaiPreconditioner::IsaiPreconditioner(const spmv::SparseOperator& op, const Options& options)
     : op_(op), options_(options) {
-  const IsaiRows rows = collective_solve_rows(op, options.form);
-  factors_.push_back(std::make_unique<Matrix>(op, rows));
-  if (options.form == Form::symmetric) {
-    factors_.push_back(std::make_unique<Matrix>(op, collective_transpose(op, rows)));
+  IsaiRows rows = collective_solve_rows(op, options.form);
+  malloc_trim(0);  // otherwise the C library keeps what rows of other ranks have taken
+  if (options.form == Form::general) {
+    factors_.push_back(std::make_unique<Matrix>(op, std::move(rows)));
+  } else {
+    IsaiRows transposed = collective_transpose(op, rows);
+    factors_.push_back(std::make_unique<Matrix>(op, std::move(rows)));
+    factors_.push_back(std::make_unique<Matrix>(op, std::move(transposed)));
     between_ = perfmodel::HugePageBuffer<double>(op.element_count());
   }
   for (const auto& factor : factors_) norm_ *= factor->op->collective_norm();

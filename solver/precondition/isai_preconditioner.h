@@ -50,8 +50,8 @@ class IsaiPreconditioner final : public Preconditioner {
  private:
   /// A matrix of its own, whose messages match no others.
   struct Matrix {
-    /// Collective.
-    Matrix(const spmv::SparseOperator& op, const IsaiRows& rows);
+    /// Frees the rows as soon as it can. Collective.
+    Matrix(const spmv::SparseOperator& op, IsaiRows rows);
 
     comm_thread::Communicator communicator;
     std::unique_ptr<spmv::SparseOperator> op;

@@ -26,8 +26,10 @@ struct IsaiRows {
   }
 
   std::span<const Entry> row(std::size_t row) const {
-    return entries.span().subspan(static_cast<std::size_t>(begin[row]),
-                                  static_cast<std::size_t>(begin[row + 1] - begin[row]));
+    return {entries.data() + begin[row], static_cast<std::size_t>(begin[row + 1] - begin[row])};
+  }
+  std::span<Entry> row(std::size_t row) {
+    return {entries.data() + begin[row], static_cast<std::size_t>(begin[row + 1] - begin[row])};
   }
 
   perfmodel::HugePageBuffer<std::int64_t> begin;  // [row count + 1]

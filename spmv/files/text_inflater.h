@@ -2,17 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-struct z_stream_s;
+#include "spmv/files/inflate_stream.h"
 
 namespace weft::spmv {
 
 /// Decompresses a gzip file of one or several members from its start, in pieces.
 ///
-/// Returns every character before a damaged place, which zlib's gzread does not.
+/// Returns every character before a damaged place.
 /// Lifetime: the open file outlives it. Throws TextFault.
 class TextInflater {
  public:
@@ -23,17 +22,13 @@ class TextInflater {
   std::size_t read(std::span<char> piece);
 
  private:
-  struct End {
-    void operator()(z_stream_s* stream) const;
-  };
-
-  void refill();
+  bool refill();
   bool starts_another_member();
 
   int file_;
   std::int64_t offset_ = 0;
-  std::vector<unsigned char> packed_;
-  std::unique_ptr<z_stream_s, End> stream_;
+  std::vector<std::byte> packed_;
+  InflateStream stream_{InflateStream::Wrapping::gzip};
   bool at_end_ = false;
 };
 

@@ -9,13 +9,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/files/checksum.h"
+#include "spmv/files/inflate_stream.h"
 
 namespace weft::spmv {
 namespace {
@@ -25,12 +26,6 @@ using comm_thread::InputError;
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw InputError(path + ": " + what + " (" + std::strerror(errno) +
                    "); expected a readable file");
-}
-
-/// The checksum of bytes with this checksum and `bytes` behind them.
-std::uint32_t sum_of_both(std::uint32_t sum, std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace
@@ -76,7 +71,7 @@ void PartOfBytes::read(std::int64_t offset, std::span<std::byte> piece) {
   const std::int64_t first = std::max(offset, sum_begin_);
   const std::int64_t last = std::min(offset + std::ssize(piece), sum_end_);
   if (first >= last) return;
-  const std::uint32_t sum = sum_of_both(0, piece.subspan(static_cast<std::size_t>(first - offset),
+  const std::uint32_t sum = checksum_of(0, piece.subspan(static_cast<std::size_t>(first - offset),
                                                          static_cast<std::size_t>(last - first)));
   // Moved to its place: as if zeros, whose checksum is 0, followed to the end.
   sum_.fetch_xor(static_cast<std::uint32_t>(crc32_combine(sum, 0, size_ - last)),
@@ -99,16 +94,7 @@ std::uint32_t PartOfBytes::sum_of(std::int64_t begin, std::int64_t end) {
 }
 
 struct InflatedBytes::Stream {
-  static constexpr int raw = -15;
-
-  Stream() {
-    if (inflateInit2(&stream, raw) != Z_OK) throw std::bad_alloc();
-  }
-  ~Stream() { inflateEnd(&stream); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  z_stream stream{};
+  InflateStream inflate{InflateStream::Wrapping::none};
   std::array<std::byte, 64 << 10> packed{};
   std::int64_t taken = 0;  // packed bytes
 };
@@ -124,32 +110,23 @@ InflatedBytes::InflatedBytes(std::shared_ptr<ByteSource> whole, std::int64_t beg
 InflatedBytes::~InflatedBytes() = default;
 
 void InflatedBytes::inflate_into(std::span<std::byte> piece) {
-  constexpr std::size_t most = 1 << 30;
-  z_stream& stream = stream_->stream;
-  while (!piece.empty()) {
-    if (stream.avail_in == 0) {
-      const auto count = std::min(packed_size_ - stream_->taken, std::ssize(stream_->packed));
-      if (count <= 0) throw InputError(name() + ": compressed data end too early; expected more");
-      whole_->read(begin_ + stream_->taken,
-                   std::span(stream_->packed).first(static_cast<std::size_t>(count)));
-      stream_->taken += count;
-      stream.next_in = reinterpret_cast<Bytef*>(stream_->packed.data());
-      stream.avail_in = static_cast<uInt>(count);
-    }
-    const std::size_t wanted = std::min(piece.size(), most);
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(wanted);
-    const int code = inflate(&stream, Z_NO_FLUSH);
-    const std::size_t got = wanted - stream.avail_out;
-    sum_ = sum_of_both(sum_, piece.first(got));
+  InflateStream& inflate = stream_->inflate;
+  while (true) {
+    const std::size_t got = inflate.inflate(piece);
     piece = piece.subspan(got);
     position_ += static_cast<std::int64_t>(got);
-    if (code == Z_STREAM_END && !piece.empty())
-      throw InputError(name() + ": compressed data end too early; expected more");
-    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+    if (piece.empty()) break;
+    if (inflate.fault())
       throw InputError(name() + ": compressed data are damaged; expected a deflate stream");
+    const auto count = std::min(packed_size_ - stream_->taken, std::ssize(stream_->packed));
+    if (inflate.is_at_end() || count <= 0)
+      throw InputError(name() + ": compressed data end too early; expected more");
+    const auto packed = std::span(stream_->packed).first(static_cast<std::size_t>(count));
+    whole_->read(begin_ + stream_->taken, packed);
+    stream_->taken += count;
+    inflate.give(packed);
   }
-  if (position_ == size_) checksum_.compare(sum_, name());
+  if (position_ == size_) checksum_.compare(inflate.checksum(), name());
 }
 
 void InflatedBytes::read(std::int64_t offset, std::span<std::byte> piece) {
@@ -159,7 +136,6 @@ void InflatedBytes::read(std::int64_t offset, std::span<std::byte> piece) {
   if (!stream_ || offset < position_) {
     stream_ = std::make_unique<Stream>();
     position_ = 0;
-    sum_ = 0;
   }
   std::array<std::byte, 16 << 10> skipped{};
   while (position_ < offset)

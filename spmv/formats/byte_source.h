@@ -120,7 +120,6 @@ class InflatedBytes final : public ByteSource {
   std::int64_t size_;
   Checksum checksum_;
   std::int64_t position_ = 0;
-  std::uint32_t sum_ = 0;  // of the bytes before `position_`
   std::unique_ptr<Stream> stream_;
 };
 

@@ -13,6 +13,7 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/simd.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/rows/partition.h"
 #include "spmv/rows/thread_rows.h"
@@ -186,7 +187,7 @@ class OnePass {
   }
 
   /// Columns of 32 bits go straight to where they belong and are made local there, in short loops
-  /// that compilers make loops of vectors.
+  /// of the widest vectors.
   void read_short_columns(Finds& finds, std::size_t begin, std::size_t end) {
     const auto& offsets = offsets_.at;
     for (std::size_t row = begin; row < end;) {
@@ -200,8 +201,10 @@ class OnePass {
               (offsets_.nonzeros_before + from) * static_cast<std::int64_t>(sizeof(LocalIndex)),
           std::as_writable_bytes(columns));
       if (source_.columns.type.is_big_endian)
-        for (LocalIndex& column : columns)
-          column = static_cast<LocalIndex>(__builtin_bswap32(static_cast<std::uint32_t>(column)));
+        perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+          for (LocalIndex& column : columns)
+            column = static_cast<LocalIndex>(__builtin_bswap32(static_cast<std::uint32_t>(column)));
+        });
       finds.is_in_order = finds.is_in_order && is_in_order(columns, row, last);
       if (make_local(finds, columns)) finds.ranges.emplace_back(from, offsets[last]);
       row = last;
@@ -211,8 +214,12 @@ class OnePass {
   /// True if the columns descend nowhere but between rows [row, last).
   bool is_in_order(std::span<const LocalIndex> columns, std::size_t row, std::size_t last) const {
     std::uint32_t descents = 0;
-    for (std::size_t k = 1; k < columns.size(); ++k)
-      descents += static_cast<std::uint32_t>(columns[k] <= columns[k - 1]);
+    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+      std::uint32_t found = 0;
+      for (std::size_t k = 1; k < columns.size(); ++k)
+        found += static_cast<std::uint32_t>(columns[k] <= columns[k - 1]);
+      descents = found;
+    });
     const auto& offsets = offsets_.at;
     for (const std::int64_t from = offsets[row]; row < last; ++row) {
       const auto k = static_cast<std::size_t>(offsets[row] - from);
@@ -226,13 +233,17 @@ class OnePass {
   bool make_local(Finds& finds, std::span<LocalIndex> columns) const {
     const auto first = static_cast<std::uint32_t>(first_row_);
     const auto count = static_cast<std::uint32_t>(row_count_);
-    std::uint32_t has_remote = 0;
-    for (LocalIndex& column : columns) {
-      const std::uint32_t own = static_cast<std::uint32_t>(column) - first;
-      has_remote |= static_cast<std::uint32_t>(own >= count);
-      column = static_cast<LocalIndex>(own);
-    }
-    if (has_remote == 0) return false;
+    bool has_remote = false;
+    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+      std::uint32_t found = 0;
+      for (LocalIndex& column : columns) {
+        const std::uint32_t own = static_cast<std::uint32_t>(column) - first;
+        found |= static_cast<std::uint32_t>(own >= count);
+        column = static_cast<LocalIndex>(own);
+      }
+      has_remote = found != 0;
+    });
+    if (!has_remote) return false;
     for (LocalIndex& column : columns) {
       const auto own = static_cast<std::uint32_t>(column);
       if (own < count) continue;

@@ -1,7 +1,6 @@
 #include "spmv/formats/number_array.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/simd.h"
 
 namespace weft::spmv {
 namespace {
@@ -90,15 +90,18 @@ void for_pieces(const NumberArray& array, std::int64_t begin, std::int64_t count
 /// Throws where a value is infinite or none; `first` is the number of values[0].
 void check_finite(const NumberArray& array, std::int64_t first, std::span<const double> values,
                   const std::string& what) {
-  // 0·x is 0, or not a number; several sums, so that the loop becomes one of vectors.
-  constexpr std::size_t lanes = 8;
-  std::array<double, lanes> sums{};
-  std::size_t i = 0;
-  for (; i + lanes <= values.size(); i += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += 0.0 * values[i + lane];
-  for (; i < values.size(); ++i) sums[0] += 0.0 * values[i];
-  if (std::ranges::all_of(sums, [](double sum) { return sum == 0; })) return;
-  for (i = 0; i < values.size(); ++i)
+  // 0·x is 0, or not a number.
+  perfmodel::Lane8 sums{};
+  double sum_of_rest = 0;
+  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    const auto count = std::ssize(values);
+    std::ptrdiff_t i = 0;
+    for (; i + 8 <= count; i += 8) sums += 0.0 * perfmodel::lanes(values.data() + i).value;
+    for (; i < count; ++i) sum_of_rest += 0.0 * values[static_cast<std::size_t>(i)];
+  });
+  for (int lane = 0; lane < 8; ++lane) sum_of_rest += sums[lane];
+  if (sum_of_rest == 0) return;
+  for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]))
       fail(array, first + static_cast<std::int64_t>(i), what, "finite");
 }
@@ -112,8 +115,10 @@ void read_doubles(const NumberArray& array, std::int64_t begin, std::span<double
     const std::int64_t first = begin + static_cast<std::int64_t>(done);
     array.source->read(array.offset + 8 * first, std::as_writable_bytes(piece));
     if (array.type.is_big_endian)
-      for (double& value : piece)
-        value = std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+      perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+        for (double& value : piece)
+          value = std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+      });
     check_finite(array, first, piece, what);
   }
 }

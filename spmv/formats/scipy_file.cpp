@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/files/checksum.h"
 #include "spmv/formats/csr_output.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/shared_output.h"
@@ -37,15 +38,16 @@ void append(std::string& text, std::uint64_t number, int bytes) {
 
 /// A checksum of consecutive bytes.
 struct PieceChecksum {
-  std::uint64_t crc = 0;
+  std::uint32_t crc = 0;
   std::int64_t bytes = 0;
 
   void add(std::span<const std::byte> piece) {
-    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+    crc = checksum_of(crc, piece);
     bytes += std::ssize(piece);
   }
   void add(const PieceChecksum& next) {
-    crc = crc32_combine(crc, next.crc, static_cast<z_off_t>(next.bytes));
+    crc =
+        static_cast<std::uint32_t>(crc32_combine(crc, next.crc, static_cast<z_off_t>(next.bytes)));
     bytes += next.bytes;
   }
 };

@@ -1,5 +1,7 @@
 #include "spmv/order/reordering.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -136,6 +138,8 @@ RowOrder collective_order_rows(const Communicator& communicator, const Distribut
   auto new_rows = collective_scatter(communicator, matrix.partition, decision.new_rows);
   auto ordered =
       collective_cut(communicator, matrix, choice, std::move(decision.part_sizes), new_rows);
+  decision = {};
+  malloc_trim(0);  // otherwise the C library keeps on rank 0 what the graph has taken
   return {communicator, matrix.partition, std::move(ordered), std::move(new_rows)};
 }
 

@@ -103,26 +103,51 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const bool has_motions = !options.coordinates.empty() || !options.near_null.empty() ||
                            problem.kind == spmv::ProblemKind::elasticity3d;
   const double vectors = !has_nodes ? 1 : has_motions ? motions : options.block_size;
-  // Measured with 3 and 6 vectors.
-  const double of_levels = has_nodes
-                               ? 51 * std::pow(vectors / motions, 1.4) * size.nonzeros
+  // Measured with 3 and 6 vectors; on meshes, whose rows vary, and on grids.
+  const bool is_mesh = !has_nodes && size.may_be_sliced;
+  const double of_levels = has_nodes ? 51 * std::pow(vectors / motions, 1.4) * size.nonzeros
+                           : is_mesh
+                               ? 14 * size.nonzeros + 240 * size.rows
                                : std::min(13 * size.nonzeros + 310 * size.rows, 55 * size.nonzeros);
   // Numbers and places, measured, and a row of P.
   const double of_halo = 100 + 8 * (1 + aggregates_of_row * vectors);
-  return of_levels / job.world().size() + of_halo * size.halo_per_rank +
-         bytes_of_amg_exchange(job, vectors, size);
+  const double levels = of_levels / job.world().size();
+  const double halo = of_halo * size.halo_per_rank;
+  const double exchange = bytes_of_amg_exchange(job, vectors, size);
+  if (!is_mesh) return levels + halo + exchange;
+  // The rows are sent when about half of the levels is there.
+  return std::max(levels, 0.5 * levels + halo + 1.15 * exchange);
 }
 
-/// Bytes of isai and its set-up at their peak, measured: rows of M, or of G and its transposed, and
-/// the matrices made from them.
-double bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
-                     const SystemSize& size) {
-  const bool is_symmetric = form == solver::IsaiPreconditioner::Form::symmetric;
-  const double sliced = !size.may_be_sliced ? 0 : is_symmetric ? 26 : 18;
-  const double of_nonzeros = ((is_symmetric ? 28 : 16) + sliced) * size.nonzeros;
-  const double of_rows = (is_symmetric ? 56 : 30) * size.rows;
-  const double of_halo = 500;
-  return (of_nonzeros + of_rows) / job.world().size() + of_halo * size.halo_per_rank;
+/// Bytes of isai: M, or G and its transposed, while they are built and afterwards.
+struct IsaiBytes {
+  double building = 0;
+  double held = 0;
+};
+
+IsaiBytes bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
+                        const SystemSize& size) {
+  constexpr double entry = 16;  // of a row that is solved for
+  constexpr double stored = 12.4;
+  constexpr double of_row = 8.5;
+  constexpr double of_fetched_entry = 66;  // of another rank's row, sent and received, measured
+  const double sliced = size.may_be_sliced ? 12.7 : 0;
+  const double ranks = job.world().size();
+  const double rows = size.rows / ranks;
+  const double nonzeros = size.nonzeros / ranks;
+  const double with_halo = 88 * size.halo_per_rank;
+  const double fetched = of_fetched_entry * size.nonzeros / size.rows * size.halo_per_rank;
+  if (form == solver::IsaiPreconditioner::Form::general) {
+    const double held = (stored + sliced) * nonzeros + (of_row + 8) * rows + with_halo;
+    return {std::max({held, fetched, (entry + stored) * nonzeros + 2 * of_row * rows}), held};
+  }
+  // One of the two, with its diagonal.
+  const double half = (nonzeros + rows) / 2;
+  const double of_rows = 3 * of_row * rows;
+  const double both_as_rows = (2 * entry + stored) * half + of_rows;
+  const double one_as_rows = (entry + 2 * stored + sliced) * half + of_rows;
+  const double held = 2 * (stored + sliced) * half + (2 * of_row + 3 * 8) * rows + with_halo;
+  return {std::max({held, fetched, both_as_rows, one_as_rows}), held};
 }
 
 /// True if `auto` will take multigrid for a grid without a matrix.
@@ -171,8 +196,12 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
               arrays_of_multigrid(options, problem.grid, is_varying, job.world().size()) +
                   arrays_of_checkpoint(options, is_general),
               forecast);
-  if (const auto isai = options.settings().parsed_isai())
-    forecast.parts.push_back({"isai", bytes_of_isai(job, *isai, size)});
+  if (const auto isai = options.settings().parsed_isai()) {
+    // It is built before the vectors of the method are there, but for b and x.
+    const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;
+    const IsaiBytes bytes = bytes_of_isai(job, *isai, size);
+    forecast.parts.push_back({"isai", std::max(bytes.held, bytes.building - later)});
+  }
   if (options.preconditioner_name() == "amg")
     forecast.parts.push_back({"amg", bytes_of_amg(job, options, problem, size)});
   return forecast;

@@ -33,6 +33,7 @@ _PLAIN = {
     "cli11": [],
     "nlohmann_json": [],
     "fmt": ["-lfmt"],
+    "isal": ["-lisal"],
     "zlib": ["-lz"],
     "likwid": ["-llikwid"],
     "metis": ["-lmetis"],

@@ -106,6 +106,41 @@ TEST_CASE("a compressed file may have several members, and something else behind
   CHECK(all_lines(TextLines(source, {4, TextRange::to_the_end})) == "34\n5\n");
 }
 
+TEST_CASE("a compressed file of two members that is cut anywhere is told, but for between them") {
+  const tests::ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += std::to_string(i * 7919 % 10007) + '\n';
+  tests::write_compressed_file(folder / "member", text);
+  const std::string member = tests::read_file(folder / "member");
+  const std::string both = member + member;
+  for (std::size_t size = 2; size < both.size(); ++size) {
+    INFO("cut to " << size << " of " << both.size());
+    tests::write_file(folder / "cut", both.substr(0, size));
+    TextSource source(folder / "cut");
+    // One byte of the second member might be anything.
+    if (size == member.size() || size == member.size() + 1)
+      CHECK(all_lines(TextLines(source, {})) == text);
+    else
+      CHECK_THROWS_WITH(all_lines(TextLines(source, {})),
+                        "the compressed data ends too early; expected a complete gzip file");
+  }
+}
+
+TEST_CASE("a file of many compressed members is read across all its pieces") {
+  const tests::ScratchFolder folder;
+  std::string packed;
+  std::string text;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string lines = std::to_string(i) + (i % 3 == 0 ? "" : "\n");
+    text += lines;
+    tests::write_compressed_file(folder / "member", lines);
+    packed += tests::read_file(folder / "member");
+  }
+  tests::write_file(folder / "all", packed + '\x1f');
+  TextSource source(folder / "all");
+  CHECK(all_lines(TextLines(source, {})) == text);
+}
+
 TEST_CASE("a file that cannot be read is a fault") {
   const tests::ScratchFolder folder;
   CHECK_THROWS_WITH(TextSource(folder / "none"),

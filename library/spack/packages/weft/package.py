@@ -25,6 +25,7 @@ class Weft(CMakePackage):
     depends_on("mpi")
     depends_on("hwloc@2:")
     depends_on("zlib-api")
+    depends_on("isa-l")
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.11:")
     depends_on("xxhash")
