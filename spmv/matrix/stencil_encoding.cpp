@@ -72,7 +72,8 @@ class StencilEncoding::Encoder {
       std::int64_t k = begin_of(row + lane);
       const std::int64_t end = begin_of(row + lane + 1);
       for (std::int32_t i = 0; i < pattern.slot_count; ++i) {
-        const auto slot = static_cast<std::size_t>(pattern.first_slot + i);
+        const auto slot =
+            static_cast<std::size_t>(pattern.first_slot) + static_cast<std::size_t>(i);
         if (encoding_.slots_[slot].mask[lane] == 0) continue;
         if (k == end) return false;
         const auto entry = static_cast<std::size_t>(k++);
