@@ -74,8 +74,8 @@ TEST_CASE("deflated data are the same in pieces of any size") {
       crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
   for (const Wrapping wrapping : {Wrapping::none, Wrapping::gzip}) {
     const std::string packed = deflated(text, wrapping);
-    for (const std::size_t in : {1, 77, 4096, 1 << 20})
-      for (const std::size_t out : {1, 1000, 65536, 1 << 20}) {
+    for (const std::size_t in : {1U, 77U, 4096U, 1U << 20U})
+      for (const std::size_t out : {1U, 1000U, 65536U, 1U << 20U}) {
         INFO("pieces of " << in << " into pieces of " << out);
         const Inflated result = inflated(packed, wrapping, in, out);
         CHECK(result.is_complete);
@@ -122,14 +122,14 @@ TEST_CASE("everything before a damaged place is returned") {
   const std::string packed = deflated(text, Wrapping::gzip);
   std::string damaged = packed;
   damaged[packed.size() - 6] ^= 1;
-  for (const std::size_t out : {100, 1 << 20}) {
+  for (const std::size_t out : {100U, 1U << 20U}) {
     const Inflated result = inflated(damaged, Wrapping::gzip, 1 << 20, out);
     CHECK(result.text == text);
     CHECK(result.fault == "incorrect data check");
   }
   // A block that cannot be: what was read ahead comes, too.
   const std::string endless = deflated(text, Wrapping::none, Z_FULL_FLUSH);
-  for (const std::size_t out : {1, 100, 1 << 20}) {
+  for (const std::size_t out : {1U, 100U, 1U << 20U}) {
     const Inflated result = inflated(endless + "\xff\xff\xff", Wrapping::none, 1 << 20, out);
     CHECK(result.text == text);
     CHECK(result.fault == "invalid block");
