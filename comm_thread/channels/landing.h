@@ -61,9 +61,10 @@ class Landing::Writer {
   /// Publishes `values`, without an intermediate copy if possible. Shape: [element_count].
   void land(std::span<const double> values, std::uint64_t number, std::uint64_t iteration);
 
-  /// What the next message is written to, beside the first line of the landing.
-  std::span<const std::byte> next_memory() const;
+  /// The landing. Its first line holds the state and the labels of the messages.
   const std::byte* memory() const { return memory_; }
+  /// Where the values of the next message are written.
+  std::span<const std::byte> next_memory() const;
 
  private:
   std::byte* memory_;

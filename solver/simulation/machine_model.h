@@ -67,7 +67,7 @@ class MachineModel final : public comm_thread::NetworkModel {
 
   /// Duration of a sweep over `point_count` points. Unit: seconds.
   double sweep_seconds(int rank, std::uint64_t sweep, double point_count) const;
-  /// Of `rank`, which `sweep_seconds` needs.
+  /// By how much the sweeps of `rank` take longer than usual; `sweep_seconds` reads it.
   const double& core_factor(int rank) const { return core_factor_[static_cast<std::size_t>(rank)]; }
 
   int node(int rank) const { return rank / machine_.ranks_per_node; }

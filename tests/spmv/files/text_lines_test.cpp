@@ -10,6 +10,12 @@
 namespace weft::spmv {
 namespace {
 
+std::string lines_of_numbers(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += std::to_string(i * 7919 % 10007) + '\n';
+  return text;
+}
+
 std::string all_lines(TextLines lines) {
   std::string all;
   for (auto block = lines.next(); !block.empty(); block = lines.next()) {
@@ -72,8 +78,7 @@ TEST_CASE("taking lines takes at least one and what the wanted characters reach 
 
 TEST_CASE("whole lines before the damage of a compressed file are handed out") {
   const tests::ScratchFolder folder;
-  std::string text;
-  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 10007) + '\n';
+  const std::string text = lines_of_numbers(20000);
   tests::write_compressed_file(folder / "packed", text);
   const std::string packed = tests::read_file(folder / "packed");
 
@@ -108,8 +113,7 @@ TEST_CASE("a compressed file may have several members, and something else behind
 
 TEST_CASE("a compressed file of two members that is cut anywhere is told, but for between them") {
   const tests::ScratchFolder folder;
-  std::string text;
-  for (int i = 0; i < 200; ++i) text += std::to_string(i * 7919 % 10007) + '\n';
+  const std::string text = lines_of_numbers(200);
   tests::write_compressed_file(folder / "member", text);
   const std::string member = tests::read_file(folder / "member");
   const std::string both = member + member;
