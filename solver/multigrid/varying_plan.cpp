@@ -30,18 +30,22 @@ constexpr int first_plan_tag = 3000;
 /// precision holds them and their inverses.
 constexpr double least_value = 1e-30;
 
-/// Smoothing steps where couplings vary. A checkerboard of 1:1000 with blocks of 7 takes 15, 14 and
-/// 13 iterations with 2, 3 and 4 of them on the finest grid, and 13 with 8.
+/// Smoothing steps on coarser grids where couplings vary: what these leave is most of the error
+/// where coefficients jump.
 constexpr int varying_steps = 4;
 
-/// On the finest grid where couplings jump from point to point: strongly coupled pairs and triples
-/// lie between its coarse points. Lognormal with sigma 2, 100³, takes 20, 16, 14 and 12 iterations
-/// with 4, 5, 6 and 8 steps, and the least time with 6.
-constexpr int rough_steps = 6;
-
-/// Share of rough points from which there are so many. Lognormal with sigma 1, 1.5 and 2 has 0.30,
-/// 0.49 and 0.58, a checkerboard of blocks of 2, which 4 steps smooth as well, 0.37.
-constexpr double least_rough_share = 0.4;
+/// On the finest grid as many as its share of rough points wants: with few of them, coarser grids
+/// decide, and a step is a sixth of an iteration. 96³, CG, iterations with 2, 3 and 4 steps, which
+/// take 0.79, 0.91 and 1 of the time each: checkerboard of 1:1000, blocks of 8, 10, 10 and 10,
+/// blocks of 16, 12, 12 and 11, jumps of 1:10 000 9, 8 and 7; lognormal with sigma 1 11, 8 and 7.
+/// Where couplings jump from point to point, strongly coupled pairs and triples lie between coarse
+/// points: lognormal with sigma 2, 100³, takes 20, 16, 14 and 12 iterations with 4, 5, 6 and 8
+/// steps, and the least time with 6. Shares: roughness.h; lognormal with sigma 1, 1.5 and 2 0.30,
+/// 0.49 and 0.58.
+int steps_for(double rough_share) {
+  if (rough_share <= 0.25) return 2;
+  return rough_share <= 0.4 ? varying_steps : 6;
+}
 
 /// Makes the plan grid by grid.
 template <class Value>
@@ -268,8 +272,7 @@ CycleOptions collective_with_finest_steps(const comm_thread::Communicator& commu
                                           const comm_thread::ComputeTeam& team,
                                           const GridCouplings& own, CycleOptions options) {
   if (options.finest_steps > 0) return options;
-  const double rough_share = collective_rough_share(communicator, team, own, own.points());
-  options.finest_steps = rough_share > least_rough_share ? rough_steps : options.steps;
+  options.finest_steps = steps_for(collective_rough_share(communicator, team, own, own.points()));
   return options;
 }
 

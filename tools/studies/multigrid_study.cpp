@@ -35,9 +35,12 @@
 namespace weft::tools {
 namespace {
 
+constexpr const char* automatic = "auto";
+constexpr int most_steps = solver::MultigridSettings::most_steps;
+
 struct MultigridStudyOptions : SolveStudyOptions {
   std::vector<std::string> methods{"multigrid", "cg"};
-  std::vector<int> steps{1, 2, 3, 4};
+  std::vector<std::string> steps{"1", "2", "3", "4"};
   std::vector<std::string> cycles{"v"};
   std::vector<std::string> precisions{"single"};
   std::vector<std::string> modes{"task"};
@@ -54,11 +57,12 @@ struct MultigridStudyOptions : SolveStudyOptions {
       throw comm_thread::InputError("--multigrid: found a precision; expected it in --precisions");
     if (settings.find("gather=") != std::string::npos && !gathers.empty())
       throw comm_thread::InputError("--multigrid: found gather with --gather; expected one");
-    for (const int count : steps)
-      if (count < 1 || count > solver::MultigridSettings::most_steps)
+    for (const std::string& count : steps)
+      if (count != automatic &&
+          (count.size() != 1 || count[0] < '1' || count[0] > '0' + most_steps))
         throw comm_thread::InputError(
-            fmt::format("--steps: found {}; expected numbers from 1 to {}", count,
-                        solver::MultigridSettings::most_steps));
+            fmt::format("--steps: found {}; expected {} or numbers from 1 to {}", count, automatic,
+                        most_steps));
   }
 };
 
@@ -71,7 +75,7 @@ struct History {
 /// What a run differs by from the others.
 struct MultigridVariant {
   std::string method;
-  int steps = 0;
+  std::string steps;
   std::string cycle;
   std::string precision;
   std::string mode;
@@ -92,8 +96,8 @@ class MultigridEntrant {
     settings.mode = variant.mode;
     settings.method = variant.method;
     if (variant.method == "cg") settings.preconditioner = "multigrid";
-    settings.multigrid = fmt::format("steps={},cycle={},precision={}", variant.steps, variant.cycle,
-                                     variant.precision);
+    settings.multigrid = fmt::format("cycle={},precision={}", variant.cycle, variant.precision);
+    if (variant.steps != automatic) settings.multigrid += ",steps=" + variant.steps;
     if (!variant.gather.empty()) settings.multigrid += ",gather=" + variant.gather;
     if (!options.settings.empty()) settings.multigrid += "," + options.settings;
     cycle_ = library::collective_make_preconditioner(system.op(), settings, problem).object;
@@ -131,9 +135,10 @@ class MultigridEntrant {
     for (const History& run : runs_) seconds.push_back(run.seconds);
     const auto cycles = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
     Json history = Json::array();
+    const Json multigrid = grids_->collective_report(job, comm_thread);
     for (const auto& [time, residual] : usual.points) history.push_back({time, residual});
     return {{"method", variant_.method},
-            {"steps", variant_.steps},
+            {"steps", multigrid["steps"]},
             {"cycle", variant_.cycle},
             {"precision", variant_.precision},
             {"mode", variant_.mode},
@@ -148,7 +153,7 @@ class MultigridEntrant {
             {"residual_per_cycle", std::pow(last_.relative_residual, 1 / cycles)},
             {"digits_per_second", -std::log10(last_.relative_residual) / usual.seconds},
             {"history", std::move(history)},
-            {"multigrid", grids_->collective_report(job, comm_thread)}};
+            {"multigrid", multigrid}};
   }
 
  private:
@@ -171,7 +176,7 @@ std::vector<MultigridVariant> variants(const MultigridStudyOptions& options) {
       options.gathers.empty() ? std::vector<std::string>{""} : options.gathers;
   std::vector<MultigridVariant> all;
   for (const std::string& method : options.methods)
-    for (const int steps : options.steps)
+    for (const std::string& steps : options.steps)
       for (const std::string& cycle : options.cycles)
         for (const std::string& precision : options.precisions)
           for (const std::string& gather : gathers)
@@ -192,6 +197,13 @@ Json collective_study(Job& job, const MultigridStudyOptions& options,
           {"rows", system.op().global_row_count()},
           {"operator", system.format_name()},
           {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
+}
+
+/// On the finest grid, and on the others if that differs.
+std::string steps_of(const Json& multigrid) {
+  const int finest = multigrid["steps"].get<int>();
+  const int others = multigrid["coarse_steps"].get<int>();
+  return others == finest ? fmt::format("{}", finest) : fmt::format("{}, {}", finest, others);
 }
 
 /// Milliseconds of a cycle on grid `index`, down and up; of all coarser ones together where
@@ -221,7 +233,7 @@ void print_multigrid_study(const Json& report) {
           "{:<10}{:>6} "
           "{:<9}{:<10}{:<13}{:>7}{:>7}{:>11.4f}{:>8.4f}{:>8.4f}{:>9.4f}{:>10.3f}{:>10.3f}{:>7.0f} %"
           "{:>12.3f}{:>9.3f}{:>9.3f}{}\n",
-          run["method"].get<std::string>(), run["steps"].get<int>(),
+          run["method"].get<std::string>(), steps_of(run["multigrid"]),
           run["cycle"].get<std::string>(), run["precision"].get<std::string>(),
           run["mode"].get<std::string>(),
           run["multigrid"]["gathering"]["least_points"].get<std::int64_t>(),
@@ -262,7 +274,8 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
   add_solve_study_options(command, *options, "one or more grid problems");
   add_choices(command, "--methods", options->methods, {"multigrid", "cg"},
               "multigrid by itself, or as the preconditioner of cg");
-  add_list(command, "--steps", options->steps, "smoothing steps, separated by commas", "S,...");
+  add_list(command, "--steps", options->steps, "smoothing steps, or auto, as in weft solve",
+           "S,...");
   command
       .add_option("--multigrid", options->settings,
                   "settings of all, as in weft solve: start=zero|full,gather=N")

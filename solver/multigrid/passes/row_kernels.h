@@ -144,7 +144,14 @@ template <class Value, class Body>
 [[gnu::always_inline]] inline void for_points(RowRange range, const Body& body) {
   constexpr auto many = static_cast<std::ptrdiff_t>(64 / sizeof(Value));
   std::ptrdiff_t i = range.begin;
-  for (; i + many <= range.end; i += many) body.template operator()<ManyValues<Value>>(i);
+  for (; i + 2 * many <= range.end; i += 2 * many) {
+    body.template operator()<ManyValues<Value>>(i);
+    body.template operator()<ManyValues<Value>>(i + many);
+  }
+  if (i + many <= range.end) {
+    body.template operator()<ManyValues<Value>>(i);
+    i += many;
+  }
   if (i == range.end) return;
   if (range.end - range.begin >= many)
     return body.template operator()<ManyValues<Value>>(range.end - many);

@@ -21,10 +21,16 @@ struct VaryingRow {
         ahead(couplings.before[2].row(y, z + 1)),
         inverse(couplings.inverse_diagonal.row(y, z)) {}
 
-  [[gnu::always_inline]] Value neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i) const {
-    return ((x[i] * u.here[i - 1] + x[i + 1] * u.here[i + 1]) +
-            (below[i] * u.below[i] + above[i] * u.above[i])) +
-           (behind[i] * u.behind[i] + ahead[i] * u.ahead[i]);
+  /// Sum of the neighbours of the points from i on, by couplings.
+  template <class Elements>
+  [[gnu::always_inline]] void neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i,
+                                         decltype(Elements::value)& sum) const {
+    const auto at = [i](const Value* values) __attribute__((always_inline)) -> const Elements& {
+      return values_at<Elements>(values + i);
+    };
+    sum = ((at(x).value * at(u.here - 1).value + at(x + 1).value * at(u.here + 1).value) +
+           (at(below).value * at(u.below).value + at(above).value * at(u.above).value)) +
+          (at(behind).value * at(u.behind).value + at(ahead).value * at(u.ahead).value);
   }
 
   const Value* x;
@@ -39,9 +45,10 @@ struct VaryingRow {
 template <class Value>
 [[gnu::always_inline]] inline void start_row(const VaryingRow<Value>& row, RowRange range,
                                              Value factor, const Value* f, Value* out) {
-#pragma omp simd
-  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
-    out[i] = (factor * row.inverse[i]) * f[i];
+  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    values_at<Elements>(out + i).value =
+        (factor * values_at<Elements>(row.inverse + i).value) * values_at<Elements>(f + i).value;
+  });
 }
 
 /// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x). Reads, from caches but for the first
@@ -53,11 +60,15 @@ template <Before has, class Value>
                                               Value* out) {
   const Value a = has == Before::same ? 0 : momentum;
   const Value own = 1 + a - factor;
-#pragma omp simd
-  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
-    const Value next = own * x.here[i] + (factor * row.inverse[i]) * (f[i] + row.neighbours(x, i));
-    out[i] = has == Before::row ? next - a * before[i] : next;
-  }
+  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    decltype(Elements::value) sum;
+    row.template neighbours<Elements>(x, i, sum);
+    sum = own * values_at<Elements>(x.here + i).value +
+          (factor * values_at<Elements>(row.inverse + i).value) *
+              (values_at<Elements>(f + i).value + sum);
+    if constexpr (has == Before::row) sum -= a * values_at<Elements>(before + i).value;
+    values_at<Elements>(out + i).value = sum;
+  });
 }
 
 /// out = f - A·x. The division spares an array for the diagonal: it costs less than 4 bytes.
@@ -65,9 +76,13 @@ template <class Value>
 [[gnu::always_inline]] inline void residual_row(const VaryingRow<Value>& row, RowRange range,
                                                 const Value* f, const RowNeighbours<Value>& x,
                                                 Value* out) {
-#pragma omp simd
-  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
-    out[i] = (f[i] + row.neighbours(x, i)) - x.here[i] / row.inverse[i];
+  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    decltype(Elements::value) sum;
+    row.template neighbours<Elements>(x, i, sum);
+    values_at<Elements>(out + i).value =
+        (values_at<Elements>(f + i).value + sum) -
+        values_at<Elements>(x.here + i).value / values_at<Elements>(row.inverse + i).value;
+  });
 }
 
 /// out_j = r_2j+1 + (1 - t_j)·r_2j + t_j+1·r_2j+2. `range`: of coarse points.
