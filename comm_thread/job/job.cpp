@@ -2,7 +2,10 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/engine/schedule.h"
 #include "comm_thread/mpi/error_agreement.h"
@@ -104,13 +107,16 @@ void Job::start_threads(JobOptions options) {
   const WaitPolicy wait = shares_core ? WaitPolicy::yield : WaitPolicy::spin;
   const bool has_own_core = is_bound && placement_.comm_core == CommCore::own_core;
   bindings_before_.resize(placement_.compute_pus.size());
+  std::vector<std::optional<PlacementFinding>> failures(placement_.compute_pus.size());
   team_ = std::make_unique<ComputeTeam>(
-      static_cast<int>(placement_.compute_pus.size()), wait, [this](int thread) {
+      static_cast<int>(placement_.compute_pus.size()), wait, [this, &failures](int thread) {
         if (!pins_) return;
         const auto index = static_cast<std::size_t>(thread);
         bindings_before_[index] = binding_of_this_thread(topology_);
-        bind_this_thread(topology_, placement_.compute_pus[index]);
+        failures[index] = bind_this_thread(topology_, placement_.compute_pus[index]);
       });
+  for (const auto& failure : failures)
+    if (failure) placement_.findings.push_back(*failure);
   comm_thread_ = std::make_unique<CommThread>(CommThread::Options{
       .thread_level = session_.thread_level(),
       .idle = has_own_core ? WaitPolicy::spin : WaitPolicy::yield,
