@@ -84,10 +84,10 @@ TEST_CASE("a block of right-hand sides has the bits and iterations of each alone
     const Matrix a = Matrix::generate(job, "poisson2d:20", {{"format", format}});
     check_solves(a, {{"history", "true"}}, 8);
     for (const int count : {1, 2, 7}) check_solves(a, {}, count);
-    for (const char* const mode : {"vector", "overlap", "overlap-test"})
-      check_solves(a, {{"mode", mode}}, 3);
+    check_solves(a, {{"mode", std::string(format) == "crs" ? "vector" : "overlap"}}, 3);
   }
   const Matrix a = Matrix::generate(job, "poisson2d:40", {{"format", "crs"}});
+  check_solves(a, {{"mode", "overlap-test"}}, 3);
   for (const char* const preconditioner : {"jacobi", "amg"}) {
     INFO(preconditioner);
     check_solves(a, {{"preconditioner", preconditioner}, {"history", "true"}}, 5);

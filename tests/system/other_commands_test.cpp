@@ -46,16 +46,15 @@ std::string outcome(const std::string& problem, const std::string& right_hand_si
          fingerprint(read_file(folder.path("x.mtx")));
 }
 
-void check_generated(const std::string& problem, const std::string& file_name) {
+/// Written on `ranks` ranks, and solved on as many.
+void check_generated(const std::string& problem, const std::string& file_name, int ranks) {
   const ScratchFolder folder;
   const auto file = folder.path(file_name);
-  for (const int ranks : {1, 3}) {
-    INFO(problem << " in " << file_name << ", " << ranks << " ranks");
-    const auto result = run_weft(ranks, {"generate", problem, file, "--threads", "1"});
-    CHECK(result.exit_code == 0);
-    CHECK(folder.names() == std::vector<std::string>{file_name});
-    CHECK(outcome(file, "random:3", ranks) == outcome(problem, "random:3", ranks));
-  }
+  INFO(problem << " in " << file_name << ", " << ranks << " ranks");
+  const auto result = run_weft(ranks, {"generate", problem, file, "--threads", "1"});
+  CHECK(result.exit_code == 0);
+  CHECK(folder.names() == std::vector<std::string>{file_name});
+  CHECK(outcome(file, "random:3", ranks) == outcome(problem, "random:3", ranks));
 }
 
 /// Planned hardware threads of all threads of all ranks.
@@ -77,13 +76,13 @@ TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
 }
 
 TEST_CASE("a generated file is solved like the problem it came from") {
-  check_generated("poisson3d:9x8x7", "poisson.mtx");
-  check_generated("irregular:3000,nnzr=9,bandwidth=200,seed=5", "irregular.mtx");
+  check_generated("poisson3d:9x8x7", "poisson.mtx", 1);
+  check_generated("irregular:3000,nnzr=9,bandwidth=200,seed=5", "irregular.mtx", 3);
 }
 
 TEST_CASE("a generated compressed file is solved like the problem it came from") {
-  check_generated("anisotropic3d:8,1,2,0.5", "anisotropic.mtx.gz");
-  check_generated("irregular:3000,nnzr=9,bandwidth=200,seed=5", "irregular.mtx.gz");
+  check_generated("anisotropic3d:8,1,2,0.5", "anisotropic.mtx.gz", 3);
+  check_generated("irregular:3000,nnzr=9,bandwidth=200,seed=5", "irregular.mtx.gz", 1);
 }
 
 TEST_CASE("topology has an entry for every thread of every rank") {

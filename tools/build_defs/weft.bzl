@@ -263,7 +263,9 @@ def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", copts 
 def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
     """A Catch2 test that runs at every number of ranks, with one number of threads after the other.
 
-    One of the runs, with three ranks where there are, is tagged for the sanitizers.
+    One of the runs is for the sanitizers: that with three ranks where there are. With several numbers
+    of threads it is one more, of two ranks with the most threads, which suffice to show races; three
+    ranks with as many threads mostly wait for a core there.
 
     Args:
       name: the name of the suite; one run is called name_RrTt.
@@ -284,25 +286,32 @@ def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = 
         linkstatic = True,
         deps = depset(deps + _TEST_DEPS + ["//tests/support:mpi_main"]).to_list(),
     )
-    runs = []
     sanitized = 3 if 3 in ranks else ranks[-1]
+    has_own_run = sanitized == 3 and len(threads) > 1
+    runs = []
     for i, rank_count in enumerate(ranks):
         # The most threads with three ranks, and with every other number from there.
         thread_count = threads[(i + ranks.index(sanitized) + len(threads) - 1) % len(threads)]
-        run = "{}_{}r{}t".format(name, rank_count, thread_count)
-        runs.append(run)
+        is_sanitized = rank_count == sanitized and not has_own_run
+        runs.append((rank_count, thread_count, ["sanitize"] if is_sanitized else []))
+    if has_own_run:
+        runs.append((2, threads[-1], ["sanitize", "only_sanitized"]))
+    for rank_count, thread_count, kinds in runs:
         native.sh_test(
-            name = run,
+            name = "{}_{}r{}t".format(name, rank_count, thread_count),
             size = "small",
             srcs = ["//tools/build_defs:run_mpi_test"],
             args = [str(rank_count), str(thread_count), "$(rootpath {})".format(program)],
             data = [program] + data,
             # Bazel runs at most as much at once as the machine has cores.
-            tags = ["mpi", "cpu:{}".format(rank_count * thread_count)] +
-                   (tags + ["sanitize"] if rank_count == sanitized else [tag for tag in tags if tag != "tsan"]),
+            tags = ["mpi", "cpu:{}".format(rank_count * thread_count)] + kinds +
+                   [tag for tag in tags if tag != "tsan" or kinds],
             **kwargs
         )
-    native.test_suite(name = name, tests = runs)
+    native.test_suite(
+        name = name,
+        tests = ["{}_{}r{}t".format(name, rank_count, thread_count) for rank_count, thread_count, _ in runs],
+    )
 
 def weft_system_test(name, cores = 1, srcs = None, deps = [], tags = [], data = [], **kwargs):
     """A Catch2 test that runs the whole program under mpiexec, in whatever way its cases say.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "spmv/problems/problem.h"
 #include "tests/solver/multigrid/reference_cycle.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/shared_results.h"
 #include "tests/support/thread_count.h"
 
 namespace weft::solver {
@@ -33,6 +35,12 @@ using Values = std::vector<double>;
 
 /// Neither smooth nor symmetric, between -1 and 1.
 double value_of(std::int64_t row) { return std::sin(1.0 + 37.0 * static_cast<double>(row % 1013)); }
+
+Values right_hand_side(const spmv::GridStencil& stencil) {
+  Values r(static_cast<std::size_t>(stencil.row_count()));
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = value_of(static_cast<std::int64_t>(i));
+  return r;
+}
 
 /// One additive cycle and what surrounds it.
 struct System {
@@ -78,12 +86,6 @@ struct System {
     return whole;
   }
 
-  Values right_hand_side() const {
-    Values r(static_cast<std::size_t>(stencil.row_count()));
-    for (std::size_t i = 0; i < r.size(); ++i) r[i] = value_of(static_cast<std::int64_t>(i));
-    return r;
-  }
-
   Communicator communicator;
   ComputeTeam team;
   CommThread comm_thread;
@@ -100,15 +102,22 @@ const std::vector<std::string> problems{
     "poisson3d:30x25x121", "poisson3d:3x4x2"};
 
 TEST_CASE("an additive cycle is the reference's V-cycle, up to rounding") {
+  constexpr std::size_t most_steps = 3;
+  const auto all_expected =
+      tests::collective_results(problems.size() * most_steps, [](std::size_t i) {
+        const auto stencil = spmv::GridStencil::of(spmv::Problem::parse(problems[i / most_steps]));
+        const tests::ReferenceCycle cycle(grid_levels(stencil, coarsest_points),
+                                          static_cast<int>(i % most_steps) + 1);
+        return cycle.apply(right_hand_side(stencil));
+      });
+  std::size_t next = 0;
   for (const std::string& word : problems)
     for (const int steps : {1, 2, 3}) {
       CAPTURE(word, steps);
+      const Values& expected = all_expected[next++];
       System system(Communicator::collective_world(), tests::thread_count(), word, steps,
                     Mode::task);
-      const Values r = system.right_hand_side();
-      const Values z = system.collective_apply(r);
-      const auto expected =
-          tests::ReferenceCycle(grid_levels(system.stencil, coarsest_points), steps).apply(r);
+      const Values z = system.collective_apply(right_hand_side(system.stencil));
       double largest = 0;
       double difference = 0;
       for (std::size_t i = 0; i < z.size(); ++i) {
@@ -121,13 +130,17 @@ TEST_CASE("an additive cycle is the reference's V-cycle, up to rounding") {
 }
 
 TEST_CASE("an additive cycle has the same bits on any ranks and in any mode") {
+  const auto all_expected = tests::collective_results(problems.size(), [](std::size_t i) {
+    System alone(Communicator::self(), 1, problems[i], 2, Mode::vector);
+    return alone.collective_apply(right_hand_side(alone.stencil));
+  });
+  std::size_t next = 0;
   for (const std::string& word : problems) {
-    System alone(Communicator::self(), 1, word, 2, Mode::vector);
-    const Values r = alone.right_hand_side();
-    const Values expected = alone.collective_apply(r);
+    const Values& expected = all_expected[next++];
     for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
       CAPTURE(word, name(mode));
       System system(Communicator::collective_world(), tests::thread_count(), word, 2, mode);
+      const Values r = right_hand_side(system.stencil);
       CHECK(system.collective_apply(r) == expected);
       CHECK(system.collective_apply(r) == expected);
     }
@@ -137,7 +150,7 @@ TEST_CASE("an additive cycle has the same bits on any ranks and in any mode") {
 TEST_CASE("an additive cycle is symmetric") {
   System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:23x18x20", 2,
                 Mode::task);
-  const Values r = system.right_hand_side();
+  const Values r = right_hand_side(system.stencil);
   Values s = r;
   for (double& value : s) value = value * value - 0.3;
   const Values mr = system.collective_apply(r);

@@ -2,7 +2,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +24,7 @@
 #include "spmv/rows/partition.h"
 #include "tests/solver/multigrid/reference_cycle.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/shared_results.h"
 #include "tests/support/thread_count.h"
 
 namespace weft::solver {
@@ -112,9 +115,21 @@ const std::vector<std::string> problems{"poisson3d:20x17x33",
                                         "poisson3d:3x4x2"};
 
 TEST_CASE("a cycle does what its reference does, operation by operation") {
+  constexpr std::size_t most_steps = 4;
+  const auto all_expected =
+      tests::collective_results(problems.size() * most_steps, [](std::size_t i) {
+        const auto stencil = spmv::GridStencil::of(spmv::Problem::parse(problems[i / most_steps]));
+        std::vector<double> r;
+        for (std::int64_t row = 0; row < stencil.row_count(); ++row) r.push_back(value_of(row));
+        const tests::ReferenceCycle cycle(grid_levels(stencil, 1000),
+                                          static_cast<int>(i % most_steps) + 1);
+        return cycle.apply(r);
+      });
+  std::size_t next = 0;
   for (const std::string& word : problems)
     for (const int steps : {1, 2, 3, 4}) {
       CAPTURE(word, steps);
+      const auto& expected = all_expected[next++];
       System system(Communicator::collective_world(), tests::thread_count(), word);
       const auto apply = [&](bool is_double) {
         MultigridPreconditioner cycle(system.op, {.steps = steps, .is_double = is_double});
@@ -122,11 +137,6 @@ TEST_CASE("a cycle does what its reference does, operation by operation") {
       };
       const auto z = apply(false);
       const auto z_double = apply(true);
-      std::vector<double> r;
-      for (std::int64_t row = 0; row < system.op.global_row_count(); ++row)
-        r.push_back(value_of(row));
-      const auto expected =
-          tests::ReferenceCycle(grid_levels(system.op.stencil(), 1000), steps).apply(r);
       double largest = 0;
       double difference = 0;
       double difference_of_double = 0;
@@ -164,35 +174,41 @@ TEST_CASE("a cycle is symmetric") {
   CHECK(std::abs(r_ms - s_mr) < 1e-5 * size);
 }
 
+/// All of x by multigrid, as a method or in conjugate gradients; solves twice.
+std::vector<double> solve(System& where, bool is_preconditioner, Mode mode) {
+  const double norm_of_b = std::sqrt(static_cast<double>(where.op.global_row_count()));
+  MultigridPreconditioner cycle(where.op, {.mode = mode});
+  KrylovMethod::Options options{.mode = mode, .stop = {}, .on_iteration = {}};
+  if (is_preconditioner) options.preconditioner = &cycle;
+  const auto method = find_krylov_method(is_preconditioner ? "cg" : "multigrid")
+                          ->collective_make(where.op, options);
+  const auto b = where.right_hand_side();
+  const SolveReport report = method->solve(b);
+  CHECK(report.status == SolveStatus::converged);
+  CHECK(report.iterations <= 11);
+  CHECK(report.relative_residual < 1.1e-8);
+  const std::vector<double> x(method->solution().begin(), method->solution().end());
+  CHECK(where.collective_largest_residual(b, x) < 1.1e-8 * norm_of_b);
+  const SolveReport again = method->solve(b);
+  CHECK(again.iterations == report.iterations);
+  CHECK(std::equal(x.begin(), x.end(), method->solution().begin()));
+  return where.collective_whole(x);
+}
+
 TEST_CASE("multigrid solves in few iterations, with the same bits on any ranks and in any mode") {
+  const auto all_expected = tests::collective_results(problems.size() * 2, [](std::size_t i) {
+    CAPTURE(problems[i / 2]);
+    System alone(Communicator::self(), 1, problems[i / 2]);
+    return solve(alone, i % 2 == 1, Mode::vector);
+  });
+  std::size_t next = 0;
   for (const std::string& word : problems) {
     System system(Communicator::collective_world(), tests::thread_count(), word);
-    System alone(Communicator::self(), 1, word);
-    const double norm_of_b = std::sqrt(static_cast<double>(alone.op.global_row_count()));
     for (const bool is_preconditioner : {false, true}) {
-      const auto solve = [&](System& where, Mode mode) {
-        MultigridPreconditioner cycle(where.op, {.mode = mode});
-        KrylovMethod::Options options{.mode = mode, .stop = {}, .on_iteration = {}};
-        if (is_preconditioner) options.preconditioner = &cycle;
-        const auto method = find_krylov_method(is_preconditioner ? "cg" : "multigrid")
-                                ->collective_make(where.op, options);
-        const auto b = where.right_hand_side();
-        const SolveReport report = method->solve(b);
-        CHECK(report.status == SolveStatus::converged);
-        CHECK(report.iterations <= 11);
-        CHECK(report.relative_residual < 1.1e-8);
-        const std::vector<double> x(method->solution().begin(), method->solution().end());
-        CHECK(where.collective_largest_residual(b, x) < 1.1e-8 * norm_of_b);
-        const SolveReport again = method->solve(b);
-        CHECK(again.iterations == report.iterations);
-        CHECK(std::equal(x.begin(), x.end(), method->solution().begin()));
-        return where.collective_whole(x);
-      };
-      const auto expected = solve(alone, Mode::vector);
+      const auto& expected = all_expected[next++];
       for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
         CAPTURE(word, is_preconditioner, name(mode));
-        const auto x = solve(system, mode);
-        CHECK(std::equal(x.begin(), x.end(), expected.begin()));
+        CHECK(solve(system, is_preconditioner, mode) == expected);
       }
     }
   }
@@ -215,59 +231,66 @@ TEST_CASE("every variant of CG converges with a cycle in single precision") {
   }
 }
 
+/// All of x by multigrid or by conjugate gradients with it, and behind x the number of iterations.
+std::vector<double> solve_counted(System& where, const std::string& name,
+                                  const MultigridSettings& settings, Mode mode) {
+  const Cycle::Options of_cycle{.steps = settings.steps,
+                                .is_additive = settings.is_additive,
+                                .is_double = settings.is_double,
+                                .mode = mode};
+  std::optional<MultigridPreconditioner> cycle;
+  KrylovMethod::Options options{
+      .mode = mode, .stop = {}, .multigrid = settings, .on_iteration = {}};
+  if (name == "cg") options.preconditioner = &cycle.emplace(where.op, of_cycle);
+  const auto method = find_krylov_method(name)->collective_make(where.op, options);
+  const SolveReport report = method->solve(where.right_hand_side());
+  CHECK(report.status == SolveStatus::converged);
+  auto x = where.collective_whole({method->solution().begin(), method->solution().end()});
+  x.push_back(static_cast<double>(report.iterations));
+  return x;
+}
+
 TEST_CASE("more steps take fewer iterations, and gathering changes no bit") {
   const std::string word = "poisson3d:33x40x36";
   System system(Communicator::collective_world(), tests::thread_count(), word);
-  System alone(Communicator::self(), 1, word);
-  const auto solve = [&](System& where, const MultigridSettings& settings) {
-    const auto method =
-        find_krylov_method("multigrid")
-            ->collective_make(where.op, {.stop = {}, .multigrid = settings, .on_iteration = {}});
-    const SolveReport report = method->solve(where.right_hand_side());
-    CHECK(report.status == SolveStatus::converged);
-    return std::pair(report.iterations, where.collective_whole({method->solution().begin(),
-                                                                method->solution().end()}));
-  };
-  const std::array<std::int64_t, 4> expected_iterations{13, 7, 6, 5};
+  constexpr std::array expected_iterations{13, 7, 6, 5};
+  const auto all_expected =
+      tests::collective_results(expected_iterations.size(), [&](std::size_t i) {
+        System alone(Communicator::self(), 1, word);
+        return solve_counted(alone, "multigrid", {.steps = static_cast<int>(i) + 1}, Mode::vector);
+      });
   for (const int steps : {1, 2, 3, 4}) {
     CAPTURE(steps);
-    const auto expected = solve(alone, {.steps = steps});
-    CHECK(expected.first == expected_iterations.at(static_cast<std::size_t>(steps - 1)));
+    const auto i = static_cast<std::size_t>(steps - 1);
+    CHECK(all_expected[i].back() == expected_iterations.at(i));
     for (const std::int64_t gather : {1, 8, 30})
-      CHECK(solve(system, {.steps = steps, .least_points = gather}) == expected);
+      CHECK(solve_counted(system, "multigrid", {.steps = steps, .least_points = gather},
+                          Mode::vector) == all_expected[i]);
   }
 }
 
 TEST_CASE("a hierarchy in double precision takes as many iterations, with the same bits anywhere") {
-  for (const std::string word : {"poisson3d:33x40x36", "poisson3d27:20x17x33"}) {
-    System system(Communicator::collective_world(), tests::thread_count(), word);
-    System alone(Communicator::self(), 1, word);
-    for (const std::string name : {"multigrid", "cg"})
-      for (const MultigridSettings& settings :
-           {MultigridSettings{}, MultigridSettings{.steps = 3, .is_additive = true}}) {
-        CAPTURE(word, name, settings.is_additive);
-        const auto solve = [&](System& where, Mode mode, bool is_double) {
-          MultigridPreconditioner cycle(where.op, {.steps = settings.steps,
-                                                   .is_additive = settings.is_additive,
-                                                   .is_double = is_double,
-                                                   .mode = mode});
-          KrylovMethod::Options options{
-              .mode = mode, .stop = {}, .multigrid = settings, .on_iteration = {}};
-          options.multigrid.is_double = is_double;
-          if (name == "cg") options.preconditioner = &cycle;
-          const auto method = find_krylov_method(name)->collective_make(where.op, options);
-          const SolveReport report = method->solve(where.right_hand_side());
-          CHECK(report.status == SolveStatus::converged);
-          return std::pair(report.iterations, where.collective_whole({method->solution().begin(),
-                                                                      method->solution().end()}));
-        };
-        const auto expected = solve(alone, Mode::vector, true);
-        const auto single = solve(alone, Mode::vector, false);
-        CHECK(expected.first == single.first);
-        CHECK(expected.second != single.second);
-        for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task})
-          CHECK(solve(system, mode, true) == expected);
-      }
+  // Each of two words, names and ways to add grids; expected in single and in double precision.
+  const std::array<std::string, 2> words{"poisson3d:33x40x36", "poisson3d27:20x17x33"};
+  const std::array<std::string, 2> names{"multigrid", "cg"};
+  const auto run = [&](System& where, std::size_t i, Mode mode, bool is_double) {
+    const bool is_additive = i % 2 == 1;
+    return solve_counted(
+        where, names.at(i / 2 % 2),
+        {.steps = is_additive ? 3 : 2, .is_additive = is_additive, .is_double = is_double}, mode);
+  };
+  const auto all_expected = tests::collective_results(16, [&](std::size_t i) {
+    System alone(Communicator::self(), 1, words.at(i / 8));
+    return run(alone, i / 2, Mode::vector, i % 2 == 1);
+  });
+  for (std::size_t i = 0; i < 8; ++i) {
+    CAPTURE(words.at(i / 4), names.at(i / 2 % 2), i % 2);
+    const auto& expected = all_expected[2 * i + 1];
+    CHECK(expected.back() == all_expected[2 * i].back());
+    CHECK(expected != all_expected[2 * i]);
+    System system(Communicator::collective_world(), tests::thread_count(), words.at(i / 4));
+    for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task})
+      CHECK(run(system, i, mode, true) == expected);
   }
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +27,7 @@
 #include "spmv/problems/problem.h"
 #include "tests/solver/multigrid/varying_reference.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/shared_results.h"
 #include "tests/support/thread_count.h"
 
 namespace weft::solver {
@@ -37,7 +40,6 @@ using comm_thread::InputError;
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::Mode;
-using Point = tests::VaryingReference::Point;
 
 /// Neither smooth nor symmetric, between -1 and 1.
 double value_of(std::int64_t row) { return std::sin(1.0 + 37.0 * static_cast<double>(row % 1013)); }
@@ -84,56 +86,6 @@ struct System {
   spmv::SparseOperator op;
 };
 
-/// The couplings of a generated matrix.
-tests::VaryingReference::Grid reference_grid(const spmv::Problem& problem) {
-  const Point size{problem.grid.x, problem.grid.y, problem.grid.z};
-  tests::VaryingReference::Grid grid(size);
-  const Point strides{1, size[0], size[0] * size[1]};
-  spmv::visit_rows(
-      problem, 0, problem.row_count(),
-      [&](GlobalIndex row, std::span<const GlobalIndex> columns, std::span<const double> values) {
-        const Point at{row % size[0], row / size[0] % size[1], row / size[0] / size[1]};
-        double& excess = grid.excess[grid.index(at)];
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-          excess += values[i];
-          for (std::size_t d = 0; d < 3; ++d)
-            if (columns[i] == row - strides[d] && at[d] > 0) grid.coupling(d, at) = -values[i];
-        }
-        if (excess < 1e-12 * values[columns.size() / 2]) excess = 0;
-      });
-  // Excess beside boundaries is shared among them as the couplings on their other sides are.
-  auto given = grid;
-  tests::VaryingReference::for_each_point(size, [&](const Point& at) {
-    double total = 0;
-    double sum = 0;
-    double neighbours = 0;
-    double single = 0;
-    std::vector<std::pair<double*, double>> shares;
-    for (std::size_t d = 0; d < 3; ++d) {
-      const Point next = tests::VaryingReference::moved(at, d, 1);
-      if (size[d] == 1) single += 2;
-      if (size[d] == 1) continue;
-      if (at[d] == 0)
-        shares.emplace_back(&given.coupling(d, at), grid.coupling(d, next));
-      else
-        sum += grid.coupling(d, at), ++neighbours;
-      if (next[d] == size[d])
-        shares.emplace_back(&given.coupling(d, next), grid.coupling(d, at));
-      else
-        sum += grid.coupling(d, next), ++neighbours;
-    }
-    if (shares.empty()) return;
-    if (neighbours > 0) total = single * sum / neighbours;
-    for (const auto& share : shares) total += share.second;
-    const double excess = grid.excess[grid.index(at)];
-    for (const auto& [coupling, weight] : shares) {
-      *coupling = excess * weight / total;
-      given.excess[grid.index(at)] -= *coupling;
-    }
-  });
-  return given;
-}
-
 const std::vector<std::string> problems{
     "diffusion3d:20x17x33,lognormal:2", "diffusion3d:32,checkerboard:4,1000",
     "diffusion3d:19x24x21,jumps:0.01",  "diffusion3d:41x5x9,lognormal:1",
@@ -142,21 +94,28 @@ const std::vector<std::string> problems{
     "anisotropic3d:18,90,90,1"};
 
 TEST_CASE("a cycle with varying couplings does what its reference does, operation by operation") {
+  constexpr std::array all_steps{std::pair{1, 1}, std::pair{2, 4}, std::pair{4, 4},
+                                 std::pair{6, 4}};
+  const auto all_expected =
+      tests::collective_results(problems.size() * all_steps.size(), [&](std::size_t i) {
+        const auto problem = spmv::Problem::parse(problems[i / all_steps.size()]);
+        const auto [finest_steps, steps] = all_steps.at(i % all_steps.size());
+        std::vector<double> r;
+        for (std::int64_t row = 0; row < problem.row_count(); ++row) r.push_back(value_of(row));
+        return tests::VaryingReference(tests::reference_grid(problem), coarsest_points,
+                                       finest_steps, steps)
+            .apply(r);
+      });
+  std::size_t next = 0;
   for (const std::string& word : problems)
-    for (const auto& [finest_steps, steps] :
-         {std::pair{1, 1}, std::pair{2, 4}, std::pair{4, 4}, std::pair{6, 4}}) {
+    for (const auto& [finest_steps, steps] : all_steps) {
       CAPTURE(word, finest_steps, steps);
+      const auto& expected = all_expected[next++];
       System system(Communicator::collective_world(), tests::thread_count(), word);
       MatrixMultigrid cycle(system.op, system.grid(),
                             {.steps = steps, .finest_steps = finest_steps});
       const auto z =
           system.collective_whole(system.collective_apply(cycle, system.right_hand_side()));
-      std::vector<double> r;
-      for (std::int64_t row = 0; row < system.op.global_row_count(); ++row)
-        r.push_back(value_of(row));
-      const auto expected = tests::VaryingReference(reference_grid(system.problem), coarsest_points,
-                                                    finest_steps, steps)
-                                .apply(r);
       double largest = 0;
       double difference = 0;
       for (std::size_t i = 0; i < z.size(); ++i) {
@@ -224,15 +183,19 @@ std::vector<double> solve(System& system, Mode mode, std::int64_t most_iteration
 TEST_CASE("multigrid for matrices takes few iterations, with the same bits on any ranks") {
   std::vector<std::string> words = problems;
   words.insert(words.end(), {"poisson3d:20x17x33", "poisson2d:75x46", "poisson3d27:17"});
+  const auto all_expected = tests::collective_results(words.size(), [&](std::size_t i) {
+    CAPTURE(words[i]);
+    System alone(Communicator::self(), 1, words[i]);
+    return solve(alone, Mode::vector, 16);
+  });
+  std::size_t next = 0;
   for (const std::string& word : words) {
-    System alone(Communicator::self(), 1, word);
-    const auto expected = solve(alone, Mode::vector, 16);
+    const auto& expected = all_expected[next++];
     for (const Mode mode : {Mode::vector, Mode::overlap, Mode::task}) {
       CAPTURE(word, name(mode));
       System system(Communicator::collective_world(), tests::thread_count(), word,
                     mode == Mode::task ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows);
-      const auto x = solve(system, mode, 16);
-      CHECK(std::equal(x.begin(), x.end(), expected.begin()));
+      CHECK(solve(system, mode, 16) == expected);
     }
   }
 }
@@ -274,22 +237,26 @@ struct GridSystem {
 };
 
 TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has") {
-  for (const std::string& word : problems) {
+  const auto options_of = [](bool is_additive) {
+    return Cycle::Options{.steps = 0, .is_additive = is_additive, .is_double = is_additive};
+  };
+  const auto all_expected = tests::collective_results(2 * problems.size(), [&](std::size_t i) {
+    System matrix(Communicator::self(), 1, problems[i / 2]);
+    MatrixMultigrid cycle(matrix.op, matrix.grid(), options_of(i % 2 == 1));
+    return matrix.collective_whole(matrix.collective_apply(cycle, matrix.right_hand_side()));
+  });
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const std::string& word = problems[i];
     if (word.find("diffusion") == std::string::npos) continue;
     for (const bool is_additive : {false, true}) {
       CAPTURE(word, is_additive);
-      const Cycle::Options options{
-          .steps = 0, .is_additive = is_additive, .is_double = is_additive};
-      System matrix(Communicator::self(), 1, word);
-      MatrixMultigrid expected(matrix.op, matrix.grid(), options);
-      const auto z =
-          matrix.collective_whole(matrix.collective_apply(expected, matrix.right_hand_side()));
+      const Cycle::Options options = options_of(is_additive);
       GridSystem grid(Communicator::collective_world(), tests::thread_count(), word);
       MultigridPreconditioner cycle(grid.op, options);
       const auto r = grid.right_hand_side();
       std::vector<double> mine(grid.op.element_count());
       grid.team.run([&](const TeamThread& thread) { cycle.apply(thread, r.data(), mine.data()); });
-      CHECK(grid.collective_whole(mine) == z);
+      CHECK(grid.collective_whole(mine) == all_expected[2 * i + (is_additive ? 1 : 0)]);
     }
   }
 }

@@ -4,11 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "solver/multigrid/grids/chebyshev.h"
 #include "spmv/grid/box.h"
+#include "spmv/problems/generator.h"
+#include "spmv/problems/problem.h"
 
 namespace weft::tests {
 
@@ -268,5 +271,57 @@ class VaryingReference {
   int finest_steps_;
   int steps_;
 };
+
+/// The couplings of a generated matrix.
+inline VaryingReference::Grid reference_grid(const spmv::Problem& problem) {
+  using Point = VaryingReference::Point;
+  using spmv::GlobalIndex;
+  const Point size{problem.grid.x, problem.grid.y, problem.grid.z};
+  VaryingReference::Grid grid(size);
+  const Point strides{1, size[0], size[0] * size[1]};
+  spmv::visit_rows(
+      problem, 0, problem.row_count(),
+      [&](GlobalIndex row, std::span<const GlobalIndex> columns, std::span<const double> values) {
+        const Point at{row % size[0], row / size[0] % size[1], row / size[0] / size[1]};
+        double& excess = grid.excess[grid.index(at)];
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          excess += values[i];
+          for (std::size_t d = 0; d < 3; ++d)
+            if (columns[i] == row - strides[d] && at[d] > 0) grid.coupling(d, at) = -values[i];
+        }
+        if (excess < 1e-12 * values[columns.size() / 2]) excess = 0;
+      });
+  // Excess beside boundaries is shared among them as the couplings on their other sides are.
+  auto given = grid;
+  VaryingReference::for_each_point(size, [&](const Point& at) {
+    double total = 0;
+    double sum = 0;
+    double neighbours = 0;
+    double single = 0;
+    std::vector<std::pair<double*, double>> shares;
+    for (std::size_t d = 0; d < 3; ++d) {
+      const Point next = VaryingReference::moved(at, d, 1);
+      if (size[d] == 1) single += 2;
+      if (size[d] == 1) continue;
+      if (at[d] == 0)
+        shares.emplace_back(&given.coupling(d, at), grid.coupling(d, next));
+      else
+        sum += grid.coupling(d, at), ++neighbours;
+      if (next[d] == size[d])
+        shares.emplace_back(&given.coupling(d, next), grid.coupling(d, at));
+      else
+        sum += grid.coupling(d, next), ++neighbours;
+    }
+    if (shares.empty()) return;
+    if (neighbours > 0) total = single * sum / neighbours;
+    for (const auto& share : shares) total += share.second;
+    const double excess = grid.excess[grid.index(at)];
+    for (const auto& [coupling, weight] : shares) {
+      *coupling = excess * weight / total;
+      given.excess[grid.index(at)] -= *coupling;
+    }
+  });
+  return given;
+}
 
 }  // namespace weft::tests

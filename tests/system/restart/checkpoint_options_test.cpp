@@ -1,8 +1,7 @@
-// Checkpoints on the command line: what ends a run with one, and what is refused.
+// Checkpoints on the command line: what ends a run with one.
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -81,33 +80,4 @@ TEST_CASE("the launcher waits for the checkpoint, and says which signal has ende
   CHECK_THAT(read_file(folder.path("out")), Catch::Contains("checkpoint   1 written"));
   CHECK_THAT(read_file(folder.path("errors")),
              Catch::Contains("weft: the job was ended by SIGTERM"));
-}
-
-TEST_CASE("what cannot be continued from, or written, is one line before any work") {
-  const ScratchFolder folder;
-  const std::string state = folder.path("state");
-  CHECK(run_weft(1, {"solve", "poisson3d:12", "--checkpoint", state, "--max-iterations", "5"})
-            .exit_code == 3);
-  const std::string text = folder.write("text", "something else that is long enough to be read");
-  const std::vector<std::pair<Words, std::string>> refused{
-      {{"--restart", folder.path("none")}, "No such file"},
-      {{"--restart", text}, "is not a checkpoint"},
-      {{"--restart", state, "--method", "minres"}, "is of the method cg"},
-      {{"--restart", state, "--preconditioner", "jacobi"}, "another preconditioner"},
-      {{"--restart", state, "--rhs", "ones"}, "another right-hand side"},
-      {{"--restart", "1001"}, "1001"},
-      {{"--checkpoint", text}, "something else than a checkpoint"},
-      {{"--checkpoint", folder.path("none/state")}, "cannot be written"},
-      {{"--checkpoint", folder.path(".")}, "is not a file"},
-      {{"--checkpoint", state, "--checkpoint-every", "soon"}, "expected a time such as"},
-  };
-  for (const int ranks : {1, 3})
-    for (const auto& [words, why] : refused) {
-      const auto result = run_weft(ranks, joined({"solve", "poisson3d:12"}, words));
-      INFO(words.front() << " " << words.back() << ": " << result.errors);
-      CHECK(result.exit_code == 2);
-      CHECK(std::ranges::count(result.errors, '\n') == 1);
-      CHECK_THAT(result.errors, Catch::Contains(why));
-    }
-  CHECK(run_weft(2, {"solve", "poisson3d:12", "--restart", state}).exit_code == 0);
 }
