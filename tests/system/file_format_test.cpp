@@ -241,6 +241,12 @@ TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on
   CHECK(read_file(converted) == first);
   check_refused({"convert", numpy, converted}, "found without a grid");
   check_refused({"convert", numpy, converted, "--grid", "9x8x6"}, "504 rows");
+  const auto shape_of = [&](const std::string& problem) {
+    const std::string wind = folder.path("wind.vti");
+    CHECK(run_weft(2, {"solve", problem, "--method", "gmres", "--solution", wind}).exit_code == 0);
+    return read_file(wind);
+  };
+  CHECK_THAT(shape_of("convection3d:3x4x5,1,1,1"), Catch::Contains("WholeExtent=\"0 2 0 3 0 4\""));
   check_refused({"solve", "irregular:100,nnzr=5,bandwidth=9,seed=1", "--solution", image},
                 "a problem on a grid");
 }
