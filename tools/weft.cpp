@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -15,12 +14,10 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/mpi_session.h"
-#include "spmv/problems/problem.h"
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/convert_command.h"
@@ -33,6 +30,7 @@
 #include "tools/commands/solve_command.h"
 #include "tools/commands/spmv_command.h"
 #include "tools/commands/topology_command.h"
+#include "tools/job/argument_fault.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/launcher_record.h"
@@ -68,52 +66,6 @@ std::string version_text() {
   return text + fmt::format("  {:<14} {} (BSD-3-Clause): the command line", "CLI11", CLI11_VERSION);
 }
 
-/// The commands, joined by commas.
-std::string names_of_commands(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::App* const command : program.get_subcommands({}))
-    names.push_back(command->get_name());
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// "; expected poisson3d:N, …": what a PROBLEM may be.
-std::string expected_problems() {
-  try {
-    weft::spmv::Problem::parse("");
-  } catch (const InputError& error) {
-    const std::string text = error.what();
-    return text.substr(std::min(text.size(), text.find("; expected")));
-  }
-  return "";
-}
-
-/// An argument that no option takes: the option that may have been meant.
-std::string fault_of_extra(const CLI::App& command, const std::string& word,
-                           const std::string& help) {
-  if (!word.starts_with("-")) return "found '" + word + "'; expected an option as in " + help;
-  const std::string closest = weft::tools::closest_option(command, word);
-  const std::string found = "found the unknown option " + word.substr(0, word.find('='));
-  return closest.empty() ? found + "; expected one of " + help
-                         : found + "; expected " + closest + ", or another one of " + help;
-}
-
-/// What is wrong with the arguments, in one line.
-std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& error) {
-  std::string text = error.what();
-  if (program.get_subcommands().empty()) {
-    const std::string found =
-        program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
-    return "found " + found + "; expected " + names_of_commands(program);
-  }
-  if (text.find("; expected") != std::string::npos) return text;
-  const CLI::App& command = weft::tools::chosen_command(program);
-  const std::string help = "weft " + weft::tools::name_of(command) + " --help";
-  const auto left = program.remaining(true);
-  if (!left.empty()) return fault_of_extra(command, left.front(), help);
-  if (text.starts_with("problem ")) return "found no PROBLEM" + expected_problems();
-  return text + "; expected arguments as in " + help;
-}
-
 /// `weft help [COMMAND]`: rank 0 prints the help of a command, or that of the program.
 void add_help_command(CLI::App& program, bool is_root) {
   CLI::App& command = *program.add_subcommand("help", "tell the options of a command");
@@ -126,7 +78,8 @@ void add_help_command(CLI::App& program, bool is_root) {
       const auto inner = asked->get_subcommands(
           [&](const CLI::App* candidate) { return candidate->get_name() == word; });
       if (inner.empty())
-        throw InputError("found '" + word + "'; expected a command: " + names_of_commands(*asked));
+        throw InputError("found '" + word +
+                         "'; expected a command: " + weft::tools::names_of_commands(*asked));
       asked = inner.front();
     }
     // App::help would show the help of this command.
@@ -212,10 +165,12 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     program.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return is_root ? program.exit(error) : 0;
-    if (is_root) fmt::print(stderr, "weft: {}\n", fault_of_arguments(program, error));
+    if (is_root)
+      fmt::print(stderr, "weft: {}\n",
+                 weft::tools::one_line(weft::tools::fault_of_arguments(program, error)));
     return weft::tools::exit_code_bad_input;
   } catch (const InputError& error) {
-    if (is_root) fmt::print(stderr, "weft: {}\n", error.what());
+    if (is_root) fmt::print(stderr, "weft: {}\n", weft::tools::one_line(error.what()));
     return weft::tools::exit_code_bad_input;
   }
   return exit_code;

@@ -383,6 +383,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
+    tools/job/argument_fault.cpp
     tools/job/counters.cpp
     tools/job/effective_options.cpp
     tools/job/job.cpp

@@ -78,7 +78,7 @@ Settings parse_amg(const std::string& text) {
       throw comm_thread::InputError(
           "found '" + item +
           "'; expected strength=S, degree=K, direct=N, gather=R, precision=single|double or "
-          "cycle=V|K|additive|auto, joined by commas");
+          "cycle=V|W|K|additive|auto, joined by commas");
   }
   return settings;
 }

@@ -63,8 +63,10 @@ void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t
     std::size_t end = row + 1;
     while (end < last && offsets.at[end + 1] - offsets.at[row] <= piece_entries) ++end;
     columns.resize(static_cast<std::size_t>(offsets.at[end] - offsets.at[row]));
-    source.columns.read(offsets.nonzeros_before + offsets.at[row], columns, "columns");
-    for (const std::int64_t column : columns) source.check_column(column);
+    const std::int64_t place = offsets.nonzeros_before + offsets.at[row];
+    source.columns.read(place, columns, "columns");
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      source.check_column(columns[k], place + static_cast<std::int64_t>(k));
     take_piece(row, end, columns);
     row = end;
   }
@@ -206,7 +208,8 @@ class OnePass {
             column = static_cast<LocalIndex>(__builtin_bswap32(static_cast<std::uint32_t>(column)));
         });
       finds.is_in_order = finds.is_in_order && is_in_order(columns, row, last);
-      if (make_local(finds, columns)) finds.ranges.emplace_back(from, offsets[last]);
+      if (make_local(finds, columns, offsets_.nonzeros_before + from))
+        finds.ranges.emplace_back(from, offsets[last]);
       row = last;
     }
   }
@@ -229,8 +232,9 @@ class OnePass {
     return descents == 0;
   }
 
-  /// Returns whether there are columns of other ranks. Throws InputError where one is of no rank.
-  bool make_local(Finds& finds, std::span<LocalIndex> columns) const {
+  /// Returns whether there are columns of other ranks; the first one stands at `place` of the file.
+  /// Throws InputError where one is of no rank.
+  bool make_local(Finds& finds, std::span<LocalIndex> columns, std::int64_t place) const {
     const auto first = static_cast<std::uint32_t>(first_row_);
     const auto count = static_cast<std::uint32_t>(row_count_);
     bool has_remote = false;
@@ -244,12 +248,12 @@ class OnePass {
       has_remote = found != 0;
     });
     if (!has_remote) return false;
-    for (LocalIndex& column : columns) {
-      const auto own = static_cast<std::uint32_t>(column);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const auto own = static_cast<std::uint32_t>(columns[k]);
       if (own < count) continue;
       const auto global = static_cast<LocalIndex>(own + first);
-      source_.check_column(global);
-      column = -1 - finds.place_of(global);
+      source_.check_column(global, place + static_cast<std::int64_t>(k));
+      columns[k] = -1 - finds.place_of(global);
     }
     return true;
   }

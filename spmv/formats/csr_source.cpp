@@ -32,10 +32,14 @@ std::vector<std::int64_t> neighbours_of(const CsrSource& source, GlobalIndex row
   if (begin < 0 || end < begin || end > source.nonzero_count) return {};
   std::vector<std::int64_t> columns(static_cast<std::size_t>(std::min(end - begin, most)));
   source.columns.read(begin, columns, "columns");
-  for (const std::int64_t column : columns) source.check_column(column);
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    source.check_column(columns[k], begin + static_cast<std::int64_t>(k));
   std::erase(columns, row);
   return columns;
 }
+
+/// Where in its array a number stands, counted from 0.
+std::string at_number(std::int64_t place) { return " at number " + std::to_string(place); }
 
 }  // namespace
 
@@ -43,9 +47,9 @@ void CsrSource::fail(const std::string& complaint) const {
   throw comm_thread::InputError(name() + ": " + complaint);
 }
 
-void CsrSource::fail_of(std::int64_t number, const char* what) const {
-  fail(std::string("found ") + what + " " + std::to_string(number) + "; expected 0 to " +
-       std::to_string(row_count - 1));
+void CsrSource::fail_of(std::int64_t number, const char* what, std::int64_t place) const {
+  fail(std::string("found ") + what + " " + std::to_string(number) + at_number(place) +
+       "; expected 0 to " + std::to_string(row_count - 1));
 }
 
 void CsrSource::check_sizes(int rank_count) const {
@@ -110,7 +114,8 @@ RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSo
       for (std::size_t row = 1; row < at.size(); ++row) {
         const std::int64_t length = at[row];
         if (length < 0 || length > source.nonzero_count)
-          source.fail("found a row of length " + std::to_string(length) + "; expected 0 to " +
+          source.fail("found a row of length " + std::to_string(length) +
+                      at_number(begin + static_cast<std::int64_t>(row) - 1) + "; expected 0 to " +
                       std::to_string(source.nonzero_count));
         at[row] += at[row - 1];
         if (at[row] > source.nonzero_count)
@@ -127,6 +132,7 @@ RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSo
     for (std::size_t row = 0; row < at.size(); ++row)
       if (at[row] < (row > 0 ? at[row - 1] : 0) || at[row] > source.nonzero_count)
         source.fail("found row offset " + std::to_string(at[row]) +
+                    at_number(begin + static_cast<std::int64_t>(row)) +
                     "; expected offsets that ascend from 0 to " +
                     std::to_string(source.nonzero_count));
     if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
@@ -163,9 +169,9 @@ EntrySample sample_entries(const CsrSource& source) {
       std::vector<std::int64_t> columns(
           static_cast<std::size_t>(std::min(length, most_entries_of_a_row)));
       source.columns.read(offsets[row], columns, "columns");
-      for (const std::int64_t column : columns) {
-        source.check_column(column);
-        sample.take(first + static_cast<GlobalIndex>(row), column);
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        source.check_column(columns[k], offsets[row] + static_cast<std::int64_t>(k));
+        sample.take(first + static_cast<GlobalIndex>(row), columns[k]);
       }
     }
   }

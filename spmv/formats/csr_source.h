@@ -39,16 +39,18 @@ struct CsrSource {
   /// Throws comm_thread::InputError with the name of the file.
   [[noreturn]] void fail(const std::string& complaint) const;
   /// Throw comm_thread::InputError where the matrix is empty, too large for so many ranks or for
-  /// its file, or has no such row or column.
+  /// its file, or has no such row or column as the one that stands at `place` of its array.
   void check_sizes(int rank_count) const;
-  void check_row(std::int64_t row) const { check_number(row, "row"); }
-  void check_column(std::int64_t column) const { check_number(column, "column"); }
+  void check_row(std::int64_t row, std::int64_t place) const { check_number(row, "row", place); }
+  void check_column(std::int64_t column, std::int64_t place) const {
+    check_number(column, "column", place);
+  }
 
  private:
-  void check_number(std::int64_t number, const char* what) const {
-    if (number < 0 || number >= row_count) fail_of(number, what);
+  void check_number(std::int64_t number, const char* what, std::int64_t place) const {
+    if (number < 0 || number >= row_count) fail_of(number, what, place);
   }
-  [[noreturn]] void fail_of(std::int64_t number, const char* what) const;
+  [[noreturn]] void fail_of(std::int64_t number, const char* what, std::int64_t place) const;
 };
 
 /// Runs `work` on every rank. Throws comm_thread::InputError, the same on every rank, where it

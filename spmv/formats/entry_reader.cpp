@@ -65,7 +65,7 @@ class EntryShare {
     if (is_by_columns) {
       for (std::size_t k = 0; k < count; ++k, ++place_) {
         while (offsets_.at[column_ + 1] <= place_ - begin_) ++column_;
-        source_.check_row(numbers_[k]);
+        source_.check_row(numbers_[k], place_);
         take({numbers_[k], first_column_ + static_cast<GlobalIndex>(column_), values_[k]});
       }
       return;
@@ -73,8 +73,8 @@ class EntryShare {
     rows_.resize(count);
     source_.rows.read(place_, rows_, "rows");
     for (std::size_t k = 0; k < count; ++k) {
-      source_.check_row(rows_[k]);
-      source_.check_column(numbers_[k]);
+      source_.check_row(rows_[k], place_ + static_cast<std::int64_t>(k));
+      source_.check_column(numbers_[k], place_ + static_cast<std::int64_t>(k));
       take({rows_[k], numbers_[k], values_[k]});
     }
     place_ += static_cast<std::int64_t>(count);

@@ -45,7 +45,7 @@ std::string only_member(const Hdf5Name& name, const Handle& file, const std::str
                              found, member));
     found = member;
   }
-  if (found.empty()) fail(name, "found none of the " + what + "; expected one");
+  if (found.empty()) fail(name, "found no " + what + " at the root; expected one, or FILE.h5:NAME");
   return found;
 }
 

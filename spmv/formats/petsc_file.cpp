@@ -32,11 +32,14 @@ struct PetscHeader {
 PetscHeader read_header(const std::shared_ptr<FileBytes>& file, std::int64_t wanted,
                         std::int64_t count, const std::string& what) {
   for (const int bytes : {4, 8}) {
-    if (file->size() < count * bytes) break;
+    if (file->size() < bytes) break;
     PetscHeader header{.index_bytes = bytes};
     const NumberArray array{file, 0, count, index_type(bytes)};
+    array.read(0, std::span(header.numbers).first(1), "header");
+    if (header.numbers[0] != wanted) continue;
+    array.check_size("header");
     array.read(0, std::span(header.numbers).first(static_cast<std::size_t>(count)), "header");
-    if (header.numbers[0] == wanted) return header;
+    return header;
   }
   throw InputError(file->name() + ": does not begin as " + what +
                    " in PETSc's binary format; expected the number " + std::to_string(wanted));

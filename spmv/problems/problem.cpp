@@ -207,6 +207,10 @@ bool Problem::has_grid() const {
          kind == ProblemKind::diffusion3d;
 }
 
+bool Problem::has_row_per_point() const {
+  return has_grid() || kind == ProblemKind::anderson3d || kind == ProblemKind::convection3d;
+}
+
 GlobalIndex Problem::row_count() const {
   switch (kind) {
     case ProblemKind::file:

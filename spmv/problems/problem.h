@@ -82,6 +82,8 @@ struct Problem {
   bool is_file() const { return kind == ProblemKind::file; }
   /// Of the points of a grid with Dirichlet boundaries?
   bool has_grid() const;
+  /// Has each point of `grid` one row, x fastest?
+  bool has_row_per_point() const;
   /// A grid on which all points have the same numbers?
   bool has_stencil() const { return has_grid() && kind != ProblemKind::diffusion3d; }
 

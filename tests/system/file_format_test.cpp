@@ -135,12 +135,14 @@ TEST_CASE("files in a wrong or damaged format are refused in one line") {
   const std::string whole = read_file(folder.path("short.petsc"));
   const std::string cut = folder.write("cut.petsc", whole.substr(0, whole.size() - 9));
   check_refused({"solve", cut}, "values: found ");
+  check_refused({"solve", folder.write("head.petsc", whole.substr(0, 12))},
+                "header: found 4 numbers of 4 bytes where 12 bytes are left");
   std::string wild = whole;
   wild[16 + 4 * 97] = '\x7f';  // the first column
-  check_refused({"solve", folder.write("wild.petsc", wild)}, "found column ");
+  check_refused({"solve", folder.write("wild.petsc", wild)}, "at number 0; expected 0 to 96");
   std::string lengths = whole;
   lengths[16] = '\x7f';
-  check_refused({"solve", folder.write("lengths.petsc", lengths)}, "found a row of length ");
+  check_refused({"solve", folder.write("lengths.petsc", lengths)}, "at number 0; expected 0 to ");
   std::string huge = whole;
   huge[4] = huge[8] = '\x11';
   check_refused({"solve", folder.write("huge.petsc", huge)}, "in a file of ");
@@ -194,10 +196,9 @@ TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft write
   check_refused({"solve", folder.path("bsr.h5")}, "found the format 'bsr'");
   check_refused({"solve", folder.path("lzf.h5")}, "found numbers behind the filter 'lzf'");
   check_refused({"solve", folder.path("oblong.h5")}, "a square matrix");
-  check_refused({"solve", folder.path("b.h5")}, "found none of the groups with data");
+  check_refused({"solve", folder.path("b.h5")}, "found no groups with data");
   check_refused({"solve", folder.path("plain.h5:none")}, "found no group none");
-  check_refused({"convert", folder.path("empty.h5"), folder.path("e.mtx")},
-                "found none of the datasets");
+  check_refused({"convert", folder.path("empty.h5"), folder.path("e.mtx")}, "found no datasets");
   check_refused({"solve", folder.write("junk.h5", std::string(100, 'x'))}, "HDF5 file");
   const std::string whole = read_file(folder.path("plain.h5"));
   check_refused({"solve", folder.write("cut.h5", whole.substr(0, whole.size() / 2))}, "HDF5 file");
@@ -240,6 +241,12 @@ TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on
   CHECK(read_file(converted) == first);
   check_refused({"convert", numpy, converted}, "found without a grid");
   check_refused({"convert", numpy, converted, "--grid", "9x8x6"}, "504 rows");
+  const auto shape_of = [&](const std::string& problem) {
+    const std::string wind = folder.path("wind.vti");
+    CHECK(run_weft(2, {"solve", problem, "--method", "gmres", "--solution", wind}).exit_code == 0);
+    return read_file(wind);
+  };
+  CHECK_THAT(shape_of("convection3d:3x4x5,1,1,1"), Catch::Contains("WholeExtent=\"0 2 0 3 0 4\""));
   check_refused({"solve", "irregular:100,nnzr=5,bandwidth=9,seed=1", "--solution", image},
                 "a problem on a grid");
 }

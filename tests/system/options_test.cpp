@@ -56,9 +56,30 @@ TEST_CASE("an option on the command line wins over that of a file") {
 
 TEST_CASE("a file of options that is missing or has unknown ones is refused") {
   const ScratchFolder folder;
-  check_fault({"solve", "poisson3d:5", "--config", folder.path("none")}, "none");
-  check_fault({"solve", "poisson3d:5", "--config", folder.write("bad", "[solve]\nfrob = 1\n")},
-              "frob");
+  const auto check_refused = [](const std::string& file, const std::string& fault) {
+    check_fault({"solve", "poisson3d:5", "--config", file}, "weft: " + file + ": " + fault);
+  };
+  check_refused(folder.path("none"), "cannot be read; expected a file as --print-config writes it");
+  check_refused(folder.write("bad", "[solve]\nfrob = 1\n"),
+                "found 'solve.frob'; expected [COMMAND], then OPTION = VALUE lines");
+  check_refused(folder.write("section", "[frob]\nthreads = 1\n"), "found '[frob]'; expected");
+  check_refused(folder.write("bytes", "\x1b[2J\x01\n"), "found '?[2J?'; expected");
+}
+
+TEST_CASE("a value that an option does not take is shown with those that it takes") {
+  const std::vector<std::string> solve{"solve", "poisson3d:5"};
+  const auto check_value = [&](const std::vector<std::string>& words, const std::string& fault) {
+    auto arguments = solve;
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    check_fault(arguments, "weft: " + fault + "\n");
+  };
+  check_value({"--threads", "x"}, "--threads: found 'x'; expected 0 to 65536");
+  check_value({"--cycle", "Z"}, "--cycle: found 'Z'; expected V, W, K, additive, auto");
+  check_value({"--tolerance", "1e-3", "--tolerance", "1e-4"},
+              "--tolerance: found 2 values; expected one");
+  check_fault({"study", "frob"}, "found 'frob'; expected ");
+  check_fault({"simulate"}, "found nothing after simulate; expected ");
+  check_fault({"solve", "a\nb.mtx"}, "weft: a?b.mtx: ");
 }
 
 TEST_CASE("an unknown option names the closest one and the help to read") {

@@ -82,7 +82,8 @@ std::vector<pid_t> descendants_of(pid_t ancestor) {
 }
 
 /// Time that has passed, as on a machine that does nothing else: where more tasks run than there
-/// are cores, a second counts less.
+/// are cores, a second counts less, and where this process or the machine stood still for longer
+/// than between two looks, that counts as one second.
 class QuietTime {
  public:
   void restart() {
@@ -91,8 +92,9 @@ class QuietTime {
   }
   Clock::duration passed() {
     const auto now = Clock::now();
-    passed_ += std::chrono::duration_cast<Clock::duration>((now - std::exchange(last_, now)) *
-                                                           share_of_cores());
+    const Clock::duration since =
+        std::min<Clock::duration>(now - std::exchange(last_, now), std::chrono::seconds(1));
+    passed_ += std::chrono::duration_cast<Clock::duration>(since * share_of_cores());
     return passed_;
   }
 

@@ -177,8 +177,8 @@ TEST_CASE("a column that no rank has is refused on all ranks") {
     } catch (const comm_thread::InputError& error) {
       said = error.what();
     }
-    CHECK_THAT(said,
-               Catch::EndsWith("found column " + std::to_string(wrong) + "; expected 0 to 3"));
+    CHECK_THAT(said, Catch::EndsWith("found column " + std::to_string(wrong) +
+                                     " at number 6; expected 0 to 3"));
   }
 }
 

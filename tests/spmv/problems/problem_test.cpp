@@ -100,6 +100,7 @@ TEST_CASE("elasticity3d has three rows for each node that is not clamped") {
   const Problem problem = Problem::parse("elasticity3d:4x3x2,nu=0.25");
   CHECK(problem.row_count() == 144);
   CHECK_FALSE(problem.has_grid());
+  CHECK_FALSE(problem.has_row_per_point());
   CHECK(problem.elasticity.poisson_ratio == 0.25);
   CHECK(problem.name() == "elasticity3d:4x3x2,nu=0.25");
   CHECK(Problem::parse("elasticity3d:4").name() == "elasticity3d:4,nu=0.3");
@@ -112,6 +113,7 @@ TEST_CASE("convection3d takes a grid and a velocity") {
   const Problem problem = Problem::parse("convection3d:4x3x2,10,-2.5,0");
   CHECK(problem.row_count() == 24);
   CHECK_FALSE(problem.has_grid());
+  CHECK(problem.has_row_per_point());
   CHECK(problem.weights == std::array<double, 3>{10, -2.5, 0});
   CHECK(problem.name() == "convection3d:4x3x2,10,-2.5,0");
   CHECK_THAT(complaint_about("convection3d:4"), Catch::Contains("expected a velocity"));
