@@ -86,7 +86,7 @@ CsrSource open_petsc_matrix(const std::string& path) {
     throw InputError(path + ": found " + std::to_string(nonzeros) +
                      " nonzeros, which stands for a dense matrix; expected a sparse one");
   const NumberType index = index_type(header.index_bytes);
-  const std::int64_t begin = 4 * index.bytes;
+  const std::int64_t begin = 4 * std::int64_t{index.bytes};
   // Sizes are compared with the file's before they are multiplied.
   if (rows > file->size() / index.bytes || nonzeros > file->size() / (index.bytes + 8))
     throw InputError(path + ": found " + std::to_string(rows) + " rows and " +
@@ -105,7 +105,8 @@ std::vector<double> collective_read_petsc_vector(const Communicator& communicato
   return collective_read_vector(communicator, partition, path, [&] {
     const auto file = std::make_shared<FileBytes>(path);
     const PetscHeader header = read_header(file, vector_id, 2, "a vector");
-    const NumberArray values{file, 2 * header.index_bytes, header.numbers[1], value_type};
+    const NumberArray values{file, 2 * std::int64_t{header.index_bytes}, header.numbers[1],
+                             value_type};
     values.check_size("vector");
     return values;
   });
@@ -125,7 +126,7 @@ void collective_write_petsc_matrix(const Communicator& communicator,
     else
       append_bytes(to, number, true);
   };
-  const std::int64_t rows_begin = 4 * bytes;
+  const std::int64_t rows_begin = 4 * std::int64_t{bytes};
   const std::int64_t columns_begin = rows_begin + rows * bytes;
   const std::int64_t values_begin = columns_begin + nonzeros * bytes;
   write_items(output, rows_begin + matrix.first_row() * bytes, part.row_count(),
@@ -144,7 +145,7 @@ void collective_write_petsc_vector(const Communicator& communicator, const RowPa
   SharedOutput output(communicator, path);
   write_header(communicator, output, std::array{vector_id, rows}, bytes);
   write_items(
-      output, 2 * bytes + 8 * partition.begin(communicator.rank()), std::ssize(own),
+      output, 2 * std::int64_t{bytes} + 8 * partition.begin(communicator.rank()), std::ssize(own),
       [&](std::int64_t i, auto& to) { append_bytes(to, own[static_cast<std::size_t>(i)], true); });
   output.collective_finish();
 }

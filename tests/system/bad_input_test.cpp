@@ -159,8 +159,8 @@ TEST_CASE("a matrix that is not symmetric is refused by methods that need it, un
        {"cg", "pcg-jacobi", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr", "fcg", "minres"})
     check_refused(
         folder, {"solve", file, "--method", method, "--threads", "1"},
-        {file + ": --method " + method, "found 0 at row 2, column 4 and -2.5 at row 4, column 2",
-         "--method gmres or bicgstab"});
+        {std::string(file).append(": --method ").append(method),
+         "found 0 at row 2, column 4 and -2.5 at row 4, column 2", "--method gmres or bicgstab"});
   check_refused(folder, {"solve", file, "--method", "cg", "--order", "rcm", "--threads", "1"},
                 {"found 0 at row 2, column 4 and -2.5 at row 4, column 2"});
   for (const std::string method : {"gmres", "fgmres", "bicgstab", "bicgstab-pipelined", "auto"})

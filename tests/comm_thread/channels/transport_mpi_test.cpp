@@ -64,7 +64,8 @@ std::uint64_t mix(std::uint64_t z) {
 
 /// Contents of message `number` sent with tag `tag` by rank `source`.
 std::uint64_t word_at(int source, int tag, std::uint64_t number, std::size_t i) {
-  return mix((number << 20) + i + mix(static_cast<std::uint64_t>(source * 1000 + tag)));
+  return mix((number << 20) + i +
+             mix(1000 * static_cast<std::uint64_t>(source) + static_cast<std::uint64_t>(tag)));
 }
 
 void fill(std::span<std::byte> message, int source, int tag, std::uint64_t number) {
