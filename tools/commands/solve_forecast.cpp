@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "library/settings/method_choice.h"
+#include "solver/multigrid/grids/turned_grid.h"
 #include "solver/precondition/isai_preconditioner.h"
-#include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
 
 namespace weft::tools {
@@ -17,11 +17,12 @@ constexpr int restart_of_gmres = 30;
 
 /// Arrays that multigrid has beside the method's and the couplings, measured. `is_varying`: points
 /// have couplings of their own, which on ranks are also sent to boxes of the grid.
-double arrays_of_multigrid(const SolveOptions& options, const spmv::GridSize& grid, bool is_varying,
-                           int ranks) {
+double arrays_of_multigrid(const SolveOptions& options, const spmv::Problem& problem,
+                           bool is_varying, int ranks) {
   const bool is_method = options.method == "multigrid";
-  const bool is_turned = spmv::direction_of_long_rows(grid) != 0;
-  if (is_method && options.is_matrix_free() && !is_varying && is_turned) return 2;  // b and x
+  if (is_method && options.is_matrix_free() && !is_varying &&
+      solver::TurnedGrid::direction_for(spmv::GridStencil::of(problem)) != 0)
+    return 2;  // b and x
   if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
   if (!options.is_matrix_free()) return !is_varying ? 4.2 : ranks > 1 ? 13.5 : 7.2;
   if (!is_varying) return 2;
@@ -193,7 +194,7 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   const double of_diagonal = options.has_jacobi() ? 2 : 0;
   const double with_halo = options.is_matrix_free() ? 0 : 2;
   add_vectors(job, size, right_hand_side + of_method + of_couplings + of_diagonal, with_halo,
-              arrays_of_multigrid(options, problem.grid, is_varying, job.world().size()) +
+              arrays_of_multigrid(options, problem, is_varying, job.world().size()) +
                   arrays_of_checkpoint(options, is_general),
               forecast);
   if (const auto isai = options.settings().parsed_isai()) {

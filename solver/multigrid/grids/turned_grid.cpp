@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "solver/multigrid/grids/grid_level.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/grid_operator.h"
 #include "spmv/grid/shares.h"
@@ -19,6 +20,17 @@ namespace {
 /// Rows of the source that are in the first-level cache together.
 constexpr GlobalIndex rows_in_cache = 32;
 
+/// Larger grids have long rows on coarse grids, too, and would need copies of b and x.
+constexpr GlobalIndex most_points = GlobalIndex{1} << 20;
+
+/// Whether x is coarsened and y, which is as long, is not.
+bool coarsens_only_x_of_rows(const spmv::GridStencil& stencil) {
+  const auto& [x, y, z] = stencil.weights;
+  const double least = least_coupling * std::max({x, y, z});
+  return x >= least && y < least && y > 0 && stencil.grid.y >= stencil.grid.x &&
+         stencil.row_count() <= most_points;
+}
+
 std::array<GlobalIndex, 3> place_of(std::array<GlobalIndex, 3> at, std::size_t direction) {
   std::swap(at[0], at[direction]);
   return at;
@@ -26,15 +38,17 @@ std::array<GlobalIndex, 3> place_of(std::array<GlobalIndex, 3> at, std::size_t d
 
 }  // namespace
 
-std::size_t TurnedGrid::direction_for(const spmv::GridSize& grid) {
-  const std::size_t direction = spmv::direction_of_long_rows(grid);
+std::size_t TurnedGrid::direction_for(const spmv::GridStencil& stencil) {
+  const spmv::GridSize& grid = stencil.grid;
+  std::size_t direction = spmv::direction_of_long_rows(grid);
+  if (direction == 0 && coarsens_only_x_of_rows(stencil)) direction = 1;
   const GlobalIndex longest = std::array{grid.x, grid.y, grid.z}.at(direction);
   return longest > spmv::GridOperator::longest_row ? 0 : direction;
 }
 
 TurnedGrid::TurnedGrid(const spmv::GridStencil& stencil, const spmv::GridPartition& partition,
                        int rank)
-    : direction_(direction_for(stencil.grid)),
+    : direction_(direction_for(stencil)),
       stencil_(stencil.with_x_exchanged(direction_)),
       partition_(partition.with_x_exchanged(direction_)),
       layout_(partition_.box(rank), 1) {}
