@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "solver/multigrid/grids/grid_level.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/grid_operator.h"
 #include "spmv/grid/shares.h"
@@ -23,11 +22,11 @@ constexpr GlobalIndex rows_in_cache = 32;
 /// Larger grids have long rows on coarse grids, too, and would need copies of b and x.
 constexpr GlobalIndex most_points = GlobalIndex{1} << 20;
 
-/// Whether x is coarsened and y, which is as long, is not.
-bool coarsens_only_x_of_rows(const spmv::GridStencil& stencil) {
+/// Whether x alone is coarsened, at least three times, and y is as long. 80³ with weights 1000:1:1
+/// takes 0.24 instead of 0.31 of PFMG-CG so, with 10:1:1 and 100:1:100 as long as before.
+bool coarsens_x_alone(const spmv::GridStencil& stencil) {
   const auto& [x, y, z] = stencil.weights;
-  const double least = least_coupling * std::max({x, y, z});
-  return x >= least && y < least && y > 0 && stencil.grid.y >= stencil.grid.x &&
+  return x >= 64 * std::max(y, z) && stencil.grid.y >= stencil.grid.x &&
          stencil.row_count() <= most_points;
 }
 
@@ -41,7 +40,7 @@ std::array<GlobalIndex, 3> place_of(std::array<GlobalIndex, 3> at, std::size_t d
 std::size_t TurnedGrid::direction_for(const spmv::GridStencil& stencil) {
   const spmv::GridSize& grid = stencil.grid;
   std::size_t direction = spmv::direction_of_long_rows(grid);
-  if (direction == 0 && coarsens_only_x_of_rows(stencil)) direction = 1;
+  if (direction == 0 && coarsens_x_alone(stencil)) direction = 1;
   const GlobalIndex longest = std::array{grid.x, grid.y, grid.z}.at(direction);
   return longest > spmv::GridOperator::longest_row ? 0 : direction;
 }

@@ -17,9 +17,9 @@ namespace weft::solver {
 ///     37×211×64   →   211×37×64      x and the longest direction have changed places; each rank
 ///                                    has the same points
 ///
-/// So are grids of which x is coarsened and y is not: the rows of coarse grids stay as long as
-/// those of the finest one. It depends on the size and the couplings of the grid alone, so that the
-/// bits do not depend on ranks.
+/// So are grids of which only x is coarsened: the rows of coarse grids stay as long as those of the
+/// finest one. It depends on the size and the couplings of the grid alone, so that the bits do not
+/// depend on ranks.
 class TurnedGrid {
  public:
   /// The direction that x changes places with; 0 where the rows are long enough as they are.
