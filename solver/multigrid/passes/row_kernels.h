@@ -137,9 +137,11 @@ struct RowRange {
   std::ptrdiff_t last;
 };
 
-/// Calls body<Elements>(i) for the points [begin, end) of a row, 64 bytes at a time. Where they
-/// do not fit, the last of them are computed again, which a loop of the compiler's would do one by
-/// one: `body` writes to no row that it reads. 3 % quicker on rows of 200 points, 7 % on 25.
+/// Calls body<Elements>(i) for the points [begin, end) of a row, 64 bytes at a time, and
+/// twice that in a turn of the loop, so that two share the addresses of rows for which there are no
+/// registers. Where they do not fit, the last points are computed again, which a loop of the
+/// compiler's would do one by one: `body` writes to no row that it reads. 3 % quicker on rows of
+/// 200 points, 7 % on 25.
 template <class Value, class Body>
 [[gnu::always_inline]] inline void for_points(RowRange range, const Body& body) {
   constexpr auto many = static_cast<std::ptrdiff_t>(64 / sizeof(Value));
