@@ -16,16 +16,18 @@ namespace weft::comm_thread {
 
 /// Networks that share the ranks of a simulation, each with a thread and a time of its own.
 ///
-///     network 0   | done … 7.1 |→ may go to 9.0 + lookahead
-///     network 1   | done …       9.0 |→ may go to 7.1 + lookahead
+///     network 0   | done … 7.1 |  sends nothing to others before 8.4
+///     network 1   | done …           9.0 |→ may go to 8.4 + lookahead
 ///
-/// Nothing that happens on one network matters on another one sooner than `lookahead` seconds
-/// later. So each may go ahead of the slowest of the others by that much, and letters are delivered
-/// in the order in which they were started: the results are the same for any number of networks.
+/// No letter arrives sooner than `lookahead` seconds after it was started, and a message's
+/// acknowledgement not within twice that time. So each network may go ahead as far as the others
+/// have promised to send it nothing, and letters are delivered in the order in which they were
+/// started: the results are the same for any number of networks.
 /// Source: Chandy, Misra 1979, "Distributed simulation"; their null messages are the clocks here.
 ///
 /// Memory ordering: a network's clock is stored with release after all letters that were started
-/// before it, and loaded with acquire before the letters are looked for.
+/// before it, and loaded with acquire before the letters are looked for; so is the time up to which
+/// it has delivered, after the acknowledgements of that.
 /// Thread: `promise`, `look` and `is_over` from that of the network, everything else before the
 /// threads start or after they end.
 class NetworkGroup {
@@ -40,18 +42,29 @@ class NetworkGroup {
   /// After all ranks have prepared their messages, and before the first is sent.
   void join();
 
-  /// Network `i` does nothing more before `next`, the time of its next event, unless another one
-  /// asks it to.
-  void promise(std::size_t i, double next) {
+  /// Network `i` sends no letter to others before `bound`; one that it sends all the same is an
+  /// error.
+  void promise(std::size_t i, double bound) {
     Member& member = *members_[i];
-    member.clock.store(std::min(next, horizon(i)), std::memory_order_release);
+    if (bound <= member.network.silent_until_) return;
+    member.network.silent_until_ = bound;
+    member.clock.store(bound, std::memory_order_release);
   }
 
+  /// Nothing that others send, and that network `i` does not know yet, arrives before this time.
+  double earliest_arrival(std::size_t i) const { return members_[i]->earliest_arrival; }
+
+  /// No other network does anything before this time, unless it is asked to.
+  double others_now(std::size_t i) const { return members_[i]->others_now; }
+
   /// Events of network `i` may happen before this time: nothing can come to it earlier. It falls
-  /// when the network sends letters to itself.
+  /// when the network sends letters.
   double horizon(std::size_t i) const {
     const Member& member = *members_[i];
-    return std::min(member.horizon, member.network.first_to_itself_ + lookahead_);
+    const SimulatedNetwork& network = member.network;
+    const double acknowledged =
+        network.unreceived_.empty() ? infinity : network.unreceived_.front() + 2 * lookahead_;
+    return std::min({member.earliest_arrival, network.first_to_itself_ + lookahead_, acknowledged});
   }
 
   /// Delivers what the others have sent, as far as its order is certain. `next()`: the time of the
@@ -59,24 +72,30 @@ class NetworkGroup {
   template <class Next>
   void look(std::size_t i, const Next& next) {
     Member& member = *members_[i];
+    SimulatedNetwork& network = member.network;
     if (size() == 1) {
-      member.horizon = infinity;
+      member.earliest_arrival = infinity;
       return;
     }
-    const double seen = slowest_of_others(i);
-    if (member.network.has_mail()) wake(member);
-    member.network.take_receipts();
+    const double seen = least_of_others(i, &Member::clock);
+    const double delivered = least_of_others(i, &Member::delivered);
+    member.others_now = delivered;
+    if (network.has_mail()) wake(member);
+    network.take_receipts();
+    while (!network.unreceived_.empty() && network.unreceived_.front() < delivered)
+      network.unreceived_.pop_front();
     double oldest = infinity;
-    while (const Letter* const letter = member.network.first_letter()) {
+    while (const Letter* const letter = network.first_letter()) {
       if (letter->started >= std::min(seen, next())) {
         oldest = letter->started;
         break;
       }
-      member.network.deliver_first();
+      network.deliver_first();
     }
     member.has_letters = oldest < infinity;
-    member.network.first_to_itself_ = infinity;  // or it is the oldest
-    member.horizon = std::min(seen, oldest) + lookahead_;
+    member.delivered.store(std::min(seen, next()), std::memory_order_release);
+    network.first_to_itself_ = infinity;  // or it is the oldest
+    member.earliest_arrival = std::min(seen, oldest) + lookahead_;
   }
 
   /// True if no network has events, nor will get any. Called when `i` has none.
@@ -100,11 +119,13 @@ class NetworkGroup {
     Member(int rank_count, NetworkModel& model, RankRange own) : network(rank_count, model, own) {}
 
     SimulatedNetwork network;
-    double horizon = 0;  // as of the last look
+    double earliest_arrival = 0;  // as of the last look
+    double others_now = 0;
     bool has_letters = false;  // undelivered
     std::uint64_t requests = 0;
     std::uint64_t services = 0;
-    alignas(64) std::atomic<double> clock{0};  // nothing is sent before
+    alignas(64) std::atomic<double> clock{0};  // nothing is sent to others before
+    std::atomic<double> delivered{0};  // all letters that were started before
     alignas(64) std::atomic<bool> is_idle{false};
     std::atomic<std::uint64_t> sent{0};  // as it was when it became idle
     std::atomic<std::uint64_t> taken{0};
@@ -115,12 +136,12 @@ class NetworkGroup {
     if (member.is_idle.load(std::memory_order_relaxed)) member.is_idle.store(false);
   }
 
-  double slowest_of_others(std::size_t i) const {
-    double slowest = infinity;
+  double least_of_others(std::size_t i, std::atomic<double> Member::* time) const {
+    double least = infinity;
     for (std::size_t other = 0; other < members_.size(); ++other)
       if (other != i)
-        slowest = std::min(slowest, members_[other]->clock.load(std::memory_order_acquire));
-    return slowest;
+        least = std::min(least, (*members_[other].*time).load(std::memory_order_acquire));
+    return least;
   }
 
   /// What all have taken, if all are idle and it is what all have sent; otherwise the largest

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace weft::comm_thread {
@@ -67,6 +68,22 @@ void SimulatedNetwork::join(std::span<SimulatedNetwork* const> networks, std::si
       wire->far = networks_[place_of(wire->route.to)]->wire_of_.at(its_key);
     else if (!own_.contains(wire->route.from))
       wire->far = networks_[place_of(wire->route.from)]->wire_of_.at(its_key);
+  for (const Port* const port : ports_)
+    if (!own_.contains(port->route.from)) expect_letters(port->route.to);
+  for (const Wire* const wire : wires_)
+    if (!own_.contains(wire->route.from)) expect_letters(wire->route.to);
+  spread_to_nodes();
+}
+
+void SimulatedNetwork::spread_to_nodes() {
+  const auto spread = [this](int from, int to) {
+    const auto at = [this](int rank) -> unsigned char& {
+      return hears_from_afar_[static_cast<std::size_t>(rank - own_.begin)];
+    };
+    if (at(from) && !at(to) && model_.is_within_node({from, to, 0})) at(to) = 1;
+  };
+  for (int rank = own_.begin + 1; rank < own_.end; ++rank) spread(rank - 1, rank);
+  for (int rank = own_.end - 1; rank > own_.begin; --rank) spread(rank, rank - 1);
 }
 
 std::size_t SimulatedNetwork::place_of(int rank) const {
@@ -86,10 +103,15 @@ void SimulatedNetwork::write_letter(const SimulatedRoute& route, std::size_t byt
   letter.bytes = static_cast<std::uint32_t>(bytes);
   letter.kind = kind;
   if (payload && bytes > 0) std::memcpy(letter.payload(), payload, bytes);
-  if (to == place_)
+  if (to == place_) {
     first_to_itself_ = std::min(first_to_itself_, now_);
-  else
+  } else {
+    if (now_ < silent_until_)
+      throw std::logic_error("simulation: a letter to another thread is earlier than promised");
     ++sent_count_;
+    const bool is_first = unreceived_.empty() || unreceived_.back() < now_;
+    if (kind == Letter::Kind::wire && is_first) unreceived_.push_back(now_);
+  }
   letters_to_[to]->send();
 }
 

@@ -41,8 +41,8 @@ struct RankRange {
 /// of a schedule's round have arrived, or a rest is over.
 ///
 /// Several networks can share the ranks, each with a thread and a time of its own (NetworkGroup).
-/// Messages between nodes are then letters, which the network of their destination delivers in the
-/// order in which they were started, wherever that was.
+/// Messages to a node that hears from other networks, too, are then letters: its own network
+/// delivers them in the order in which they were started, wherever that was.
 /// Thread: one. Lifetime: outlives all that uses it.
 class SimulatedNetwork {
  public:
@@ -53,7 +53,8 @@ class SimulatedNetwork {
       : rank_count_(rank_count),
         model_(model),
         own_(own),
-        receives_(static_cast<std::size_t>(own.end - own.begin)) {}
+        receives_(static_cast<std::size_t>(own.end - own.begin)),
+        hears_from_afar_(receives_.size()) {}
   SimulatedNetwork(const SimulatedNetwork&) = delete;
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
@@ -101,6 +102,11 @@ class SimulatedNetwork {
     Arrivals* waiting = nullptr;  // for it
     SimulatedRoute route;
   };
+
+  /// Another network will send to `rank`, along an edge. Before the networks are joined.
+  void expect_letters(int rank) {
+    hears_from_afar_[static_cast<std::size_t>(rank - own_.begin)] = 1;
+  }
 
   /// Sends `values` along `edge`, of which only the route is read where the destination belongs to
   /// another network.
@@ -196,8 +202,12 @@ class SimulatedNetwork {
   std::size_t most_bytes() const { return most_bytes_; }
   /// True if messages on `route` have to be letters.
   bool writes_letters(const SimulatedRoute& route) const {
-    return !letters_to_.empty() && !model_.is_within_node(route);
+    if (letters_to_.empty() || model_.is_within_node(route)) return false;
+    return !own_.contains(route.to) ||
+           hears_from_afar_[static_cast<std::size_t>(route.to - own_.begin)] != 0;
   }
+  /// Marks all ranks of nodes that hear from other networks.
+  void spread_to_nodes();
   std::size_t place_of(int rank) const;
 
   /// Sends message number `number` of `wire`, whose payload is written.
@@ -246,7 +256,10 @@ class SimulatedNetwork {
   std::size_t place_ = 0;  // among them
   std::vector<std::unique_ptr<LetterQueue>> letters_to_;  // each of them, this one too
   std::vector<std::unique_ptr<LetterQueue>> receipts_to_;
+  std::vector<unsigned char> hears_from_afar_;  // its ranks: another network sends to their node
   double first_to_itself_ = std::numeric_limits<double>::infinity();  // letter since the last look
+  double silent_until_ = 0;  // to other networks
+  std::deque<double> unreceived_;  // when messages of wires to other networks were started
   std::size_t first_from_ = 0;  // whom `first_letter` came from
   std::uint64_t sent_count_ = 0;  // letters and receipts to other networks
   std::uint64_t taken_count_ = 0;

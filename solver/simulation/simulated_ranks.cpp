@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -30,11 +31,14 @@ SimulatedRanks::SimulatedRanks(const SweepRunOptions& options, const SweepCase& 
       networks_(networks),
       lanes_(lanes),
       value_seconds_(what.charged_values * sizeof(double) * options.machine.overhead_per_byte),
+      verification_seconds_(verified_after(0)),
       has_begun_(static_cast<std::size_t>(options.rank_count)),
       is_meeting_(static_cast<std::size_t>(options.rank_count)),
+      is_far_(static_cast<std::size_t>(options.rank_count)),
       waited_(static_cast<std::size_t>(options.rank_count)) {
   make_reductions();
   make_parts();
+  find_far_ranks();
   for (const auto& lane : lanes_)
     lane->network.on_due(
         [this, &its = *lane](int rank, double seconds) { due(its, rank, seconds); });
@@ -80,6 +84,54 @@ void SimulatedRanks::make_parts() {
   }
 }
 
+void SimulatedRanks::find_far_ranks() {
+  for (const auto& lane : lanes_) {
+    const comm_thread::RankRange& own = lane->network.own_ranks();
+    const auto is_near = [&own](const comm_thread::HaloNeighbour& neighbour) {
+      return own.contains(neighbour.rank);
+    };
+    for (int rank = own.begin; rank < own.end; ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      is_far_[r] = !std::ranges::all_of(parts_[r]->neighbours(), is_near);
+      if (reductions_.empty() || !reductions_[r].has_far_neighbour()) continue;
+      is_far_[r] = 1;
+      lane->far_tree.push_back(rank);
+    }
+  }
+}
+
+void SimulatedRanks::push_step(SweepLane& lane, int rank, double seconds) {
+  const EventQueue::Event step{seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::step};
+  lane.events.push(step);
+  if (is_far_[step.rank]) lane.far_steps.push(step);
+  if (!reductions_.empty()) reductions_[step.rank].expect_step(seconds);
+}
+
+void SimulatedRanks::begin(SweepLane& lane) {
+  const comm_thread::RankRange& own = lane.network.own_ranks();
+  for (int rank = own.begin; rank < own.end; ++rank) push_step(lane, rank, 0);
+}
+
+/// Halos leave in steps of ranks with neighbours on other lanes, which are known beforehand, and
+/// messages of the tree when its detector says; after a verification a rank of any lane may go on.
+double SimulatedRanks::earliest_letter(SweepLane& lane) const {
+  const double next = std::min(lane.next_seconds(), networks_.horizon(lane.index));
+  const double lookahead = model_.lookahead();
+  if (reductions_.empty() || verification_seconds_ < 2 * lookahead) return next;
+  if (lane.far_tree_seconds <= next) {
+    lane.far_tree_seconds = std::numeric_limits<double>::infinity();
+    for (const int rank : lane.far_tree)
+      lane.far_tree_seconds = std::min(
+          lane.far_tree_seconds, reductions_[static_cast<std::size_t>(rank)].earliest_send(
+                                     next, networks_.earliest_arrival(lane.index), lookahead));
+  }
+  const double step = lane.far_steps.is_empty() ? std::numeric_limits<double>::infinity()
+                                                : lane.far_steps.next().seconds;
+  const double verified =
+      std::min(next, networks_.others_now(lane.index)) + verification_seconds_ - lookahead;
+  return std::min({step, lane.far_tree_seconds, verified});
+}
+
 void SimulatedRanks::due(SweepLane& lane, int rank, double seconds) {
   if (is_sync()) return finish_halo(lane, rank, seconds);
   if (!reductions_.empty())
@@ -121,7 +173,7 @@ void SimulatedRanks::go_on_async(SweepLane& lane, int rank) {
   const double seconds = compute_seconds(rank, part);
   part.sweep();
   has_begun_[r] = 1;
-  lane.push_step(rank, lane.network.now() + seconds);
+  push_step(lane, rank, lane.network.now() + seconds);
 }
 
 void SimulatedRanks::begin_sync(SweepLane& lane, int rank) {
@@ -130,8 +182,8 @@ void SimulatedRanks::begin_sync(SweepLane& lane, int rank) {
   if (options_.mode != SimulatedMode::overlap || interior_fraction_[r] == 0)
     return post_halo(lane, rank);
   is_inside_[r] = 1;
-  lane.push_step(rank,
-                 lane.network.now() + compute_seconds(rank, *parts_[r]) * interior_fraction_[r]);
+  push_step(lane, rank,
+            lane.network.now() + compute_seconds(rank, *parts_[r]) * interior_fraction_[r]);
 }
 
 void SimulatedRanks::post_halo(SweepLane& lane, int rank) {
@@ -149,7 +201,7 @@ void SimulatedRanks::finish_halo(SweepLane& lane, int rank, double arrived) {
   const double interior = computing * interior_fraction_[r];
   const double boundary_begin = std::max(begin + interior, arrived);
   waited_[r] += boundary_begin - begin - interior;
-  lane.push_step(rank, boundary_begin + computing - interior);
+  push_step(lane, rank, boundary_begin + computing - interior);
 }
 
 void SimulatedRanks::step_sync(SweepLane& lane, int rank) {
@@ -174,7 +226,21 @@ void SimulatedRanks::meet(SweepLane& lane, int rank) {
   is_meeting_[static_cast<std::size_t>(rank)] = 1;
   if (!is_sync()) waited_[static_cast<std::size_t>(rank)] -= lane.network.now();
   lane.met_seconds = lane.network.now();
+  if (!reductions_.empty())
+    reductions_[static_cast<std::size_t>(rank)].expect_step(
+        std::numeric_limits<double>::infinity());
   if (meeting_count_.fetch_add(1) + 1 == options_.rank_count) verify_together(lane);
+}
+
+/// When the last rank has come at `seconds`.
+double SimulatedRanks::verified_after(double seconds) const {
+  if (!is_sync()) {
+    const comm_thread::SimulatedRoute far{0, options_.rank_count - 1, 0};
+    seconds = model_.undisturbed_arrival(far, what_.largest_message * sizeof(double), seconds) +
+              options_.machine.seconds_per_sweep +
+              what_.charged_points * options_.machine.seconds_per_point;
+  }
+  return model_.reduction(options_.rank_count, seconds);
 }
 
 /// Fresh halos, the true residual and its sum over the ranks: then all leave. No rank sweeps
@@ -183,13 +249,7 @@ void SimulatedRanks::verify_together(SweepLane& lane) {
   true_value_ = true_value();
   double until = 0;
   for (const auto& each : lanes_) until = std::max(until, each->met_seconds);
-  if (!is_sync()) {
-    const comm_thread::SimulatedRoute far{0, options_.rank_count - 1, 0};
-    until = model_.undisturbed_arrival(far, what_.largest_message * sizeof(double), until) +
-            options_.machine.seconds_per_sweep +
-            what_.charged_points * options_.machine.seconds_per_point;
-  }
-  verified_seconds_ = model_.reduction(options_.rank_count, until);
+  verified_seconds_ = verified_after(until);
   meeting_count_.store(0);
   networks_.count_request(lane.index);
   verification_count_.fetch_add(1);
@@ -198,8 +258,9 @@ void SimulatedRanks::verify_together(SweepLane& lane) {
 
 void SimulatedRanks::take_on(SweepLane& lane) {
   ++lane.verification_count;
+  lane.far_tree_seconds = 0;  // of before
   const comm_thread::RankRange& own = lane.network.own_ranks();
-  for (int rank = own.begin; rank < own.end; ++rank) lane.push_step(rank, verified_seconds_);
+  for (int rank = own.begin; rank < own.end; ++rank) push_step(lane, rank, verified_seconds_);
 }
 
 void SimulatedRanks::refresh_halos() {
@@ -260,9 +321,11 @@ void SimulatedRanks::fetch_ahead(const SweepLane& lane) const {
          std::initializer_list<const void*>{&parts_[rank], &has_begun_[rank], &is_meeting_[rank],
                                             &model_.core_factor(static_cast<int>(rank))})
       fetches.add(what);
-    if (!reductions_.empty())
-      TreeReduction::fetch(fetches, reductions_, static_cast<int>(event->rank));
+    if (!reductions_.empty()) fetches.add(std::as_bytes(std::span(reductions_).subspan(rank, 1)));
   }
+  if (const EventQueue::Event* const event = lane.events.upcoming(stages[1]);
+      event && !reductions_.empty())
+    reductions_[event->rank].fetch_neighbours(fetches);
   if (const SimulatedPart::Place* const place = step(stages[1])) {
     for (const auto& memory : {place->part, place->values_object, place->values})
       fetches.add(memory);
@@ -297,6 +360,7 @@ void SimulatedRanks::fetch_poll_ahead(const SweepLane& lane, std::size_t first,
 void SimulatedRanks::happen(SweepLane& lane) {
   const EventQueue::Event event = lane.events.next();
   lane.events.pop();
+  if (event.kind == EventQueue::Kind::step && is_far_[event.rank]) lane.far_steps.pop();
   fetch_ahead(lane);
   lane.network.set_now(event.seconds);
   const auto rank = static_cast<int>(event.rank);

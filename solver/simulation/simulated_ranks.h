@@ -28,14 +28,13 @@ struct alignas(64) SweepLane {
   double next_seconds() const {
     return events.is_empty() ? std::numeric_limits<double>::infinity() : events.next().seconds;
   }
-  void push_step(int rank, double seconds) {
-    events.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::step});
-  }
-
   std::size_t index = 0;
   comm_thread::SimulatedNetwork& network;
   SimulatedWorld world;
   EventQueue events{};
+  EventQueue far_steps{};  // those of them whose ranks have neighbours on other lanes
+  std::vector<int> far_tree{};  // ranks with tree neighbours there
+  double far_tree_seconds = 0;  // they send nothing to each other before
   std::uint64_t event_count = 0;
   std::uint64_t verification_count = 0;  // that it has left
   double met_seconds = 0;  // when the last rank came to the verification
@@ -58,8 +57,12 @@ class SimulatedRanks {
   SimulatedRanks(const SweepRunOptions& options, const SweepCase& what, MachineModel& model,
                  comm_thread::NetworkGroup& networks, const Lanes& lanes);
 
+  /// All ranks of the lane begin.
+  void begin(SweepLane& lane);
   /// The next event of the lane.
   void happen(SweepLane& lane);
+  /// The lane sends nothing to others before.
+  double earliest_letter(SweepLane& lane) const;
   /// Takes the lane's ranks on where all ranks have verified and it does not know of it yet.
   void follow_verification(SweepLane& lane) {
     if (verification_count() == lane.verification_count) return;
@@ -80,6 +83,8 @@ class SimulatedRanks {
   bool is_sync() const { return options_.variant == SimulatedVariant::sync; }
   void make_reductions();
   void make_parts();
+  void find_far_ranks();
+  void push_step(SweepLane& lane, int rank, double seconds);
 
   void due(SweepLane& lane, int rank, double seconds);
   double compute_seconds(int rank, const SimulatedPart& part) const;
@@ -92,6 +97,7 @@ class SimulatedRanks {
   void step_sync(SweepLane& lane, int rank);
   /// The rank waits for all others; the last one takes them on.
   void meet(SweepLane& lane, int rank);
+  double verified_after(double seconds) const;
   void verify_together(SweepLane& lane);
   /// The ranks of the lane go on after a verification.
   void take_on(SweepLane& lane);
@@ -113,10 +119,12 @@ class SimulatedRanks {
   std::vector<double> interior_fraction_;  // of their sweeps: what the halo is not waited for
   std::vector<unsigned char> is_inside_;  // overlap mode: in the interior, before the halo leaves
   double value_seconds_;  // to pack or unpack one value
+  double verification_seconds_;  // at least, before a rank goes on
 
   // Of each rank.
   std::vector<unsigned char> has_begun_;
   std::vector<unsigned char> is_meeting_;
+  std::vector<unsigned char> is_far_;  // it has neighbours on other lanes
   std::vector<double> waited_;
 
   // Of verifications.

@@ -84,7 +84,7 @@ SweepRun::SweepRun(const SweepRunOptions& options, const SweepCase& what)
 bool SweepRun::advance(SweepLane& lane) {
   for (bool has_moved = false;; has_moved = true) {
     const double next = lane.next_seconds();
-    networks_->promise(lane.index, next);
+    networks_->promise(lane.index, ranks_->earliest_letter(lane));
     if (next < networks_->horizon(lane.index)) {
       ranks_->happen(lane);
       continue;
@@ -135,10 +135,7 @@ bool SweepRun::leave(std::span<SweepLane* const> lanes) {
 SweepSimulationResult SweepRun::run() {
   const comm_thread::ComputeTeam team(static_cast<int>(lanes_.size()),
                                       comm_thread::WaitPolicy::yield);
-  for (const auto& lane : lanes_) {
-    const RankRange& own = lane->network.own_ranks();
-    for (int rank = own.begin; rank < own.end; ++rank) lane->push_step(rank, 0);
-  }
+  for (const auto& lane : lanes_) ranks_->begin(*lane);
   thread_count_.store(team.thread_count());
   team.run([this](const comm_thread::TeamThread& thread) {
     try {

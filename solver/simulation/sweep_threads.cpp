@@ -13,7 +13,10 @@ int useful_threads(const SweepRunOptions& options, const MachineModel& model,
     return 1;
   const double lookahead = model.lookahead();
   const double begun = options.rank_count * lookahead / model.sweep_seconds(0, 0, charged_points);
-  if (lookahead <= 0 || begun < 2) return 1;
+  const bool promises_ahead =
+      options.detector == comm_thread::DetectorKind::residual && !options.reduces_by_schedules;
+  const double fewest = promises_ahead ? 0.4 : 2;
+  if (lookahead <= 0 || begun < fewest) return 1;
   return std::min(options.thread_count, model.node_count());
 }
 

@@ -40,7 +40,8 @@ class Patience {
 };
 
 /// How many threads are worth their meetings: each needs a node, and sweeps to begin within the
-/// lookahead. `charged_points`: of a sweep.
+/// lookahead; fewer of them where lanes know beforehand when they send letters
+/// (SimulatedRanks::earliest_letter). `charged_points`: of a sweep.
 int useful_threads(const SweepRunOptions& options, const MachineModel& model,
                    double charged_points);
 

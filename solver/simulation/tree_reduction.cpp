@@ -30,13 +30,16 @@ std::vector<TreeReduction> TreeReduction::make(std::span<SimulatedNetwork* const
   for (SimulatedNetwork* const network : networks)
     for (int rank = network->own_ranks().begin; rank < network->own_ranks().end; ++rank)
       all.push_back(TreeReduction(*network, rank, options));
-  for (TreeReduction& each : all) each.first_ = all.data();
+  for (TreeReduction& each : all) {
+    each.first_ = all.data();
+    if (each.has_far_neighbour()) each.network_->expect_letters(each.rank_);
+  }
   return all;
 }
 
 TreeReduction::Edge& TreeReduction::to_parent() const {
-  const comm_thread::BinaryTree there(tree_.parent, network_->rank_count());
-  return other(tree_.parent).from_children_[static_cast<std::size_t>(rank_ - there.children[0])];
+  const bool is_first = rank_ == tree_.parent + 1;
+  return other(tree_.parent).from_children_[is_first ? 0 : 1];
 }
 
 TreeReduction::Values TreeReduction::contribution() const {
@@ -80,6 +83,77 @@ bool TreeReduction::happen() {
     is_due = phase_ == Phase::resting && now() >= begin_;
   if (phase_ == Phase::posted || (phase_ == Phase::resting && now() >= begin_)) start();
   return is_due;
+}
+
+bool TreeReduction::has_far_neighbour() const {
+  const auto is_far = [this](int rank) { return !is_near(rank); };
+  return (!tree_.is_root() && is_far(tree_.parent)) ||
+         std::any_of(tree_.children.begin(), tree_.children.begin() + tree_.child_count, is_far);
+}
+
+double TreeReduction::time_to(int rank, double hop) const {
+  return network_->model().is_within_node({rank_, rank, 0}) ? 0 : hop;
+}
+
+double TreeReduction::last_arrival() const {
+  double last = 0;
+  for (std::size_t child = 0; child < static_cast<std::size_t>(tree_.child_count); ++child)
+    last = std::max(last, from_children_[child].arrival);
+  return last;
+}
+
+int TreeReduction::missing_child() const {
+  int missing = -1;
+  for (std::size_t child = 0; child < static_cast<std::size_t>(tree_.child_count); ++child)
+    if (from_children_[child].arrival == Edge::never && (missing < 0 || !is_near(missing)))
+      missing = tree_.children[child];
+  return missing;
+}
+
+double TreeReduction::earliest_own_send(double now) const {
+  const double begin = std::max(now, std::min(begin_, next_step_));  // a step ends the rest
+  switch (phase_) {
+    case Phase::resting:
+      return begin;
+    case Phase::stopped:
+      return std::max(now, next_step_);
+    case Phase::gathering:
+      return std::max(begin, last_arrival());
+    case Phase::posted:
+      return now;
+    case Phase::sent:
+      break;
+  }
+  const double result = from_parent_.arrival;
+  if (!is_leaf() || has_changed_) return std::max(now, result);
+  return std::max(now, std::min(next_step_, result + longest_rest));
+}
+
+double TreeReduction::earliest_send(double now, double earliest_arrival, double hop) const {
+  const TreeReduction* rank = this;
+  double since = 0;
+  const auto go_to = [&](int next) {
+    since += rank->time_to(next, hop);
+    rank = &other(next);
+  };
+  while (rank->awaits_result()) {
+    if (!is_near(rank->tree_.parent)) return earliest_arrival + since;
+    if (rank->has_letter_with_parent()) return now;
+    go_to(rank->tree_.parent);
+  }
+  while (rank->phase_ == Phase::gathering && rank->arrivals_.missing > 0) {
+    const int child = rank->missing_child();
+    if (!is_near(child)) return earliest_arrival + since;
+    if (other(child).awaits_result()) return now;  // its message is in a letter
+    go_to(child);
+  }
+  return rank->earliest_own_send(now) + since;
+}
+
+bool TreeReduction::has_letter_with_parent() const {
+  const Phase parents = other(tree_.parent).phase_;
+  if (parents == Phase::gathering) return to_parent().arrival == Edge::never;
+  return parents != Phase::sent;
 }
 
 void TreeReduction::start() {
@@ -147,20 +221,16 @@ void TreeReduction::conclude(const Values& values, double seconds) {
   }
 }
 
-void TreeReduction::fetch(comm_thread::FetchQueue& fetches, std::span<const TreeReduction> all,
-                          int rank) {
+void TreeReduction::fetch_neighbours(comm_thread::FetchQueue& fetches) const {
   constexpr std::size_t line = comm_thread::FetchQueue::line_bytes;
-  const auto fetch = [&](int whose, std::size_t begin, std::size_t end) {
-    fetches.add(
-        std::as_bytes(all.subspan(static_cast<std::size_t>(whose), 1)).subspan(begin, end - begin));
+  const auto fetch = [&](int rank, std::size_t begin, std::size_t end) {
+    fetches.add(std::as_bytes(std::span(&other(rank), 1)).subspan(begin, end - begin));
   };
-  const comm_thread::BinaryTree tree(rank, static_cast<int>(all.size()));
-  fetch(rank, 0, sizeof(TreeReduction));
-  for (int child = 0; child < tree.child_count; ++child)
-    fetch(tree.children[static_cast<std::size_t>(child)], 0, 2 * line);
-  if (tree.is_root()) return;
-  fetch(tree.parent, 0, line);
-  fetch(tree.parent, 2 * line, 4 * line);  // from its children
+  for (std::size_t child = 0; child < static_cast<std::size_t>(tree_.child_count); ++child)
+    fetch(tree_.children[child], 0, 2 * line);
+  if (tree_.is_root()) return;
+  fetch(tree_.parent, 0, line);
+  fetch(tree_.parent, 2 * line, 4 * line);  // from its children
 }
 
 }  // namespace weft::solver

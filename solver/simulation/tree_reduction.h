@@ -52,12 +52,25 @@ class alignas(64) TreeReduction {
   /// What is due now; false: nothing is.
   bool happen();
 
+  /// True if the parent or a child is on another network.
+  bool has_far_neighbour() const;
+
+  /// The rank sends nothing to its parent and children before this time, beside what it sends in
+  /// its next step. `now`: of the next event on its network; `earliest_arrival`: of what other
+  /// networks will send; `hop`: the least time of a message between nodes.
+  ///
+  /// It waits for another rank, which waits for another one, and so on to one that is at rest.
+  double earliest_send(double now, double earliest_arrival, double hop) const;
+
+  /// The next step of the rank; none: infinity.
+  void expect_step(double seconds) { next_step_ = seconds; }
+
   const comm_thread::SweepOrder& order() const { return protocol_.order(); }
   bool is_stopped() const { return phase_ == Phase::stopped; }
 
-  /// Fetches what an event of `rank` needs into the caches, without a look at it. Shape: all:
-  /// [rank_count].
-  static void fetch(comm_thread::FetchQueue& fetches, std::span<const TreeReduction> all, int rank);
+  /// Fetches what an event of the rank needs of its parent and children into the caches. Before:
+  /// the rank itself.
+  void fetch_neighbours(comm_thread::FetchQueue& fetches) const;
 
  private:
   using Edge = comm_thread::SimulatedNetwork::Edge;
@@ -82,7 +95,24 @@ class alignas(64) TreeReduction {
   Values contribution() const;
   void note_change() { has_changed_ = contribution() != taken_; }
   bool has_result() const { return phase_ == Phase::sent && from_parent_.arrival <= now(); }
+  /// The rank has sent and does not know when the result arrives.
+  bool awaits_result() const {
+    return phase_ == Phase::sent && from_parent_.arrival == Edge::never;
+  }
   bool have_children_sent() const { return arrivals_.missing == 0 && arrivals_.last <= now(); }
+
+  bool is_near(int rank) const { return network_->own_ranks().contains(rank); }
+  /// Of a message between this rank and `rank`, if it needs `hop` between nodes.
+  double time_to(int rank, double hop) const;
+  /// Of a rank that awaits its result: that, or what it has sent, is in a letter. The parent is on
+  /// the same network.
+  bool has_letter_with_parent() const;
+  /// Of the children's messages, all of which are under way.
+  double last_arrival() const;
+  /// A child whose message is missing, if possible one of the same network.
+  int missing_child() const;
+  /// As `earliest_send`, of a rank that waits for none of the same network.
+  double earliest_own_send(double now) const;
 
   void start();
   /// Waits for the children's messages; the round begins at `begin` at the earliest.
@@ -112,6 +142,7 @@ class alignas(64) TreeReduction {
   std::array<Edge, 2> from_children_;
   comm_thread::ReductionProtocol protocol_;
   comm_thread::SweepSignal signal_;
+  double next_step_ = 0;
 };
 
 /// Lets the termination of a rank use it. Lifetime: inside that of `reduction`.

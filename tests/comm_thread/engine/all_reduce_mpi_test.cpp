@@ -24,11 +24,12 @@ double contribution(int rank, int run) {
   return std::sin(1 + rank + 100.0 * run) * std::pow(10.0, (rank * 7 + run) % 11 - 5);
 }
 
-/// Expected sum of the tree below `rank`: own, first child, second child.
+/// Expected sum of the tree of `size` ranks from `rank`: own, first half, second half of the rest.
 double tree_sum(int rank, int size, int run) {
+  const int half = (size - 1) / 2;
   double sum = contribution(rank, run);
-  for (const int child : {2 * rank + 1, 2 * rank + 2})
-    if (child < size) sum += tree_sum(child, size, run);
+  if (half > 0) sum += tree_sum(rank + 1, half, run);
+  if (size > 1) sum += tree_sum(rank + 1 + half, size - 1 - half, run);
   return sum;
 }
 

@@ -20,7 +20,7 @@ namespace weft::comm_thread {
 
 constexpr double threshold = 1e-6;  // of the sum of the squares
 constexpr std::size_t local_count = 2;
-constexpr std::uint64_t sweeps_with_claims = 150;
+constexpr std::uint64_t sweeps_with_claims = 400;
 
 inline std::vector<HaloNeighbour> chain_neighbours(int rank, int rank_count) {
   std::vector<HaloNeighbour> neighbours;
@@ -40,7 +40,8 @@ struct Setting {
   Acknowledgement acknowledgement;
   int giving_up_rank;  // or -1
   std::uint64_t sweep_limit;  // of that rank
-  bool has_false_claims;  // ranks say now and then that they have converged, and take it back
+  /// In their first sweeps, ranks say now and then that they have converged, and take it back.
+  bool has_false_claims;
 };
 
 inline Setting roll(Dice& dice, DetectorKind detector) {
@@ -55,7 +56,7 @@ inline Setting roll(Dice& dice, DetectorKind detector) {
   const auto rank_count = static_cast<std::uint64_t>(setting.rank_count);
   setting.giving_up_rank = gives_up ? static_cast<int>(dice.below(rank_count)) : -1;
   setting.sweep_limit = 1 + dice.below(40);
-  setting.has_false_claims = dice.one_in(4);
+  setting.has_false_claims = dice.one_in(2);
   return setting;
 }
 
@@ -193,7 +194,9 @@ class AdversarialRank {
       channels[i].send(sweep_count_);
     }
     const double own = contribution(values_, halo_);
-    const bool is_converged = has_false_claim_ || own <= threshold / setting_.rank_count;
+    const bool is_claimed = setting_.has_false_claims && sweep_count_ < sweeps_with_claims;
+    const bool is_converged =
+        is_claimed ? has_false_claim_ : own <= threshold / setting_.rank_count;
     is_flagged_ = is_converged || gives_up();
     act(termination_->after_sweep({own, is_converged, gives_up(), sweep_count_}));
   }
