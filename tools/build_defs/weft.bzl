@@ -113,6 +113,10 @@ _LIBRARY_COPTS = select({
     "//conditions:default": ["-O1", "-g0"],
 })
 _TEST_COPTS = TEST_COPTS + _early("catch2")
+
+# Of sources that compile as one: a local name may be that of another source, and GCC takes their
+# types to be of a header.
+_TOGETHER_COPTS = ["-Wno-shadow", "-Wshadow=local", "-Wno-subobject-linkage"]
 _TEST_DEPS = ["//tools/build_defs:catch2"]
 _SYSTEM_TEST_COPTS = TEST_COPTS + _early("catch2_and_json")
 _SYSTEM_TEST_DEPS = ["//tools/build_defs:catch2_and_json"]
@@ -216,8 +220,7 @@ def weft_room(deps, srcs = None, apart = [], private = [], visibility = [], **kw
         hdrs = headers,
         textual_hdrs = srcs,
         linkstatic = True,
-        # A local name may be that of another source, and GCC takes their types to be of a header.
-        copts = ["-Wno-shadow", "-Wshadow=local", "-Wno-subobject-linkage"] + level + _early_copts(early),
+        copts = _TOGETHER_COPTS + level + _early_copts(early),
         deps = deps + _early_deps(early),
         visibility = visibility + rooms_above(native.package_name()) + ["//tests:__subpackages__"],
         **kwargs
@@ -247,20 +250,57 @@ def weft_cc_library(name, parts = [], deps = [], **kwargs):
     )
     _headers_alone(name, headers, testonly = True)
 
-def weft_cc_test(name, srcs = None, deps = [], tags = [], size = "small", copts = None, **kwargs):
-    """A serial Catch2 test; `copts` where it takes long and is to be optimized in every way."""
+def _together(name, parts):
+    """Sources of a test that compile as one: the names of the target's source, library and options."""
+    if not parts:
+        return [name + ".cpp"], [], []
+    sources = [part + ".cpp" for part in parts]
+    _one_source(
+        name = name + "_source",
+        sources = sources,
+        testonly = True,
+        visibility = ["//visibility:private"],
+    )
+    cc_library(
+        name = name + "_parts",
+        testonly = True,
+        textual_hdrs = sources,
+        visibility = ["//visibility:private"],
+    )
+    return [name + "_source"], [name + "_parts"], _TOGETHER_COPTS
+
+def weft_cc_test(name, srcs = None, parts = [], deps = [], tags = [], size = "small", copts = None, **kwargs):
+    """A serial Catch2 test.
+
+    Args:
+      name: of the test.
+      srcs: NAME.cpp.
+      parts: instead of srcs, names of several sources that compile as one and run as one test: to
+        start a program and to read its headers costs more than most cases. What two of them have in
+        unnamed namespaces must have unlike names.
+      deps: libraries.
+      tags: as in cc_test.
+      size: as in cc_test.
+      copts: where it takes long and is to be optimized in every way.
+      **kwargs: anything else that cc_test knows.
+    """
+    sources, libraries, together_copts = _together(name, parts)
     cc_test(
         name = name,
         size = size,
-        srcs = srcs or [name + ".cpp"],
-        copts = copts or _TEST_COPTS,
+        srcs = srcs or sources,
+        copts = (copts or _TEST_COPTS) + together_copts,
         linkstatic = True,
         tags = ["serial"] + tags,
-        deps = deps + _TEST_DEPS + ["//tests/support:known_leaks", "//tools/third_party:catch2_main"],
+        deps = deps + libraries + _TEST_DEPS + ["//tests/support:known_leaks", "//tools/third_party:catch2_main"],
         **kwargs
     )
 
-def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
+def _cores_of(thread_count):
+    """Cores that a run reserves: Bazel starts none that wants more than are free."""
+    return thread_count if thread_count < 3 else 2 if thread_count < 7 else 4
+
+def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
     """A Catch2 test that runs at every number of ranks, with one number of threads after the other.
 
     One of the runs is for the sanitizers: that with three ranks where there are. With several numbers
@@ -270,6 +310,7 @@ def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = 
     Args:
       name: the name of the suite; one run is called name_RrTt.
       srcs: sources without a main; NAME.cpp.
+      parts: as in weft_cc_test.
       deps: libraries.
       ranks: numbers of ranks.
       threads: numbers of compute threads a rank.
@@ -278,13 +319,14 @@ def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = 
       **kwargs: anything else that sh_test knows.
     """
     program = name + "_program"
+    sources, libraries, together_copts = _together(name, parts)
     cc_binary(
         name = program,
         testonly = True,
-        srcs = srcs or [name + ".cpp"],
-        copts = _TEST_COPTS,
+        srcs = srcs or sources,
+        copts = _TEST_COPTS + together_copts,
         linkstatic = True,
-        deps = depset(deps + _TEST_DEPS + ["//tests/support:mpi_main"]).to_list(),
+        deps = depset(deps + libraries + _TEST_DEPS + ["//tests/support:mpi_main"]).to_list(),
     )
     sanitized = 3 if 3 in ranks else ranks[-1]
     has_own_run = sanitized == 3 and len(threads) > 1
@@ -303,8 +345,8 @@ def weft_mpi_test(name, srcs = None, deps = [], ranks = [1, 2, 3, 4], threads = 
             srcs = ["//tools/build_defs:run_mpi_test"],
             args = [str(rank_count), str(thread_count), "$(rootpath {})".format(program)],
             data = [program] + data,
-            # Bazel runs at most as much at once as the machine has cores.
-            tags = ["mpi", "cpu:{}".format(rank_count * thread_count)] + kinds +
+            # They wait for each other much of the time: two fill two cores, one of many threads does, too.
+            tags = ["mpi", "cpu:{}".format(_cores_of(rank_count * thread_count))] + kinds +
                    [tag for tag in tags if tag != "tsan" or kinds],
             **kwargs
         )

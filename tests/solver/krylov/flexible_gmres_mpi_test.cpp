@@ -43,8 +43,8 @@ class Changing final : public Preconditioner {
   std::vector<int> calls_;  // of each thread
 };
 
-SolveReport solve(MatrixSystem& system, const std::string& name, const Vector& b,
-                  const KrylovMethod::Options& options) {
+SolveReport report_of(MatrixSystem& system, const std::string& name, const Vector& b,
+                      const KrylovMethod::Options& options) {
   const auto method = find_krylov_method(name)->collective_make(system.op(), options);
   return method->solve(system.part_of(b));
 }
@@ -62,8 +62,8 @@ TEST_CASE("with a linear preconditioner fgmres takes the iterations of gmres") {
       options.preconditioner = preconditioner;
       options.restart = restart;
       const Vector b = some_vector(a.size());
-      const SolveReport fixed = solve(system, "gmres", b, options);
-      const SolveReport flexible = solve(system, "fgmres", b, options);
+      const SolveReport fixed = report_of(system, "gmres", b, options);
+      const SolveReport flexible = report_of(system, "fgmres", b, options);
       CHECK(flexible.status == SolveStatus::converged);
       CHECK(flexible.iterations == fixed.iterations);
       CHECK(flexible.relative_residual == Approx(fixed.relative_residual));
@@ -80,12 +80,12 @@ TEST_CASE(
   const Vector b = some_vector(a.size());
   Changing for_flexible(system.op());
   options.preconditioner = &for_flexible;
-  const SolveReport flexible = solve(system, "fgmres", b, options);
+  const SolveReport flexible = report_of(system, "fgmres", b, options);
   CHECK(flexible.status == SolveStatus::converged);
   CHECK(flexible.restarts == 0);
   Changing for_fixed(system.op());
   options.preconditioner = &for_fixed;
-  const SolveReport fixed = solve(system, "gmres", b, options);
+  const SolveReport fixed = report_of(system, "gmres", b, options);
   CHECK((fixed.status != SolveStatus::converged || fixed.restarts > 0));
 }
 

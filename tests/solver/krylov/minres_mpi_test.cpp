@@ -24,14 +24,14 @@ using tests::shifted_laplacian;
 using tests::some_vector;
 using tests::Vector;
 
-struct Solved {
+struct RecordedSolve {
   SolveReport report;
   Vector x;
   std::vector<double> residuals;  // of the primary thread, after each iteration
 };
-Solved solve(MatrixSystem& system, const std::string& name, const Vector& b,
-             KrylovMethod::Options options) {
-  Solved solved;
+RecordedSolve record(MatrixSystem& system, const std::string& name, const Vector& b,
+                     KrylovMethod::Options options) {
+  RecordedSolve solved;
   options.on_iteration = [&](std::int64_t, double residual) {
     solved.residuals.push_back(residual);
   };
@@ -51,8 +51,8 @@ TEST_CASE("MINRES has the residuals of GMRES without restarts on an indefinite m
   KrylovMethod::Options options;
   options.restart = 200;
   options.stop.tolerance = 1e-6;
-  const Solved expected = solve(system, "gmres", b, options);
-  const Solved found = solve(system, "minres", b, options);
+  const RecordedSolve expected = record(system, "gmres", b, options);
+  const RecordedSolve found = record(system, "minres", b, options);
   CHECK(expected.report.status == SolveStatus::converged);
   CHECK(found.report.status == SolveStatus::converged);
   CHECK(found.report.relative_residual < 1.1e-6);
@@ -72,8 +72,8 @@ TEST_CASE("preconditioned MINRES stops by the residual itself") {
   DiagonalPreconditioner jacobi(system.op());
   KrylovMethod::Options options;
   options.preconditioner = &jacobi;
-  const Solved found = solve(system, "minres", b, options);
-  const Solved cg = solve(system, "cg", b, options);
+  const RecordedSolve found = record(system, "minres", b, options);
+  const RecordedSolve cg = record(system, "cg", b, options);
   CHECK(found.report.status == SolveStatus::converged);
   CHECK(found.report.restarts == 0);
   CHECK(found.report.relative_residual < 1.1e-8);
@@ -92,7 +92,7 @@ TEST_CASE("MINRES ends with the least squares solution of a system that has none
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, a);
   const Vector b = some_vector(30);
-  const Solved found = solve(system, "minres", b, {});
+  const RecordedSolve found = record(system, "minres", b, {});
   double mean = 0;
   for (const double value : b) mean += value / 30;
   CHECK(found.report.status == SolveStatus::breakdown);
@@ -101,7 +101,7 @@ TEST_CASE("MINRES ends with the least squares solution of a system that has none
         Approx(std::abs(mean) * std::sqrt(30 / tests::dot(b, b))).epsilon(1e-6));
   Vector reachable = b;
   for (double& value : reachable) value -= mean;
-  const Solved consistent = solve(system, "minres", reachable, {});
+  const RecordedSolve consistent = record(system, "minres", reachable, {});
   CHECK(consistent.report.status == SolveStatus::converged);
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("MINRES refuses a preconditioner that is not positive definite") {
   DiagonalPreconditioner jacobi(system.op());
   KrylovMethod::Options options;
   options.preconditioner = &jacobi;
-  const Solved found = solve(system, "minres", some_vector(a.size()), options);
+  const RecordedSolve found = record(system, "minres", some_vector(a.size()), options);
   CHECK(found.report.status == SolveStatus::breakdown);
   CHECK(found.report.explanation.find("not positive definite") != std::string::npos);
 }

@@ -44,12 +44,12 @@ std::unique_ptr<Preconditioner> collective_make(const std::string& name, MatrixS
   return nullptr;
 }
 
-struct Solved {
+struct Outcome {
   SolveReport report;
   Vector x;
 };
-Solved solve(MatrixSystem& system, const KrylovEntry& entry, const std::string& preconditioner,
-             Mode mode, const Vector& b) {
+Outcome outcome_of(MatrixSystem& system, const KrylovEntry& entry,
+                   const std::string& preconditioner, Mode mode, const Vector& b) {
   const auto inverse = collective_make(preconditioner, system);
   KrylovMethod::Options options;
   options.mode = mode;
@@ -79,13 +79,13 @@ TEST_CASE("ranks, threads and modes change no bit, whatever the preconditioner")
       const ReferenceMatrix& a = entry.needs_symmetric_matrix ? symmetric : unsymmetric;
       MatrixSystem together(world, a);
       MatrixSystem serial(alone, a, 1);
-      const Solved expected = solve(serial, entry, preconditioner, Mode::vector, b);
+      const Outcome expected = outcome_of(serial, entry, preconditioner, Mode::vector, b);
       CAPTURE(preconditioner, name);
       CHECK(expected.report.status == SolveStatus::converged);
       const Vector own = together.part_of(expected.x);
       for (const Mode mode : {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task}) {
         CAPTURE(spmv::name(mode));
-        const Solved found = solve(together, entry, preconditioner, mode, b);
+        const Outcome found = outcome_of(together, entry, preconditioner, mode, b);
         CHECK(found.report.iterations == expected.report.iterations);
         CHECK(found.report.restarts == expected.report.restarts);
         CHECK(std::bit_cast<std::uint64_t>(found.report.recurrence_residual) ==

@@ -11,7 +11,7 @@
 namespace weft::solver {
 namespace {
 
-JacobiSimulationOptions small(SimulatedVariant variant) {
+JacobiSimulationOptions small_jacobi(SimulatedVariant variant) {
   JacobiSimulationOptions options;
   options.machine = machine_by_name("hector");
   options.rank_count = 24;
@@ -28,7 +28,7 @@ TEST_CASE("all variants and detectors converge to the true residual, and replay 
        {SimulatedVariant::sync, SimulatedVariant::async, SimulatedVariant::racy})
     for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                         DetectorKind::all_reduce, DetectorKind::snapshot}) {
-      JacobiSimulationOptions options = small(variant);
+      JacobiSimulationOptions options = small_jacobi(variant);
       options.detector = detector;
       const JacobiSimulationResult result = simulate_jacobi(options);
       CHECK(result.has_converged);
@@ -41,7 +41,7 @@ TEST_CASE("all variants and detectors converge to the true residual, and replay 
 }
 
 TEST_CASE("sweeps of the synchronous variant do not depend on times") {
-  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::sync);
   const JacobiSimulationResult task = simulate_jacobi(options);
   options.mode = SimulatedMode::vector;
   options.machine.latency = 1e-3;
@@ -51,7 +51,7 @@ TEST_CASE("sweeps of the synchronous variant do not depend on times") {
 }
 
 TEST_CASE("overlap mode hides only the way of the halo that is waited for, task mode all of it") {
-  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::sync);
   options.machine.latency = 5e-4;  // shorter than the interior of a sweep
   options.machine.jitter = 0;
   options.machine.core_spread = 0;
@@ -70,7 +70,7 @@ TEST_CASE("overlap mode hides only the way of the halo that is waited for, task 
 }
 
 TEST_CASE("puts that the target completes by itself arrive sooner, announced ones later") {
-  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::async);
   options.machine.overhead = 3e-4;
   options.machine.latency = 1e-4;
   options.machine.ranks_per_node = 1;
@@ -89,7 +89,7 @@ TEST_CASE("puts that the target completes by itself arrive sooner, announced one
 }
 
 TEST_CASE("the compact reduction gives the results of the real program's schedules") {
-  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::async);
   options.tolerance = 1e-2;
   options.machine.jitter = 0.3;
   options.machine.ranks_per_node = 4;
@@ -128,7 +128,7 @@ TEST_CASE("the compact reduction gives the results of the real program's schedul
 }
 
 TEST_CASE("one slow rank holds up everybody in sync, and itself in async") {
-  JacobiSimulationOptions options = small(SimulatedVariant::sync);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::sync);
   const double sync = simulate_jacobi(options).seconds;
   options.machine.slow_rank = 5;
   options.machine.slow_factor = 4;
@@ -142,7 +142,7 @@ TEST_CASE("one slow rank holds up everybody in sync, and itself in async") {
 }
 
 TEST_CASE("a run that may not converge ends at the most sweeps, verified") {
-  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::async);
   options.max_sweeps = 50;
   options.tolerance = 1e-12;
   const JacobiSimulationResult result = simulate_jacobi(options);
@@ -153,7 +153,7 @@ TEST_CASE("a run that may not converge ends at the most sweeps, verified") {
 
 TEST_CASE("the number of threads changes nothing") {
   using comm_thread::DetectorKind;
-  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::async);
   options.rank_count = 36;
   options.machine.ranks_per_node = 4;
   options.machine.jitter = 0.3;
@@ -186,7 +186,7 @@ TEST_CASE("the number of threads changes nothing") {
 }
 
 TEST_CASE("one rank is a simulation, too") {
-  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::async);
   options.rank_count = 1;
   CHECK(simulate_jacobi(options).has_converged);
   options.variant = SimulatedVariant::sync;
@@ -194,10 +194,10 @@ TEST_CASE("one rank is a simulation, too") {
 }
 
 TEST_CASE("options out of range are refused") {
-  JacobiSimulationOptions options = small(SimulatedVariant::async);
+  JacobiSimulationOptions options = small_jacobi(SimulatedVariant::async);
   options.rank_count = 0;
   CHECK_THROWS_AS(simulate_jacobi(options), comm_thread::InputError);
-  options = small(SimulatedVariant::async);
+  options = small_jacobi(SimulatedVariant::async);
   options.machine.slow_factor = 0.5;
   CHECK_THROWS_AS(simulate_jacobi(options), comm_thread::InputError);
   CHECK_THROWS_AS(machine_by_name("nowhere"), comm_thread::InputError);

@@ -13,7 +13,7 @@ constexpr SimulatedKrylov methods[] = {SimulatedKrylov::spmv, SimulatedKrylov::c
                                        SimulatedKrylov::cg_one_reduction,
                                        SimulatedKrylov::cg_pipelined};
 
-KrylovSimulationOptions small(SimulatedKrylov method) {
+KrylovSimulationOptions small_krylov(SimulatedKrylov method) {
   KrylovSimulationOptions options;
   options.machine = machine_by_name("odin");
   options.rank_count = 12;
@@ -27,11 +27,11 @@ KrylovSimulationOptions small(SimulatedKrylov method) {
 
 TEST_CASE("modes, machines and seeds change the times of simulated methods, never the values") {
   for (const SimulatedKrylov method : methods) {
-    const KrylovSimulationResult task = simulate_krylov(small(method));
+    const KrylovSimulationResult task = simulate_krylov(small_krylov(method));
     CHECK(task.has_converged == (method != SimulatedKrylov::spmv));
     CHECK(task.value_hash != 0);
     for (const SimulatedMode mode : {SimulatedMode::vector, SimulatedMode::overlap}) {
-      KrylovSimulationOptions options = small(method);
+      KrylovSimulationOptions options = small_krylov(method);
       options.mode = mode;
       options.machine = machine_by_name("gigabit");
       options.seed = 2;
@@ -40,13 +40,13 @@ TEST_CASE("modes, machines and seeds change the times of simulated methods, neve
       CHECK(result.iteration_count == task.iteration_count);
       CHECK(result.seconds != task.seconds);
     }
-    CHECK(simulate_krylov(small(method)).seconds == task.seconds);
+    CHECK(simulate_krylov(small_krylov(method)).seconds == task.seconds);
   }
 }
 
 TEST_CASE("simulated ranks converge as one rank with the whole grid does, to the last bit") {
   for (const SimulatedKrylov method : methods) {
-    KrylovSimulationOptions options = small(method);
+    KrylovSimulationOptions options = small_krylov(method);
     options.rank_count = 8;
     const KrylovSimulationResult many = simulate_krylov(options);
     options.rank_count = 1;
@@ -59,7 +59,7 @@ TEST_CASE("simulated ranks converge as one rank with the whole grid does, to the
 }
 
 TEST_CASE("task mode hides what vector mode waits for, and one all-reduce costs less than two") {
-  KrylovSimulationOptions options = small(SimulatedKrylov::spmv);
+  KrylovSimulationOptions options = small_krylov(SimulatedKrylov::spmv);
   options.machine.jitter = 0;
   options.points = 100;
   options.mode = SimulatedMode::vector;
@@ -80,7 +80,7 @@ TEST_CASE("task mode hides what vector mode waits for, and one all-reduce costs 
 TEST_CASE("methods, modes and numbers that do not exist are refused") {
   CHECK_THROWS_AS(simulated_krylov("gmres"), comm_thread::InputError);
   CHECK_THROWS_AS(simulated_mode("none"), comm_thread::InputError);
-  KrylovSimulationOptions options = small(SimulatedKrylov::cg);
+  KrylovSimulationOptions options = small_krylov(SimulatedKrylov::cg);
   options.max_iterations = 0;
   CHECK_THROWS_AS(simulate_krylov(options), comm_thread::InputError);
 }

@@ -7,7 +7,7 @@
 namespace weft::solver {
 namespace {
 
-SchwarzSimulationOptions small(SimulatedVariant variant) {
+SchwarzSimulationOptions small_schwarz(SimulatedVariant variant) {
   SchwarzSimulationOptions options;
   options.machine = machine_by_name("cori-haswell");
   options.tiles_per_side = 4;
@@ -23,7 +23,7 @@ TEST_CASE("every tile of simulated Schwarz converges, and runs replay from the s
   for (const SimulatedVariant variant : {SimulatedVariant::sync, SimulatedVariant::async})
     for (const DetectorKind detector : {DetectorKind::flags, DetectorKind::residual,
                                         DetectorKind::all_reduce, DetectorKind::snapshot}) {
-      SchwarzSimulationOptions options = small(variant);
+      SchwarzSimulationOptions options = small_schwarz(variant);
       options.detector = detector;
       const SweepSimulationResult result = simulate_schwarz(options);
       CHECK(result.has_converged);
@@ -35,7 +35,7 @@ TEST_CASE("every tile of simulated Schwarz converges, and runs replay from the s
 }
 
 TEST_CASE("iterations of synchronous Schwarz do not depend on times") {
-  SchwarzSimulationOptions options = small(SimulatedVariant::sync);
+  SchwarzSimulationOptions options = small_schwarz(SimulatedVariant::sync);
   const SweepSimulationResult first = simulate_schwarz(options);
   options.machine.latency = 1e-3;
   options.points = 32;
@@ -45,7 +45,7 @@ TEST_CASE("iterations of synchronous Schwarz do not depend on times") {
 }
 
 TEST_CASE("one slow rank holds up synchronous Schwarz more than asynchronous") {
-  SchwarzSimulationOptions options = small(SimulatedVariant::sync);
+  SchwarzSimulationOptions options = small_schwarz(SimulatedVariant::sync);
   options.machine.slow_rank = 5;
   options.machine.slow_factor = 4;
   const double sync = simulate_schwarz(options).seconds;
@@ -57,10 +57,10 @@ TEST_CASE("one slow rank holds up synchronous Schwarz more than asynchronous") {
 }
 
 TEST_CASE("options of simulated Schwarz out of range are refused") {
-  SchwarzSimulationOptions options = small(SimulatedVariant::sync);
+  SchwarzSimulationOptions options = small_schwarz(SimulatedVariant::sync);
   options.tiles_per_side = 0;
   CHECK_THROWS_AS(simulate_schwarz(options), comm_thread::InputError);
-  options = small(SimulatedVariant::sync);
+  options = small_schwarz(SimulatedVariant::sync);
   options.alpha = -1;
   CHECK_THROWS_AS(simulate_schwarz(options), comm_thread::InputError);
 }

@@ -25,7 +25,7 @@ using tests::ReferenceMatrix;
 using tests::SweeperDriver;
 using tests::Vector;
 
-bool is_same(std::span<const double> a, std::span<const double> b) {
+bool same_values(std::span<const double> a, std::span<const double> b) {
   return std::ranges::equal(a, b, {}, std::bit_cast<std::uint64_t, double>,
                             std::bit_cast<std::uint64_t, double>);
 }
@@ -36,7 +36,7 @@ double largest_difference(std::span<const double> a, const Vector& b) {
   return largest;
 }
 
-Vector right_hand_side(std::size_t size) {
+Vector block_right_hand_side(std::size_t size) {
   Vector b;
   for (std::size_t i = 0; i < size; ++i) b.push_back(std::sin(static_cast<double>(i % 97)));
   return b;
@@ -72,7 +72,7 @@ TEST_CASE("a sweep solves every rank's block as the serial method does") {
   for (const std::string word : {"poisson2d:3x2", "poisson2d:9x8", "irregular:1100"}) {
     CAPTURE(word);
     const ReferenceMatrix reference = tests::reference_matrix(Problem::parse(word));
-    const Vector b = right_hand_side(reference.size());
+    const Vector b = block_right_hand_side(reference.size());
     MatrixSystem system(world, reference);
     const Vector own_b = system.part_of(b);
     BlockSweeper sweeper(system.op(), own_b, {.inner_tolerance = 1e-13});
@@ -90,7 +90,7 @@ TEST_CASE("a sweep solves every rank's block as the serial method does") {
 TEST_CASE("a sweep in parts has the bits of a whole one, and residuals those of the matrix") {
   const auto world = Communicator::collective_world();
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:40x30"));
-  const Vector b = right_hand_side(reference.size());
+  const Vector b = block_right_hand_side(reference.size());
   MatrixSystem system(world, reference);
   const Vector own_b = system.part_of(b);
   BlockSweeper whole(system.op(), own_b, {});
@@ -101,15 +101,15 @@ TEST_CASE("a sweep in parts has the bits of a whole one, and residuals those of 
   for (int i = 0; i < 4; ++i)
     CHECK(whole_iteration.sweep(SweeperDriver::Halo::fresh, SweeperDriver::Parts::one) ==
           iteration_in_parts.sweep(SweeperDriver::Halo::fresh, SweeperDriver::Parts::two));
-  CHECK(is_same(whole.solution(), in_parts.solution()));
+  CHECK(same_values(whole.solution(), in_parts.solution()));
   CHECK(whole_iteration.sweep_in_vain() == iteration_in_parts.residual_square());
-  CHECK(is_same(whole.solution(), in_parts.solution()));
+  CHECK(same_values(whole.solution(), in_parts.solution()));
 }
 
 TEST_CASE("the number of threads does not change the bits") {
   const auto world = Communicator::collective_world();
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("irregular:2000"));
-  const Vector b = right_hand_side(reference.size());
+  const Vector b = block_right_hand_side(reference.size());
   Vector with_one_thread;
   for (const int threads : {1, 2, 3}) {
     MatrixSystem system(world, reference, threads);
@@ -118,7 +118,7 @@ TEST_CASE("the number of threads does not change the bits") {
     SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
     for (int i = 0; i < 3; ++i) iteration.sweep();
     if (threads == 1) with_one_thread.assign(sweeper.solution().begin(), sweeper.solution().end());
-    CHECK(is_same(sweeper.solution(), with_one_thread));
+    CHECK(same_values(sweeper.solution(), with_one_thread));
   }
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("inner solves end after as many iterations as are allowed") {
   const auto world = Communicator::collective_world();
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:20"));
   MatrixSystem system(world, reference);
-  const Vector b = system.part_of(right_hand_side(reference.size()));
+  const Vector b = system.part_of(block_right_hand_side(reference.size()));
   BlockSweeper sweeper(system.op(), b, {.inner_tolerance = 1e-12, .inner_max_iterations = 3});
   SweeperDriver iteration(system.communicator(), system.comm_thread(), sweeper);
   for (int i = 0; i < 5; ++i) iteration.sweep();
@@ -151,7 +151,7 @@ TEST_CASE("inner solves end after as many iterations as are allowed") {
   CHECK(sweeper.inner_solves().iterations == 15);
 }
 
-TEST_CASE("the residual of a recorded state is that of the time of recording") {
+TEST_CASE("the residual of a recorded state of blocks is that of the time of recording") {
   const auto world = Communicator::collective_world();
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:9x8"));
   MatrixSystem system(world, reference);
@@ -165,7 +165,7 @@ TEST_CASE("the residual of a recorded state is that of the time of recording") {
   CHECK(iteration.residual_square_of_record() == recorded);
 }
 
-TEST_CASE("several sweeps at once are single sweeps with one halo") {
+TEST_CASE("several sweeps of blocks at once are single sweeps with one halo") {
   const auto world = Communicator::collective_world();
   const ReferenceMatrix reference = tests::reference_matrix(Problem::parse("poisson2d:9x8"));
   MatrixSystem system(world, reference);
@@ -175,7 +175,7 @@ TEST_CASE("several sweeps at once are single sweeps with one halo") {
   SweeperDriver iteration(system.communicator(), system.comm_thread(), singly);
   at_once.team().run([&](const comm_thread::TeamThread& thread) { at_once.advance(thread, 3); });
   for (int i = 0; i < 3; ++i) iteration.sweep(SweeperDriver::Halo::old);
-  CHECK(is_same(at_once.solution(), singly.solution()));
+  CHECK(same_values(at_once.solution(), singly.solution()));
 }
 
 TEST_CASE("a block that is not positive definite is reported and leaves the values finite") {

@@ -155,7 +155,7 @@ TEST_CASE("a diagonal matrix has the radius 0, a triangular one at most its uppe
   CHECK(triangular.async_guarantee() == AsyncGuarantee::guaranteed);
 }
 
-TEST_CASE("a zero on the diagonal is refused on every rank, with its row") {
+TEST_CASE("Jacobi's spectrum: a zero on the diagonal is refused on every rank, with its row") {
   const auto world = Communicator::collective_world();
   auto reference = poisson("poisson2d:9x8");
   reference[50].erase(50);

@@ -29,7 +29,6 @@ using tests::ReferenceMatrix;
 using tests::SweeperDriver;
 using tests::Vector;
 using Kind = PieceSweeper::Kind;
-using Options = PieceSweeper::Options;
 
 Vector some_vector(std::size_t size) {
   Vector b;
@@ -38,7 +37,8 @@ Vector some_vector(std::size_t size) {
 }
 
 /// x after `count` iterations with the preconditioner, on one rank and thread.
-Vector reference(const ReferenceMatrix& a, const Vector& b, const Options& options, int count) {
+Vector reference(const ReferenceMatrix& a, const Vector& b, const PieceSweeper::Options& options,
+                 int count) {
   const auto alone = Communicator::self();
   MatrixSystem system(alone, a, 1);
   SchwarzPreconditioner inverse(system.op(), options);
@@ -73,7 +73,8 @@ TEST_CASE("sweeps do what the preconditioner does, to the last bit on any ranks"
       for (const int overlap : {0, 1, 3}) {
         if (kind == Kind::optimized && overlap == 0) continue;
         CAPTURE(name(kind), pieces, overlap);
-        const Options options{.kind = kind, .piece_count = pieces, .overlap = overlap};
+        const PieceSweeper::Options options{
+            .kind = kind, .piece_count = pieces, .overlap = overlap};
         const Vector expected = reference(a, b, options, 5);
         MatrixSystem system(world, a);
         const Vector own_b = system.part_of(b);
@@ -106,7 +107,7 @@ TEST_CASE("synchronously and asynchronously the true residual falls below the to
   for (const auto partition : {PieceSweeper::Partition::rows, PieceSweeper::Partition::graph})
     for (const Kind kind : {Kind::restricted, Kind::optimized}) {
       CAPTURE(name(kind), partition == PieceSweeper::Partition::graph);
-      const Options options{.kind = kind, .piece_count = 8, .partition = partition};
+      const PieceSweeper::Options options{.kind = kind, .piece_count = 8, .partition = partition};
       PieceSweeper in_step(system.op(), own_b, options);
       SyncIteration::Options sync;
       sync.tolerance = 1e-6;

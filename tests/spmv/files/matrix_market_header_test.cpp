@@ -19,7 +19,7 @@ Header parse(const std::vector<std::string>& lines) {
   parser.fail_at_end();
 }
 
-std::string fault_of(const std::vector<std::string>& lines) {
+std::string header_fault(const std::vector<std::string>& lines) {
   try {
     check_is_square_matrix(parse(lines));
   } catch (const TextFault& fault) {
@@ -54,45 +54,45 @@ TEST_CASE("an array has two sizes and as many entries as rows") {
 }
 
 TEST_CASE("a wrong banner is shown") {
-  CHECK_THAT(fault_of({"%MatrixMarket matrix"}),
+  CHECK_THAT(header_fault({"%MatrixMarket matrix"}),
              Catch::StartsWith("found \"%MatrixMarket matrix\"; expected \"%%MatrixMarket matrix"));
-  CHECK_THAT(fault_of({""}), Catch::StartsWith("found \"\"; expected"));
-  CHECK_THAT(fault_of({std::string(100, '\x01')}),
+  CHECK_THAT(header_fault({""}), Catch::StartsWith("found \"\"; expected"));
+  CHECK_THAT(header_fault({std::string(100, '\x01')}),
              Catch::StartsWith("found \"" + std::string(40, '?') + "…\"; expected"));
 }
 
 TEST_CASE("a kind of file that is not read is named") {
-  CHECK(fault_of({"%%MatrixMarket matrix coordinate complex general", "1 1 1"}) ==
+  CHECK(header_fault({"%%MatrixMarket matrix coordinate complex general", "1 1 1"}) ==
         "found \"complex\" in the first line; expected \"real\", \"integer\" or \"pattern\"");
-  CHECK(fault_of({"%%MatrixMarket matrix coordinate real hermitian", "1 1 1"}) ==
+  CHECK(header_fault({"%%MatrixMarket matrix coordinate real hermitian", "1 1 1"}) ==
         "found \"hermitian\" in the first line; expected \"general\", \"symmetric\" or "
         "\"skew-symmetric\"");
-  CHECK(fault_of({"%%MatrixMarket graph coordinate real general", "1 1 1"}) ==
+  CHECK(header_fault({"%%MatrixMarket graph coordinate real general", "1 1 1"}) ==
         "found \"graph\" in the first line; expected \"matrix\"");
-  CHECK(fault_of({"%%MatrixMarket matrix array real general", "4 4"}) ==
+  CHECK(header_fault({"%%MatrixMarket matrix array real general", "4 4"}) ==
         "found a dense array of 4 rows and 4 columns; expected a sparse matrix (\"coordinate\" in "
         "the first line)");
 }
 
 TEST_CASE("a wrong size line is shown") {
   const std::string expected = "; expected the size line \"ROWS COLUMNS ENTRIES\"";
-  CHECK(fault_of({banner, "3 3"}) == "found \"3 3\"" + expected);
-  CHECK(fault_of({banner, "3 3 x"}) == "found \"3 3 x\"" + expected);
-  CHECK(fault_of({banner, "3 3 4 5"}) == "found \"3 3 4 5\"" + expected);
-  CHECK(fault_of({banner, "3 -3 4"}) == "found \"3 -3 4\"" + expected);
-  CHECK(fault_of({banner, "3 3 99999999999999999999"}) ==
+  CHECK(header_fault({banner, "3 3"}) == "found \"3 3\"" + expected);
+  CHECK(header_fault({banner, "3 3 x"}) == "found \"3 3 x\"" + expected);
+  CHECK(header_fault({banner, "3 3 4 5"}) == "found \"3 3 4 5\"" + expected);
+  CHECK(header_fault({banner, "3 -3 4"}) == "found \"3 -3 4\"" + expected);
+  CHECK(header_fault({banner, "3 3 99999999999999999999"}) ==
         "found \"3 3 99999999999999999999\"" + expected);
 }
 
 TEST_CASE("a matrix must be square and must not be empty") {
-  CHECK(fault_of({banner, "3 4 1"}) == "found 3 rows and 4 columns; expected a square matrix");
-  CHECK(fault_of({banner, "0 0 0"}) ==
+  CHECK(header_fault({banner, "3 4 1"}) == "found 3 rows and 4 columns; expected a square matrix");
+  CHECK(header_fault({banner, "0 0 0"}) ==
         "found an empty matrix (0 rows, 0 entries); expected at least one entry");
 }
 
 TEST_CASE("a header that ends too early is told from an empty file") {
-  CHECK_THAT(fault_of({}), Catch::StartsWith("the file is empty; expected"));
-  CHECK(fault_of({banner, "%"}) == "the file ends in its header; expected the size line");
+  CHECK_THAT(header_fault({}), Catch::StartsWith("the file is empty; expected"));
+  CHECK(header_fault({banner, "%"}) == "the file ends in its header; expected the size line");
 }
 
 TEST_CASE("a vector must have one column and the right length") {

@@ -22,7 +22,7 @@ std::vector<double> own_values(const Communicator& world, const RowPartition& pa
   return own;
 }
 
-const std::string start = "%%MatrixMarket matrix array real general\n";
+const std::string vector_start = "%%MatrixMarket matrix array real general\n";
 
 TEST_CASE("a vector is written and read back with the same bits") {
   const auto world = Communicator::collective_world();
@@ -46,7 +46,7 @@ TEST_CASE("the bytes written depend on the values alone") {
                                 all.begin() + partition.end(world.rank()));
   collective_write_vector(world, partition, own, folder / "x.mtx");
   CHECK(tests::read_file(folder / "x.mtx") ==
-        start + "5 1\n1\n0.1\n-2.5e-300\n1e+22\n0.3333333333333333\n");
+        vector_start + "5 1\n1\n0.1\n-2.5e-300\n1e+22\n0.3333333333333333\n");
 }
 
 TEST_CASE("values of one part of the file reach the ranks that own their rows") {
@@ -55,7 +55,7 @@ TEST_CASE("values of one part of the file reach the ranks that own their rows") 
   const auto partition = RowPartition::by_rows(6, world.size());
   // Most characters belong to the first value.
   const std::string text =
-      start + "%\n6 1\n\n1" + std::string(100, ' ') + "\n2\r\n%\n+3D0\n4\n5\n6";
+      vector_start + "%\n6 1\n\n1" + std::string(100, ' ') + "\n2\r\n%\n+3D0\n4\n5\n6";
   for (const char* name : {"x.mtx", "x.mtx.gz"}) {
     std::vector<double> expected;
     for (GlobalIndex row = partition.begin(world.rank()); row < partition.end(world.rank()); ++row)
@@ -76,13 +76,13 @@ TEST_CASE("a vector that is wrong is told with file and line") {
       world.barrier();
     }
   };
-  check(start + "4 1\n1\n2\n3\n4\n", ":2: found a vector of length 4; expected length 3");
-  check(start + "3 1\n1\n2\n",
+  check(vector_start + "4 1\n1\n2\n3\n4\n", ":2: found a vector of length 4; expected length 3");
+  check(vector_start + "3 1\n1\n2\n",
         ":4: the file ends after 2 entries; expected the 3 of its size line");
-  check(start + "3 1\n1\n2\n3\n4\n",
+  check(vector_start + "3 1\n1\n2\n3\n4\n",
         ":6: found more entries; expected the file to end after the 3 entries of its size line");
-  check(start + "3 1\n1\ninf\n3\n", ":4: found \"inf\"; expected a finite number");
-  check(start + "3 1\n1\n2 2\n3\n",
+  check(vector_start + "3 1\n1\ninf\n3\n", ":4: found \"inf\"; expected a finite number");
+  check(vector_start + "3 1\n1\n2 2\n3\n",
         ":4: found \"2\" at the end of the line; expected nothing more");
   check("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n",
         ":2: found a matrix; expected a vector (\"matrix array real general\" in the first line)");

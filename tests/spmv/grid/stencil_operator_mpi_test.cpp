@@ -26,7 +26,7 @@ using comm_thread::Communicator;
 using comm_thread::ComputeTeam;
 using comm_thread::TeamThread;
 
-double value_of(GlobalIndex row) { return std::sin(1.0 + static_cast<double>(row)); }
+double operand_value(GlobalIndex row) { return std::sin(1.0 + static_cast<double>(row)); }
 
 struct System {
   explicit System(const std::string& problem)
@@ -52,7 +52,7 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
     const StencilOperator& op = system.op;
     const auto matrix = tests::reference_matrix(problem);
     std::vector<double> whole;
-    for (GlobalIndex row = 0; row < problem.row_count(); ++row) whole.push_back(value_of(row));
+    for (GlobalIndex row = 0; row < problem.row_count(); ++row) whole.push_back(operand_value(row));
     const std::vector<double> expected = tests::multiply(matrix, whole);
     comm_thread::ExactAccumulator exact;
     for (std::size_t i = 0; i < whole.size(); ++i) exact.add(whole[i] * expected[i]);
@@ -66,7 +66,7 @@ TEST_CASE("without a matrix the product has the bits of the matrix, in every mod
       system.team.run([&](const TeamThread& thread) {
         for (const Segment& segment : op.segments(thread.index))
           for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-            x->values()[segment.begin + i] = value_of(op.global_row(segment.begin + i));
+            x->values()[segment.begin + i] = operand_value(op.global_row(segment.begin + i));
         perfmodel::PhaseTimer timer;
         op.apply(thread, mode, *x, y.data(), timer, {&sum.part(thread.index), 1e4});
         sum.collective_reduce(thread);
@@ -109,14 +109,14 @@ TEST_CASE("the boxes of all ranks are brought into the order of the rows") {
     for (int thread = 0; thread < tests::thread_count(); ++thread)
       for (const Segment& segment : op.segments(thread))
         for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-          vector[segment.begin + i] = value_of(op.global_row(segment.begin + i));
+          vector[segment.begin + i] = operand_value(op.global_row(segment.begin + i));
     const auto rows = RowPartition::by_rows(op.global_row_count(), system.world.size());
     const std::vector<double> own = collective_rows_in_order(system.world, op, vector, rows);
     const int rank = system.world.rank();
     CHECK(std::ssize(own) == rows.size(rank));
     std::int64_t wrong = 0;
     for (std::size_t i = 0; i < own.size(); ++i)
-      wrong += own[i] != value_of(rows.begin(rank) + static_cast<GlobalIndex>(i));
+      wrong += own[i] != operand_value(rows.begin(rank) + static_cast<GlobalIndex>(i));
     CHECK(wrong == 0);
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Row = std::vector<std::pair<GlobalIndex, double>>;
 
-std::vector<Row> rows_of(const std::string& word) {
+std::vector<Row> anderson_rows(const std::string& word) {
   const Problem problem = Problem::parse(word);
   std::vector<Row> rows;
   AndersonGenerator(problem).visit_rows(
@@ -27,7 +27,7 @@ std::vector<Row> rows_of(const std::string& word) {
 
 TEST_CASE("every point of an Anderson matrix has six periodic neighbours, equal ones added up") {
   const int x_size = 4, y_size = 2, z_size = 1;
-  const auto rows = rows_of("anderson3d:4x2x1,W=0");
+  const auto rows = anderson_rows("anderson3d:4x2x1,W=0");
   for (int z = 0; z < z_size; ++z)
     for (int y = 0; y < y_size; ++y)
       for (int x = 0; x < x_size; ++x) {
@@ -47,8 +47,8 @@ TEST_CASE("every point of an Anderson matrix has six periodic neighbours, equal 
 }
 
 TEST_CASE("the disorder of an Anderson matrix fills its width and depends on the seed") {
-  const auto one = rows_of("anderson3d:10,W=4,seed=1");
-  const auto two = rows_of("anderson3d:10,W=4,seed=2");
+  const auto one = anderson_rows("anderson3d:10,W=4,seed=1");
+  const auto two = anderson_rows("anderson3d:10,W=4,seed=2");
   double low = 0, high = 0;
   int same = 0;
   for (std::size_t row = 0; row < one.size(); ++row) {

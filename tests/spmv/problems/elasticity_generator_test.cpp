@@ -13,7 +13,7 @@ namespace {
 
 using Rows = std::vector<std::map<GlobalIndex, double>>;
 
-Rows rows_of(const std::string& word) {
+Rows elasticity_rows(const std::string& word) {
   const Problem problem = Problem::parse(word);
   Rows rows;
   ElasticityGenerator(problem).visit_rows(
@@ -56,7 +56,7 @@ TEST_CASE("the matrix of elasticity is symmetric to the last bit with a positive
   for (const std::string word :
        {"elasticity3d:1", "elasticity3d:3x2x1", "elasticity3d:2x3x4,nu=0.45"}) {
     CAPTURE(word);
-    const Rows rows = rows_of(word);
+    const Rows rows = elasticity_rows(word);
     CHECK(std::ssize(rows) == Problem::parse(word).row_count());
     for (std::size_t row = 0; row < rows.size(); ++row) {
       CHECK(rows[row].at(static_cast<GlobalIndex>(row)) > 0);
@@ -72,7 +72,7 @@ TEST_CASE("the matrix of elasticity is symmetric to the last bit with a positive
 TEST_CASE("motions of a rigid body need no force, but beside the clamped face") {
   const std::string word = "elasticity3d:4x3x2";
   const ElasticityGenerator generator(Problem::parse(word));
-  const Rows rows = rows_of(word);
+  const Rows rows = elasticity_rows(word);
   for (int number = 0; number < 6; ++number)
     for (std::size_t row = 0; row < rows.size(); ++row) {
       double force = 0;
@@ -93,7 +93,7 @@ TEST_CASE("a unit cube that is pulled gets the forces of its strain energy") {
   // u = (x, 0, 0) has the energy (λ + 2μ)/2 a volume; the clamped face does not move in it.
   const std::string word = "elasticity3d:2x1x1,nu=0.25";
   const ElasticityGenerator generator(Problem::parse(word));
-  const Rows rows = rows_of(word);
+  const Rows rows = elasticity_rows(word);
   double energy = 0;
   for (std::size_t row = 0; row < rows.size(); row += 3)
     for (const auto& [column, value] : rows[row])

@@ -13,7 +13,8 @@ namespace {
 
 using Row = std::vector<std::pair<GlobalIndex, double>>;
 
-std::vector<Row> rows_of(const IrregularSettings& settings, GlobalIndex begin, GlobalIndex end) {
+std::vector<Row> irregular_rows(const IrregularSettings& settings, GlobalIndex begin,
+                                GlobalIndex end) {
   std::vector<Row> rows;
   IrregularGenerator(settings).visit_rows(
       begin, end,
@@ -28,7 +29,7 @@ std::vector<Row> rows_of(const IrregularSettings& settings, GlobalIndex begin, G
 }
 
 std::vector<Row> all_rows(const IrregularSettings& settings) {
-  return rows_of(settings, 0, settings.row_count);
+  return irregular_rows(settings, 0, settings.row_count);
 }
 
 double entry(const std::vector<Row>& rows, GlobalIndex row, GlobalIndex column) {
@@ -81,9 +82,10 @@ TEST_CASE("rows made in pieces of any size are the rows made at once") {
     INFO(settings.row_count << " rows, bandwidth " << settings.bandwidth);
     const std::vector<Row> whole = all_rows(settings);
     const GlobalIndex middle = settings.row_count / 3;
-    std::vector<Row> pieces = rows_of(settings, 0, middle);
+    std::vector<Row> pieces = irregular_rows(settings, 0, middle);
     for (const GlobalIndex end : {middle, middle + 1, settings.row_count}) {
-      const auto piece = rows_of(settings, std::ssize(pieces), std::min(end, settings.row_count));
+      const auto piece =
+          irregular_rows(settings, std::ssize(pieces), std::min(end, settings.row_count));
       pieces.insert(pieces.end(), piece.begin(), piece.end());
     }
     CHECK(pieces == whole);

@@ -15,7 +15,7 @@ namespace {
 using comm_thread::ComputeTeam;
 using comm_thread::InputError;
 
-std::string complaint_about(const std::string& word) {
+std::string right_hand_side_complaint(const std::string& word) {
   try {
     RightHandSide::parse(word);
   } catch (const InputError& error) {
@@ -52,14 +52,16 @@ TEST_CASE("right-hand sides are parsed and named as they were written") {
 
 TEST_CASE("a bad right-hand side is refused in one line that says what is known") {
   for (const std::string word : {"", "one", "random", "Ones", "b.txt"}) {
-    CHECK_THAT(complaint_about(word), Catch::StartsWith("right-hand side '" + word + "': "));
+    CHECK_THAT(right_hand_side_complaint(word),
+               Catch::StartsWith("right-hand side '" + word + "': "));
     for (const std::string known :
          {"ones", "boundary-one", "random:SEED", "x-random:SEED", "FILE.mtx", "FILE.mtx.gz"})
-      CHECK_THAT(complaint_about(word), Catch::Contains(known));
+      CHECK_THAT(right_hand_side_complaint(word), Catch::Contains(known));
   }
   for (const std::string seed : {"", "x", "-1", "1.5", "1 ", "18446744073709551616"}) {
-    CHECK_THAT(complaint_about("random:" + seed), Catch::Contains("found the seed '" + seed + "'"));
-    CHECK_THAT(complaint_about("x-random:" + seed), Catch::Contains("found the seed"));
+    CHECK_THAT(right_hand_side_complaint("random:" + seed),
+               Catch::Contains("found the seed '" + seed + "'"));
+    CHECK_THAT(right_hand_side_complaint("x-random:" + seed), Catch::Contains("found the seed"));
   }
 }
 
