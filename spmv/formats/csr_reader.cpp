@@ -27,7 +27,7 @@ using comm_thread::InputError;
 using comm_thread::TeamThread;
 
 constexpr std::int64_t piece_entries = 1 << 14;
-constexpr std::int64_t short_piece_entries = 1 << 15;  // 128 KiB, which stay in a cache
+constexpr std::int64_t short_piece_entries = 1 << 16;  // 256 KiB, which stay in a cache
 
 RowPartition collective_partition(const Communicator& communicator, const CsrSource& source,
                                   PartitionBy by) {
@@ -193,61 +193,77 @@ class OnePass {
   void read_short_columns(Finds& finds, std::size_t begin, std::size_t end) {
     const auto& offsets = offsets_.at;
     for (std::size_t row = begin; row < end;) {
-      std::size_t last = row + 1;
-      while (last < end && offsets[last + 1] - offsets[row] <= short_piece_entries) ++last;
       const std::int64_t from = offsets[row];
+      const auto later = offsets.span().subspan(row + 2, end - row - 1);
+      const auto too_far = std::ranges::upper_bound(later, from + short_piece_entries);
+      const std::size_t last = row + 1 + static_cast<std::size_t>(too_far - later.begin());
       const std::span<LocalIndex> columns{rows_.columns.data() + from,
                                           static_cast<std::size_t>(offsets[last] - from)};
       source_.columns.source->read(
           source_.columns.offset +
               (offsets_.nonzeros_before + from) * static_cast<std::int64_t>(sizeof(LocalIndex)),
           std::as_writable_bytes(columns));
-      if (source_.columns.type.is_big_endian)
-        perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-          for (LocalIndex& column : columns)
-            column = static_cast<LocalIndex>(__builtin_bswap32(static_cast<std::uint32_t>(column)));
-        });
+      const bool has_remote = source_.columns.type.is_big_endian ? make_local<true>(columns)
+                                                                 : make_local<false>(columns);
       finds.is_in_order = finds.is_in_order && is_in_order(columns, row, last);
-      if (make_local(finds, columns, offsets_.nonzeros_before + from))
+      if (has_remote) {
+        list_remote(finds, columns, offsets_.nonzeros_before + from);
         finds.ranges.emplace_back(from, offsets[last]);
+      }
       row = last;
     }
   }
 
   /// True if the columns descend nowhere but between rows [row, last).
   bool is_in_order(std::span<const LocalIndex> columns, std::size_t row, std::size_t last) const {
-    std::uint32_t descents = 0;
+    const std::int64_t* const offsets = offsets_.at.data();
+    const std::int64_t from = offsets[row];
+    // Without empty rows at the ends, each of these rows begins behind a column and before one.
+    while (row < last && offsets[row + 1] == from) ++row;
+    while (row < last && offsets[last - 1] == offsets[last]) --last;
+    std::int32_t descents = 0;
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-      std::uint32_t found = 0;
+      const LocalIndex* const column = columns.data();
+      std::int32_t found = 0;
       for (std::size_t k = 1; k < columns.size(); ++k)
-        found += static_cast<std::uint32_t>(columns[k] <= columns[k - 1]);
+        found += static_cast<std::int32_t>(column[k] <= column[k - 1]);
+      for (std::size_t each = row + 1; each < last; ++each) {
+        const std::int64_t k = offsets[each] - from;
+        // An empty row begins where the next one does.
+        found -= static_cast<std::int32_t>(column[k] <= column[k - 1]) &
+                 static_cast<std::int32_t>(offsets[each] < offsets[each + 1]);
+      }
       descents = found;
     });
-    const auto& offsets = offsets_.at;
-    for (const std::int64_t from = offsets[row]; row < last; ++row) {
-      const auto k = static_cast<std::size_t>(offsets[row] - from);
-      if (k > 0 && offsets[row + 1] > offsets[row])
-        descents -= static_cast<std::uint32_t>(columns[k] <= columns[k - 1]);
-    }
     return descents == 0;
   }
 
-  /// Returns whether there are columns of other ranks; the first one stands at `place` of the file.
-  /// Throws InputError where one is of no rank.
-  bool make_local(Finds& finds, std::span<LocalIndex> columns, std::int64_t place) const {
+  /// Counts columns from this rank's first one, from bytes as they are in the file. Returns whether
+  /// some are of other ranks, or wrong.
+  template <bool is_reversed>
+  bool make_local(std::span<LocalIndex> columns) const {
     const auto first = static_cast<std::uint32_t>(first_row_);
     const auto count = static_cast<std::uint32_t>(row_count_);
     bool has_remote = false;
     perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
       std::uint32_t found = 0;
       for (LocalIndex& column : columns) {
-        const std::uint32_t own = static_cast<std::uint32_t>(column) - first;
+        auto own = static_cast<std::uint32_t>(column);
+        if constexpr (is_reversed) own = __builtin_bswap32(own);
+        own -= first;
         found |= static_cast<std::uint32_t>(own >= count);
         column = static_cast<LocalIndex>(own);
       }
       has_remote = found != 0;
     });
-    if (!has_remote) return false;
+    return has_remote;
+  }
+
+  /// Lists the columns of other ranks among some that are local; the first of these stands at
+  /// `place` of the file. Throws InputError where one is of no rank.
+  void list_remote(Finds& finds, std::span<LocalIndex> columns, std::int64_t place) const {
+    const auto first = static_cast<std::uint32_t>(first_row_);
+    const auto count = static_cast<std::uint32_t>(row_count_);
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const auto own = static_cast<std::uint32_t>(columns[k]);
       if (own < count) continue;
@@ -255,7 +271,6 @@ class OnePass {
       source_.check_column(global, place + static_cast<std::int64_t>(k));
       columns[k] = -1 - finds.place_of(global);
     }
-    return true;
   }
 
   void read_long_columns(Finds& finds, std::size_t begin, std::size_t end) {

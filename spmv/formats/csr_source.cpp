@@ -14,6 +14,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "perfmodel/simd.h"
 #include "spmv/formats/byte_source.h"
 
 namespace weft::spmv {
@@ -40,6 +41,75 @@ std::vector<std::int64_t> neighbours_of(const CsrSource& source, GlobalIndex row
 
 /// Where in its array a number stands, counted from 0.
 std::string at_number(std::int64_t place) { return " at number " + std::to_string(place); }
+
+constexpr const char* more_nonzeros =
+    "found more nonzeros in its rows than it says; expected as many";
+
+/// Reads pieces that stay in a cache into `numbers`, which begin at number `begin` of the rows, and
+/// calls take(index of the first in `numbers`, how many).
+template <class Take>
+void for_pieces_of_rows(const CsrSource& source, GlobalIndex begin, std::span<std::int64_t> numbers,
+                        const char* what, const Take& take) {
+  constexpr std::size_t most = 1 << 14;
+  for (std::size_t done = 0; done < numbers.size();) {
+    const auto piece = numbers.subspan(done, std::min(most, numbers.size() - done));
+    source.rows.read(begin + static_cast<std::int64_t>(done), piece, what);
+    take(done, piece.size());
+    done += piece.size();
+  }
+}
+
+/// Reads where rows begin, counts that from the first one and returns its place.
+std::int64_t read_offsets(const CsrSource& source, GlobalIndex begin, std::span<std::int64_t> at) {
+  std::int64_t before = 0;
+  std::int64_t previous = 0;
+  for_pieces_of_rows(source, begin, at, "row offsets", [&](std::size_t first, std::size_t count) {
+    const auto piece = at.subspan(first, count);
+    if (first == 0) before = piece[0];
+    const auto check = [&](std::int64_t offset, std::size_t row) {
+      if (offset < previous || offset > source.nonzero_count)
+        source.fail("found row offset " + std::to_string(offset) +
+                    at_number(begin + static_cast<std::int64_t>(first + row)) +
+                    "; expected offsets that ascend from 0 to " +
+                    std::to_string(source.nonzero_count));
+      previous = offset;
+    };
+    std::int64_t descents = 0;
+    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+      std::int64_t found = 0;
+      for (std::size_t row = 1; row < piece.size(); ++row)
+        found += static_cast<std::int64_t>(piece[row] < piece[row - 1]);
+      descents = found;
+    });
+    // Where all ascend, the first and the last tell.
+    if (descents > 0)
+      for (std::size_t row = 0; row < count; ++row) check(piece[row], row);
+    check(piece[0], 0);
+    check(piece[count - 1], count - 1);
+    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+      for (std::int64_t& offset : piece) offset -= before;
+    });
+  });
+  return before;
+}
+
+/// Reads lengths of rows and adds them up: at[0] is 0.
+void add_lengths(const CsrSource& source, GlobalIndex begin, std::span<std::int64_t> at) {
+  std::int64_t sum = 0;
+  for_pieces_of_rows(source, begin, at.subspan(1), "row lengths",
+                     [&](std::size_t first, std::size_t count) {
+                       for (std::size_t row = first; row < first + count; ++row) {
+                         const std::int64_t length = at[row + 1];
+                         if (length < 0 || length > source.nonzero_count)
+                           source.fail("found a row of length " + std::to_string(length) +
+                                       at_number(begin + static_cast<std::int64_t>(row)) +
+                                       "; expected 0 to " + std::to_string(source.nonzero_count));
+                         sum += length;
+                         if (sum > source.nonzero_count) source.fail(more_nonzeros);
+                         at[row + 1] = sum;
+                       }
+                     });
+}
 
 }  // namespace
 
@@ -101,46 +171,25 @@ void collective_compare_checksums(const Communicator& communicator, const CsrSou
 RowOffsets collective_read_offsets(const Communicator& communicator, const CsrSource& source,
                                    GlobalIndex begin, GlobalIndex end) {
   perfmodel::HugePageBuffer<std::int64_t> at(static_cast<std::size_t>(end - begin + 1));
-  std::int64_t own = 0;
+  std::int64_t before = 0;
   const bool is_first = begin == 0 && begin < end;
   const bool is_last = end == source.row_count && begin < end;
   // Where one rank's rows end, the next one's begin.
   source.rows.begin_sum(begin, source.has_offsets && is_last ? end + 1 : end);
   comm_thread::collective_attempt(communicator, [&] {
-    if (source.has_offsets) {
-      source.rows.read(begin, at.span(), "row offsets");
-    } else {
-      source.rows.read(begin, at.span().subspan(1), "row lengths");
-      for (std::size_t row = 1; row < at.size(); ++row) {
-        const std::int64_t length = at[row];
-        if (length < 0 || length > source.nonzero_count)
-          source.fail("found a row of length " + std::to_string(length) +
-                      at_number(begin + static_cast<std::int64_t>(row) - 1) + "; expected 0 to " +
-                      std::to_string(source.nonzero_count));
-        at[row] += at[row - 1];
-        if (at[row] > source.nonzero_count)
-          source.fail("found more nonzeros in its rows than it says; expected as many");
-      }
-      own = at[at.size() - 1];
-    }
+    if (source.has_offsets)
+      before = read_offsets(source, begin, at.span());
+    else
+      add_lengths(source, begin, at.span());
   });
-  if (!source.has_offsets) {
-    const std::int64_t before = communicator.exclusive_prefix_sum(own);
-    for (std::int64_t& offset : at.span()) offset += before;
-  }
+  if (!source.has_offsets) before = communicator.exclusive_prefix_sum(at[at.size() - 1]);
   comm_thread::collective_attempt(communicator, [&] {
-    for (std::size_t row = 0; row < at.size(); ++row)
-      if (at[row] < (row > 0 ? at[row - 1] : 0) || at[row] > source.nonzero_count)
-        source.fail("found row offset " + std::to_string(at[row]) +
-                    at_number(begin + static_cast<std::int64_t>(row)) +
-                    "; expected offsets that ascend from 0 to " +
-                    std::to_string(source.nonzero_count));
-    if ((is_first && at[0] != 0) || (is_last && at[at.size() - 1] != source.nonzero_count))
+    const std::int64_t last = before + at[at.size() - 1];
+    if (last > source.nonzero_count) source.fail(more_nonzeros);
+    if ((is_first && before != 0) || (is_last && last != source.nonzero_count))
       source.fail("found rows that do not have the " + std::to_string(source.nonzero_count) +
                   " nonzeros of the file; expected them to begin at 0 and end there");
   });
-  const std::int64_t before = at[0];
-  for (std::int64_t& offset : at.span()) offset -= before;
   return {std::move(at), before};
 }
 

@@ -1,6 +1,7 @@
 #include "spmv/formats/number_array.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -20,7 +21,7 @@ using Kind = NumberType::Kind;
 static_assert(std::endian::native == std::endian::little);
 
 /// Read at a time: stays in a cache until it has been converted.
-constexpr std::int64_t piece_bytes = 128 << 10;
+constexpr std::int64_t piece_bytes = 256 << 10;
 
 template <std::unsigned_integral Bits, bool is_big_endian>
 Bits bits_at(const std::byte* place) {
@@ -87,26 +88,42 @@ void for_pieces(const NumberArray& array, std::int64_t begin, std::int64_t count
   }
 }
 
-/// Throws where a value is infinite or none; `first` is the number of values[0].
-void check_finite(const NumberArray& array, std::int64_t first, std::span<const double> values,
-                  const std::string& what) {
+[[gnu::always_inline]] inline double reversed(double value) {
+  return std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+}
+
+/// Puts the bytes of each value in order, where they are not, and throws where it is infinite or
+/// none; `first` is the number of values[0].
+template <bool is_reversed>
+void order_and_check(const NumberArray& array, std::int64_t first, std::span<double> values,
+                     const std::string& what) {
   // 0·x is 0, or not a number.
-  perfmodel::Lane8 sums{};
+  std::array<double, 8> sums{};
   double sum_of_rest = 0;
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    double* const value = values.data();
     const auto count = std::ssize(values);
+    std::array<double, 8> lanes{};
     std::ptrdiff_t i = 0;
-    for (; i + 8 <= count; i += 8) sums += 0.0 * perfmodel::lanes(values.data() + i).value;
-    for (; i < count; ++i) sum_of_rest += 0.0 * values[static_cast<std::size_t>(i)];
+    for (; i + 8 <= count; i += 8)
+      for (std::ptrdiff_t lane = 0; lane < 8; ++lane) {
+        if constexpr (is_reversed) value[i + lane] = reversed(value[i + lane]);
+        lanes[static_cast<std::size_t>(lane)] += 0.0 * value[i + lane];
+      }
+    sums = lanes;
+    for (; i < count; ++i) {
+      if constexpr (is_reversed) value[i] = reversed(value[i]);
+      sum_of_rest += 0.0 * value[i];
+    }
   });
-  for (int lane = 0; lane < 8; ++lane) sum_of_rest += sums[lane];
+  for (const double sum : sums) sum_of_rest += sum;
   if (sum_of_rest == 0) return;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]))
       fail(array, first + static_cast<std::int64_t>(i), what, "finite");
 }
 
-/// Doubles, straight to where they belong: their bytes are put in order there.
+/// Doubles, straight to where they belong.
 void read_doubles(const NumberArray& array, std::int64_t begin, std::span<double> values,
                   const std::string& what) {
   constexpr std::size_t most = piece_bytes / sizeof(double);
@@ -115,11 +132,9 @@ void read_doubles(const NumberArray& array, std::int64_t begin, std::span<double
     const std::int64_t first = begin + static_cast<std::int64_t>(done);
     array.source->read(array.offset + 8 * first, std::as_writable_bytes(piece));
     if (array.type.is_big_endian)
-      perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-        for (double& value : piece)
-          value = std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
-      });
-    check_finite(array, first, piece, what);
+      order_and_check<true>(array, first, piece, what);
+    else
+      order_and_check<false>(array, first, piece, what);
   }
 }
 
@@ -144,7 +159,7 @@ void NumberArray::read(std::int64_t begin, std::span<double> values,
                    else if constexpr (sizeof(Bits) == 4)
                      value = std::bit_cast<float>(bits);
                  }
-                 check_finite(*this, begin + first, to, what);
+                 order_and_check<false>(*this, begin + first, to, what);
                });
   });
 }
