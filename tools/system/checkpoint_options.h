@@ -12,10 +12,13 @@ namespace weft::tools {
 /// Options of the commands that keep the state of a run in files.
 struct CheckpointOptions {
   std::string path;  // empty: nothing is kept
-  std::string every = "300s";
+  static constexpr const char* usual_interval = "300s";
+  std::string every = usual_interval;
   std::string from;  // empty: the run begins anew
 
   bool is_used() const { return !path.empty() || !from.empty(); }
+  /// Throws comm_thread::InputError for an interval that nothing uses.
+  void check() const;
   /// Without functions. Throws comm_thread::InputError.
   solver::Checkpoints::Options settings() const;
 };

@@ -34,6 +34,7 @@ TEST_CASE("what cannot be continued from, or written, is one line before any wor
       {{"--checkpoint", folder.path("none/state")}, "cannot be written"},
       {{"--checkpoint", folder.path(".")}, "is not a file"},
       {{"--checkpoint", state, "--checkpoint-every", "soon"}, "expected a time such as"},
+      {{"--checkpoint-every", "5s"}, "expected --checkpoint FILE with it"},
   };
   for (const int ranks : {1, 3})
     for (const auto& [words, why] : refused) {
