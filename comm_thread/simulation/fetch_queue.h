@@ -18,6 +18,7 @@ class FetchQueue {
  public:
   static constexpr std::size_t line_bytes = 64;
 
+  /// Null: nothing.
   void add(const void* line) { add_lines(static_cast<const std::byte*>(line), 1); }
   /// The first of its lines begins where it begins.
   void add(std::span<const std::byte> memory) {
@@ -45,6 +46,7 @@ class FetchQueue {
   };
 
   void add_lines(const std::byte* first, std::size_t count) {
+    if (!first) return;
     if (end_ - begin_ == runs_.size()) fetch(runs_[begin_ % runs_.size()].count);
     runs_[end_++ % runs_.size()] = {first, count};
     waiting_ += count;
