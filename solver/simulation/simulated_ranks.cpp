@@ -32,6 +32,7 @@ SimulatedRanks::SimulatedRanks(const SweepRunOptions& options, const SweepCase& 
       lanes_(lanes),
       value_seconds_(what.charged_values * sizeof(double) * options.machine.overhead_per_byte),
       verification_seconds_(verified_after(0)),
+      lookahead_(model.lookahead()),
       has_begun_(static_cast<std::size_t>(options.rank_count)),
       is_meeting_(static_cast<std::size_t>(options.rank_count)),
       is_far_(static_cast<std::size_t>(options.rank_count)),
@@ -116,19 +117,18 @@ void SimulatedRanks::begin(SweepLane& lane) {
 /// messages of the tree when its detector says; after a verification a rank of any lane may go on.
 double SimulatedRanks::earliest_letter(SweepLane& lane) const {
   const double next = std::min(lane.next_seconds(), networks_.horizon(lane.index));
-  const double lookahead = model_.lookahead();
-  if (reductions_.empty() || verification_seconds_ < 2 * lookahead) return next;
+  if (reductions_.empty() || verification_seconds_ < 2 * lookahead_) return next;
   if (lane.far_tree_seconds <= next) {
     lane.far_tree_seconds = std::numeric_limits<double>::infinity();
     for (const int rank : lane.far_tree)
       lane.far_tree_seconds = std::min(
           lane.far_tree_seconds, reductions_[static_cast<std::size_t>(rank)].earliest_send(
-                                     next, networks_.earliest_arrival(lane.index), lookahead));
+                                     next, networks_.earliest_arrival(lane.index), lookahead_));
   }
   const double step = lane.far_steps.is_empty() ? std::numeric_limits<double>::infinity()
                                                 : lane.far_steps.next().seconds;
   const double verified =
-      std::min(next, networks_.others_now(lane.index)) + verification_seconds_ - lookahead;
+      std::min(next, networks_.others_now(lane.index)) + verification_seconds_ - lookahead_;
   return std::min({step, lane.far_tree_seconds, verified});
 }
 

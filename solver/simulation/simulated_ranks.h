@@ -120,6 +120,7 @@ class SimulatedRanks {
   std::vector<unsigned char> is_inside_;  // overlap mode: in the interior, before the halo leaves
   double value_seconds_;  // to pack or unpack one value
   double verification_seconds_;  // at least, before a rank goes on
+  double lookahead_;  // of the network
 
   // Of each rank.
   std::vector<unsigned char> has_begun_;
