@@ -39,6 +39,8 @@ struct SweepRunOptions {
   /// Threads of the simulation itself, at most: fewer where ranks are few, and one of `sync`, which
   /// meets all the time, and of detectors that reduce by the network.
   int thread_count = 1;
+  /// More than two of them where each gets so many ranks. Tests set it to 1.
+  int fewest_ranks_a_thread = 1024;
 };
 
 /// Jacobi sweeps on a simulated machine: what is simulated, and for what it stands.

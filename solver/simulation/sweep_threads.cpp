@@ -17,7 +17,8 @@ int useful_threads(const SweepRunOptions& options, const MachineModel& model,
       options.detector == comm_thread::DetectorKind::residual && !options.reduces_by_schedules;
   const double fewest = promises_ahead ? 0.4 : 2;
   if (lookahead <= 0 || begun < fewest) return 1;
-  return std::min(options.thread_count, model.node_count());
+  const int most = std::max(2, options.rank_count / options.fewest_ranks_a_thread);
+  return std::min({options.thread_count, model.node_count(), most});
 }
 
 std::vector<comm_thread::RankRange> ranks_of_threads(const SweepRunOptions& options,

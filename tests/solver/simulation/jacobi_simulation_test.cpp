@@ -160,6 +160,7 @@ TEST_CASE("the number of threads changes nothing") {
   options.tolerance = 1e-2;
   options.points = 8;  // so that many sweeps begin within a latency
   options.contribution_period = 1;  // so that the run goes on after a verification
+  options.fewest_ranks_a_thread = 1;
   for (const DetectorKind detector :
        {DetectorKind::flags, DetectorKind::residual, DetectorKind::snapshot})
     for (const char* const transport : {"two-sided", "one-sided", "shmem"}) {
