@@ -163,6 +163,13 @@ std::vector<std::string> Communicator::gather(std::string_view text) const {
   return texts;
 }
 
+std::vector<std::int64_t> Communicator::all_gather(std::int64_t value) const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
+  run(MPI_Iallgather, "gather numbers", &value, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T,
+      handle_);
+  return all;
+}
+
 std::vector<std::vector<std::int64_t>> Communicator::all_gather(
     std::span<const std::int64_t> values) const {
   const auto ranks = static_cast<std::size_t>(size_);

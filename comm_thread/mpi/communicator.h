@@ -68,6 +68,8 @@ class Communicator final : public MessageSpace {
   /// Every rank's text in rank order on rank 0, empty elsewhere. For reports: only rank 0 stores a
   /// text per rank.
   std::vector<std::string> gather(std::string_view text) const;
+  /// Every rank's number in rank order, on every rank.
+  std::vector<std::int64_t> all_gather(std::int64_t value) const;
   /// Every rank's list in rank order, on every rank. For groups that stay small (one node).
   std::vector<std::vector<std::int64_t>> all_gather(std::span<const std::int64_t> values) const;
 

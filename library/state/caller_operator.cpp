@@ -30,10 +30,7 @@ constexpr double part_found = 1.0 / 16;
 
 RowPartition collective_partition(const comm_thread::Communicator& communicator,
                                   std::int64_t row_count) {
-  std::vector<std::int64_t> sizes;
-  for (const auto& list : communicator.all_gather(std::span(&row_count, 1)))
-    sizes.push_back(list.front());
-  return RowPartition::by_sizes(sizes);
+  return RowPartition::by_sizes(communicator.all_gather(row_count));
 }
 
 void check(const UserOperator& user, const RowPartition& partition, int rank) {

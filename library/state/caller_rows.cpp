@@ -37,14 +37,6 @@ RowPartition aligned(const RowPartition& given) {
   return RowPartition::by_sizes(sizes);
 }
 
-std::vector<GlobalIndex> collective_sizes(const comm_thread::Communicator& communicator,
-                                          std::int64_t mine) {
-  std::vector<GlobalIndex> sizes;
-  for (const auto& list : communicator.all_gather(std::span(&mine, 1)))
-    sizes.push_back(list.front());
-  return sizes;
-}
-
 std::optional<LocalIndex> local_column(const DistributedMatrix& matrix, GlobalIndex column) {
   const GlobalIndex first = matrix.first_row();
   if (column >= first && column < first + matrix.rows.row_count)
@@ -76,8 +68,8 @@ CallerRows::CallerRows(const comm_thread::Communicator& communicator,
                        const comm_thread::ComputeTeam& team, const Rows& rows, Values kept)
     : communicator_(communicator), team_(team), given_entry_count_(rows.columns.size()) {
   const std::int64_t row_count = std::max<std::int64_t>(std::ssize(rows.offsets) - 1, 0);
-  given_ = std::make_unique<RowPartition>(
-      RowPartition::by_sizes(collective_sizes(communicator, row_count)));
+  given_ =
+      std::make_unique<RowPartition>(RowPartition::by_sizes(communicator.all_gather(row_count)));
   comm_thread::collective_attempt(communicator,
                                   [&] { check_shape(rows, given_->begin(communicator.rank())); });
   // Whose columns are wrong if a shape is wrong elsewhere is another question.

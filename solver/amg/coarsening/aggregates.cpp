@@ -70,10 +70,7 @@ spmv::RowPartition Aggregates::collective_number_roots(Crew& crew, const LevelMa
   GlobalIndex next = crew.communicator().exclusive_prefix_sum(count);
   for (std::size_t row = 0; row < row_count; ++row)
     if (roots.is_root(row)) numbers_[row] = next++;
-  std::vector<GlobalIndex> sizes;
-  for (const auto& of_rank : crew.communicator().all_gather(std::vector<std::int64_t>{count}))
-    sizes.push_back(of_rank.front());
-  return spmv::RowPartition::by_sizes(gather(std::move(sizes), rows_a_rank));
+  return spmv::RowPartition::by_sizes(gather(crew.communicator().all_gather(count), rows_a_rank));
 }
 
 /// Where couplings are strong in one direction only, there may be several roots: the strongest.

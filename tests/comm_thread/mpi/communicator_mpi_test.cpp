@@ -58,6 +58,15 @@ TEST_CASE("texts are gathered in rank order on rank 0") {
     CHECK(texts[rank] == text_of(static_cast<int>(rank)));
 }
 
+TEST_CASE("numbers are gathered on all ranks") {
+  const auto world = Communicator::collective_world();
+  const auto number_of = [](std::int64_t rank) { return (std::int64_t{1} << 40U) - 3 * rank; };
+  const std::vector<std::int64_t> all = world.all_gather(number_of(world.rank()));
+  CHECK(std::ssize(all) == world.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    CHECK(all[rank] == number_of(static_cast<std::int64_t>(rank)));
+}
+
 TEST_CASE("lists of different lengths are gathered on all ranks") {
   const auto world = Communicator::collective_world();
   const auto list_of = [](int rank) {
