@@ -211,7 +211,7 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
   if (method == "multigrid") return ranks > 1 ? 3.5 : 2.6;  // with deep halos
   if (method == "auto" && is_matrix_free && ranks == 1) return 4;  // no pipelined ones are tried
   if (method == "cg" || method == "pcg-jacobi" || method == "fcg")
-    return (is_matrix_free ? 3 : 4) + general;
+    return (is_matrix_free ? 3 : 4) + (method == "fcg" ? general : 0);
   return 8 + 2 * general;
 }
 
