@@ -40,8 +40,8 @@ void* map_pages(std::size_t bytes) {
   const std::size_t lead = round_up(address, huge_page_bytes) - address;
   if (lead > 0) munmap(start, lead);
   if (lead < huge_page_bytes) munmap(start + lead + wanted, huge_page_bytes - lead);
-  // The last page of an array of so many whole huge pages is a small one.
-  madvise(start + lead, round_up(bytes - page_bytes, huge_page_bytes), MADV_HUGEPAGE);
+  // Small pages where less than a quarter of the last huge one is in use: clearing it takes longer.
+  madvise(start + lead, round_up(bytes - huge_page_bytes / 4, huge_page_bytes), MADV_HUGEPAGE);
   return start + lead;
 }
 

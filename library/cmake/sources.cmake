@@ -157,6 +157,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
+    solver/multigrid/couplings/coupling_view.cpp
+    solver/multigrid/couplings/made_level.cpp
     solver/multigrid/couplings/matrix_couplings.cpp
     solver/multigrid/couplings/operator_couplings.cpp
     solver/multigrid/couplings/roughness.cpp

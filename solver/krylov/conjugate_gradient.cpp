@@ -18,7 +18,6 @@ ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
       p_(collective_make_operand()) {
   r_ = make_array();
   q_ = make_array();
-  if (general()) z_ = make_array();
 }
 
 void ConjugateGradient::collective_begin(const TeamThread& thread, std::span<const double> b,
@@ -46,15 +45,15 @@ TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& t
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     thread.barrier();
-    general()->apply(thread, r_.data(), z_.data());
+    general()->apply(thread, r_.data(), z());
     const double inverse = preconditioner_norm();
     BinnedSum r_dot_r(square_bound);
     BinnedSum r_dot_z(inverse * square_bound);
     BinnedSum z_dot_q(norm_ * inverse * inverse * square_bound);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_.data() + i, count, r_dot_r);
-      add_product(r_.data() + i, z_.data() + i, count, r_dot_z);
-      if (needs_z_dot_q()) add_product(z_.data() + i, q_.data() + i, count, z_dot_q);
+      add_product(r_.data() + i, z() + i, count, r_dot_z);
+      if (needs_z_dot_q()) add_product(z() + i, q_.data() + i, count, z_dot_q);
     });
     flush(residual_, thread, {&r_dot_r, &r_dot_z, &z_dot_q});
   }
@@ -82,7 +81,7 @@ double ConjugateGradient::collective_advance(const TeamThread& thread, const Ste
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     double* const p = p_->values();
-    const double* const z = general() ? z_.data() : r_.data();
+    const double* const z = general() ? this->z() : r_.data();
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       update_solution_and_direction(last.alpha, last.beta, z + i, inverse_diagonal(i),
                                     x_.data() + i, p + i, count);

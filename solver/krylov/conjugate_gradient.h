@@ -20,7 +20,8 @@ namespace weft::solver {
 ///
 /// 88 in all, against 120 and more where each vector operation is a loop of its own: the update of
 /// x waits for the pass that reads p anyway. With the identity or a diagonal, z = M·r is never
-/// stored; with a general M it is, which takes 96 besides M. On grids TwoPassCg needs 64.
+/// stored; with a general M it is, which takes 96 besides M, in the memory of q, which nobody needs
+/// by then. On grids TwoPassCg needs 64.
 class ConjugateGradient : public TextbookCg {
  public:
   ConjugateGradient(spmv::LinearOperator& op, Options options);
@@ -38,7 +39,7 @@ class ConjugateGradient : public TextbookCg {
                             double& first_norm, SolveReport& report,
                             std::initializer_list<double*> scalars) override {
     collective_carry(thread, direction, first_norm, report, scalars,
-                     {x_.data(), p_->values(), r_.data(), z_.data()});
+                     {x_.data(), p_->values(), r_.data(), general() ? z() : nullptr});
   }
   Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
   double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
@@ -48,6 +49,7 @@ class ConjugateGradient : public TextbookCg {
   void finish(const comm_thread::TeamThread& thread, double alpha) override;
   /// True if `beta` uses z·q.
   virtual bool needs_z_dot_q() const { return false; }
+  double* z() { return z_.size() > 0 ? z_.data() : q_.data(); }
   Norms collective_norms(const comm_thread::TeamThread& thread, ResidualSums& sums);
   Norms collective_precondition(const comm_thread::TeamThread& thread, double square_bound);
 
@@ -57,7 +59,9 @@ class ConjugateGradient : public TextbookCg {
   std::unique_ptr<spmv::Operand> p_;
   Array r_;
   Array q_;
-  Array z_;  // of a general preconditioner
+
+ protected:
+  Array z_;  // of a general preconditioner, where z·q is needed
 };
 
 }  // namespace weft::solver

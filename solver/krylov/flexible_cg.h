@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "solver/krylov/conjugate_gradient.h"
 
 namespace weft::solver {
@@ -10,7 +12,10 @@ namespace weft::solver {
 /// ConjugateGradient. Source: Notay 2000, "Flexible conjugate gradients", FCG(1).
 class FlexibleCg final : public ConjugateGradient {
  public:
-  using ConjugateGradient::ConjugateGradient;
+  FlexibleCg(spmv::LinearOperator& op, Options options)
+      : ConjugateGradient(op, std::move(options)) {
+    if (general()) z_ = make_array();
+  }
 
  private:
   bool needs_z_dot_q() const override { return true; }

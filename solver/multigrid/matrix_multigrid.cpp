@@ -107,16 +107,16 @@ MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const Grid& gri
   const Cycle::Options gathered =
       collective_options(op, {.grid = grid.size}, with_varying_steps(options));
   const spmv::GridPartition partition = partition_of(op, grid.size);
-  GridCouplings couplings = collective_matrix_couplings(op.communicator(), op.comm_thread(),
-                                                        op.team(), op.matrix().matrix(), partition);
+  const GridCouplings couplings = collective_matrix_couplings(
+      op.communicator(), op.comm_thread(), op.team(), op.matrix().matrix(), partition);
+  const CouplingView view = couplings.view(partition.domain());
   const Cycle::Options chosen =
-      collective_with_finest_steps(op.communicator(), op.team(), couplings, gathered);
+      collective_with_finest_steps(op.communicator(), op.team(), view, gathered);
   with_precision(chosen.is_double, [&]<class Value>(Value) {
-    collective_make(
-        partition,
-        collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(), partition,
-                                       std::move(couplings), grid.has_boundary, chosen),
-        chosen);
+    collective_make(partition,
+                    collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(),
+                                                   partition, view, grid.has_boundary, chosen),
+                    chosen);
   });
 }
 

@@ -41,14 +41,14 @@ MultigridPreconditioner::MultigridPreconditioner(const spmv::DiffusionOperator& 
     : op_(op), has_known_bounds_(false) {
   const Cycle::Options gathered =
       collective_options(op, {.grid = op.grid()}, with_varying_steps(options));
-  GridCouplings couplings = operator_couplings(op);
+  const CouplingView couplings = operator_couplings(op);
   const Cycle::Options chosen =
       collective_with_finest_steps(op.communicator(), op.team(), couplings, gathered);
   with_precision(chosen.is_double, [&]<class Value>(Value) {
-    collective_make(collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(),
-                                                   op.partition(), std::move(couplings),
-                                                   {true, true, true}, chosen),
-                    chosen);
+    collective_make(
+        collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(),
+                                       op.partition(), couplings, {true, true, true}, chosen),
+        chosen);
   });
 }
 

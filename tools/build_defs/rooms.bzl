@@ -40,7 +40,7 @@ ROOMS = {
         "solver/krylov/grid": ["report", "checkpoint", "krylov"],
         "solver/multigrid/grids": [],
         "solver/multigrid/passes": ["multigrid/grids"],
-        "solver/multigrid/couplings": [],
+        "solver/multigrid/couplings": ["multigrid/grids"],
         "solver/multigrid": [
             "report",
             "checkpoint",

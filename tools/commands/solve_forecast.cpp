@@ -26,7 +26,7 @@ double arrays_of_multigrid(const SolveOptions& options, const spmv::Problem& pro
   if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
   if (!options.is_matrix_free()) return !is_varying ? 4.2 : ranks > 1 ? 13.5 : 7.2;
   if (!is_varying) return 2;
-  if (is_method) return ranks > 1 ? 10 : 9;
+  if (is_method) return ranks > 1 ? 6.5 : 7.5;
   return ranks > 1 ? 7.2 : 5.5;
 }
 

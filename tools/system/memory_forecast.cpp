@@ -92,8 +92,14 @@ double grid_elements(const spmv::GridBox& own) {
 double bytes_of_pages(double begin, double end, double size) {
   constexpr double small_page = 4 << 10;
   constexpr double huge_page = 2 << 20;
-  const double page = size < huge_page ? small_page : huge_page;
-  return page * (std::ceil(end / page) - std::floor(begin / page));
+  // Those in front; the rest of the last one is small pages where it is less than a quarter.
+  const double huge_bytes =
+      size < huge_page ? 0 : huge_page * std::ceil((size - huge_page / 4) / huge_page);
+  const auto whole = [](double page, double from, double to) {
+    return from < to ? page * (std::ceil(to / page) - std::floor(from / page)) : 0;
+  };
+  return whole(huge_page, begin, std::min(end, huge_bytes)) +
+         whole(small_page, std::max(begin, huge_bytes), end);
 }
 
 double sum_of(const std::vector<MemoryForecast::Part>& parts) {
@@ -211,7 +217,7 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
   if (method == "multigrid") return ranks > 1 ? 3.5 : 2.6;  // with deep halos
   if (method == "auto" && is_matrix_free && ranks == 1) return 4;  // no pipelined ones are tried
   if (method == "cg" || method == "pcg-jacobi" || method == "fcg")
-    return (is_matrix_free ? 3 : 4) + general;
+    return (is_matrix_free ? 3 : 4) + (method == "fcg" ? general : 0);
   return 8 + 2 * general;
 }
 

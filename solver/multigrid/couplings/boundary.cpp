@@ -1,8 +1,7 @@
 #include "solver/multigrid/couplings/boundary.h"
 
+#include <algorithm>
 #include <cstddef>
-
-#include "spmv/grid/shares.h"
 
 namespace weft::solver {
 namespace {
@@ -10,12 +9,16 @@ namespace {
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-/// Of one point, at element `i`.
-void give_excess(GridCouplings& couplings, const GridBox& grid,
-                 const std::array<GlobalIndex, 3>& at, std::size_t i,
+/// Of one point. `excess`: its place.
+void give_excess(CouplingPlane& plane, CouplingPlane& after_plane, double& excess,
+                 const GridBox& grid, const std::array<GlobalIndex, 3>& at,
                  const std::array<bool, 3>& has_boundary) {
-  const double excess = couplings.excess()[i];
   if (excess <= 0) return;
+  const auto& [x, y, z] = at;
+  const std::array<double*, 3> befores{plane.before(0, y) + x, plane.before(1, y) + x,
+                                       plane.before(2, y) + x};
+  const std::array<double*, 3> afters{plane.before(0, y) + x + 1, plane.before(1, y + 1) + x,
+                                      after_plane.before(2, y) + x};
   struct Share {
     double* coupling;
     double weight;
@@ -26,8 +29,8 @@ void give_excess(GridCouplings& couplings, const GridBox& grid,
   int neighbours = 0;
   int single = 0;  // boundaries of directions with one point
   for (std::size_t d = 0; d < 3; ++d) {
-    double* const before = couplings.before(d) + i;
-    double* const after = before + couplings.stride(d);
+    double* const before = befores[d];
+    double* const after = afters[d];
     if (grid.end[d] == 1) {
       if (has_boundary[d]) single += 2;
       continue;
@@ -48,26 +51,35 @@ void give_excess(GridCouplings& couplings, const GridBox& grid,
     *shares[k].coupling = excess * (shares[k].weight / total);
     rest -= *shares[k].coupling;
   }
-  couplings.excess()[i] = single > 0 && rest > 0 ? rest : 0;
+  excess = single > 0 && rest > 0 ? rest : 0;
+}
+
+bool has_other_than_zero(const double* begin, const double* end) {
+  return std::any_of(begin, end, [](double value) { return value != 0; });
 }
 
 }  // namespace
 
-void give_excess_to_boundary(const comm_thread::ComputeTeam& team, GridCouplings& couplings,
-                             const GridBox& grid, const std::array<bool, 3>& has_boundary) {
-  team.run([&](const comm_thread::TeamThread& thread) {
-    for (const GridBox& part : spmv::share_of_rows(couplings.points(), thread.index, thread.count))
-      for (GlobalIndex z = part.begin[2]; z < part.end[2]; ++z)
-        for (GlobalIndex y = part.begin[1]; y < part.end[1]; ++y) {
-          const bool is_inside = y > 0 && y < grid.end[1] - 1 && z > 0 && z < grid.end[2] - 1;
-          const std::size_t first = couplings.layout().index(part.begin[0], y, z);
-          for (GlobalIndex x = part.begin[0]; x < part.end[0]; ++x) {
-            if (is_inside && x > 0 && x < grid.end[0] - 1) continue;
-            give_excess(couplings, grid, {x, y, z},
-                        first + static_cast<std::size_t>(x - part.begin[0]), has_boundary);
-          }
-        }
-  });
+void give_excess_to_boundary(CouplingPlane& plane, CouplingPlane& after, const GridBox& box,
+                             GlobalIndex z, const GridBox& grid,
+                             const std::array<bool, 3>& has_boundary) {
+  if (!plane.has_excess) return;
+  plane.has_excess = false;
+  for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
+    double* const excess = plane.excess(y);
+    const bool is_inside = y > 0 && y < grid.end[1] - 1 && z > 0 && z < grid.end[2] - 1;
+    const auto give = [&](GlobalIndex x) {
+      give_excess(plane, after, excess[x], grid, {x, y, z}, has_boundary);
+    };
+    if (!is_inside) {
+      for (GlobalIndex x = box.begin[0]; x < box.end[0]; ++x) give(x);
+    } else {
+      if (box.begin[0] == 0) give(0);
+      if (box.end[0] == grid.end[0] && box.end[0] > 1) give(box.end[0] - 1);
+    }
+    plane.has_excess =
+        has_other_than_zero(excess + box.begin[0], excess + box.end[0]) || plane.has_excess;
+  }
 }
 
 }  // namespace weft::solver

@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/couplings/grid_couplings.h"
+#include "solver/multigrid/couplings/coupling_plane.h"
 #include "spmv/grid/box.h"
 
 namespace weft::solver {
@@ -16,9 +15,11 @@ namespace weft::solver {
 ///                                           │2            above is coupled by 2
 ///                                           o
 ///
-/// `has_boundary`: false for directions that the problem has not, of one point. `grid`: all points.
-/// Thread: the main thread, outside the team.
-void give_excess_to_boundary(const comm_thread::ComputeTeam& team, GridCouplings& couplings,
-                             const spmv::GridBox& grid, const std::array<bool, 3>& has_boundary);
+/// `plane`: the plane z of `box`; `after`: the next one, whose couplings in z it reads, and writes
+/// if z is the last plane of the grid. `grid`: all points. `has_boundary`: false for directions
+/// that the problem has not, of one point.
+void give_excess_to_boundary(CouplingPlane& plane, CouplingPlane& after, const spmv::GridBox& box,
+                             spmv::GlobalIndex z, const spmv::GridBox& grid,
+                             const std::array<bool, 3>& has_boundary);
 
 }  // namespace weft::solver

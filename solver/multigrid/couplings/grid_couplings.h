@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/multigrid/couplings/coupling_view.h"
 #include "spmv/grid/box.h"
 #include "spmv/grid/layout.h"
 
@@ -47,6 +48,16 @@ class GridCouplings {
   /// What a row adds up to, without its couplings with the boundary.
   double* excess() { return excess_.data(); }
   const double* excess() const { return excess_.data(); }
+
+  /// `grid`: all points. Lifetime: the couplings outlive it.
+  CouplingView view(const spmv::GridBox& grid) const {
+    return {.points = points_,
+            .grid = grid,
+            .layout = layout_,
+            .before = {before(0), before(1), before(2)},
+            .excess = excess(),
+            .factor = 1};
+  }
 
   /// Of the point at element `i`.
   double diagonal(std::size_t i) const {

@@ -1,6 +1,5 @@
 #include "solver/multigrid/couplings/roughness.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "perfmodel/simd.h"
 #include "spmv/grid/shares.h"
 
 namespace weft::solver {
@@ -16,6 +16,8 @@ namespace {
 using comm_thread::Communicator;
 using comm_thread::ComputeTeam;
 using comm_thread::TeamThread;
+using perfmodel::Lane8;
+using perfmodel::Mask8;
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
@@ -26,7 +28,9 @@ constexpr double units_of_two = 1 << 20;
 constexpr double unlike = 1.5;
 
 /// About log₂(value) in units of 2⁻²⁰, plus a constant, increasing: exponent and first bits.
-std::int64_t logarithm(double value) { return std::bit_cast<std::int64_t>(value) >> 32; }
+[[gnu::always_inline]] inline std::int64_t logarithm(double value) {
+  return std::bit_cast<std::int64_t>(value) >> 32;
+}
 
 template <std::size_t count>
 using Sums = std::array<std::int64_t, count>;
@@ -50,29 +54,106 @@ Sums<count> collective_sums(const Communicator& communicator, const ComputeTeam&
   return totals;
 }
 
-/// Calls use(d, coupling) for those of a point with the points before it.
-template <class Use>
-void for_each_before(const GridCouplings& couplings, const std::array<GlobalIndex, 3>& at,
-                     std::size_t element, const Use& use) {
-  for (std::size_t d = 0; d < 3; ++d)
-    if (const double value = couplings.before(d)[element]; at[d] > 0 && value > 0) use(d, value);
+/// The couplings of a row with the points before them, from its first own point on, in each
+/// direction. Those with the boundary do not count.
+struct RowsBefore {
+  RowsBefore(const CouplingView& couplings, const GridBox& own, GlobalIndex y, GlobalIndex z)
+      : factor(couplings.factor), has_y(y > 0), has_z(z > 0) {
+    for (std::size_t d = 0; d < 3; ++d)
+      before[d] = couplings.before[d] + couplings.layout.index(own.begin[0], y, z);
+  }
+
+  double factor;
+  bool has_y;
+  bool has_z;
+  std::array<const double*, 3> before{};
+};
+
+struct Logarithms {
+  std::int64_t sum = 0;
+  std::int64_t count = 0;
+};
+
+[[gnu::always_inline]] inline Logarithms logarithms_of_row(const double* couplings,
+                                                           GlobalIndex count, double factor) {
+  Logarithms found;
+  for (GlobalIndex x = 0; x < count; ++x) {
+    const double value = couplings[x] * factor;
+    found.sum += value > 0 ? logarithm(value) : 0;
+    found.count += value > 0 ? 1 : 0;
+  }
+  return found;
+}
+
+/// The least and the largest logarithm of eight points.
+struct Extremes {
+  Lane8 least = Lane8{} + std::numeric_limits<double>::infinity();
+  Lane8 most = Lane8{} - std::numeric_limits<double>::infinity();
+
+  /// `couplings`: 0 where there are none. `mean`: of the direction.
+  [[gnu::always_inline]] void add(const Lane8& couplings, double mean) {
+    const Mask8 logarithms = reinterpret_cast<Mask8>(couplings) >> 32;
+    const Lane8 above = __builtin_convertvector(logarithms, Lane8) / units_of_two - mean;
+    const Mask8 is_there = couplings > 0;
+    least = (is_there & (above < least)) ? above : least;
+    most = (is_there & (above > most)) ? above : most;
+  }
+};
+
+/// `count` couplings times `factor`, then zeros.
+[[gnu::always_inline]] inline void scale_lanes(const double* couplings, GlobalIndex count,
+                                               double factor, Lane8& values) {
+  if (count >= 8) {
+    values = perfmodel::lanes(couplings).value * factor;
+    return;
+  }
+  values = Lane8{};
+  for (GlobalIndex x = 0; x < count; ++x) values[x] = couplings[x] * factor;
+}
+
+/// How many points of the row are rough. `first`: 1 where no point is before the first one.
+[[gnu::always_inline]] inline std::int64_t rough_points(const RowsBefore& rows, GlobalIndex first,
+                                                        GlobalIndex end,
+                                                        const std::array<double, 3>& means) {
+  Mask8 counts{};
+  for (GlobalIndex x = 0; x < end; x += 8) {
+    Extremes found;
+    Lane8 values;
+    const auto add = [&](std::size_t d, GlobalIndex skipped) __attribute__((always_inline)) {
+      scale_lanes(rows.before[d] + x, end - x, rows.factor, values);
+      if (x < skipped) values[0] = 0;
+      found.add(values, means[d]);
+    };
+    add(0, first);
+    if (rows.has_y) add(1, 0);
+    if (rows.has_z) add(2, 0);
+    counts -= found.most - found.least > unlike;  // all bits set are -1
+  }
+  std::int64_t count = 0;
+  for (int i = 0; i < 8; ++i) count += counts[i];
+  return count;
 }
 
 }  // namespace
 
 std::array<double, 3> collective_mean_logarithms(const Communicator& communicator,
                                                  const ComputeTeam& team,
-                                                 const GridCouplings& couplings,
+                                                 const CouplingView& couplings,
                                                  const GridBox& own) {
   // Of logarithms, and how many.
   const auto totals =
       collective_sums<6>(communicator, team, own, [&](GlobalIndex y, GlobalIndex z, Sums<6>& sums) {
-        std::size_t element = couplings.layout().index(own.begin[0], y, z);
-        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x, ++element)
-          for_each_before(couplings, {x, y, z}, element, [&](std::size_t d, double value) {
-            sums[d] += logarithm(value);
-            ++sums[d + 3];
-          });
+        const RowsBefore rows(couplings, own, y, z);
+        perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+          for (std::size_t d = 0; d < 3; ++d) {
+            if ((d == 1 && !rows.has_y) || (d == 2 && !rows.has_z)) continue;
+            const GlobalIndex skipped = d == 0 && own.begin[0] == 0 ? 1 : 0;
+            const Logarithms row =
+                logarithms_of_row(rows.before[d] + skipped, own.size(0) - skipped, rows.factor);
+            sums[d] += row.sum;
+            sums[d + 3] += row.count;
+          }
+        });
       });
   std::array<double, 3> means{};
   for (std::size_t d = 0; d < 3; ++d)
@@ -82,22 +163,16 @@ std::array<double, 3> collective_mean_logarithms(const Communicator& communicato
 }
 
 double collective_rough_share(const Communicator& communicator, const ComputeTeam& team,
-                              const GridCouplings& couplings, const GridBox& own) {
+                              const CouplingView& couplings, const GridBox& own) {
   const auto means = collective_mean_logarithms(communicator, team, couplings, own);
   const auto [rough, points] =
       collective_sums<2>(communicator, team, own, [&](GlobalIndex y, GlobalIndex z, Sums<2>& sums) {
-        std::size_t element = couplings.layout().index(own.begin[0], y, z);
-        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x, ++element) {
-          double least = std::numeric_limits<double>::infinity();
-          double most = -least;
-          for_each_before(couplings, {x, y, z}, element, [&](std::size_t d, double value) {
-            const double above = static_cast<double>(logarithm(value)) / units_of_two - means[d];
-            least = std::min(least, above);
-            most = std::max(most, above);
-          });
-          if (most - least > unlike) ++sums[0];
-          ++sums[1];
-        }
+        const RowsBefore rows(couplings, own, y, z);
+        const GlobalIndex first = own.begin[0] == 0 ? 1 : 0;  // with a point before it
+        perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+          sums[0] += rough_points(rows, first, own.size(0), means);
+        });
+        sums[1] += own.size(0);
       });
   return points > 0 ? static_cast<double>(rough) / static_cast<double>(points) : 0;
 }

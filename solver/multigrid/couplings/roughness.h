@@ -4,7 +4,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/couplings/grid_couplings.h"
+#include "solver/multigrid/couplings/coupling_view.h"
 #include "spmv/grid/box.h"
 
 namespace weft::solver {
@@ -15,7 +15,7 @@ namespace weft::solver {
 /// Collective. Thread: the main thread, outside the team.
 std::array<double, 3> collective_mean_logarithms(const comm_thread::Communicator& communicator,
                                                  const comm_thread::ComputeTeam& team,
-                                                 const GridCouplings& couplings,
+                                                 const CouplingView& couplings,
                                                  const spmv::GridBox& own);
 
 /// Share of points whose couplings in two directions differ by a factor of 2.8 or more, apart from
@@ -23,7 +23,7 @@ std::array<double, 3> collective_mean_logarithms(const comm_thread::Communicator
 /// blocks of 7, 1/2 to 2/3 where coefficients jump from point to point.
 /// As collective_mean_logarithms.
 double collective_rough_share(const comm_thread::Communicator& communicator,
-                              const comm_thread::ComputeTeam& team, const GridCouplings& couplings,
+                              const comm_thread::ComputeTeam& team, const CouplingView& couplings,
                               const spmv::GridBox& own);
 
 }  // namespace weft::solver
