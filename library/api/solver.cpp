@@ -149,15 +149,17 @@ void Solver::State::collective_renew_if_stale() {
   const bool is_stale = values_version != matrix->values_version && !settings.reuses_preconditioner;
   if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
-  const bool is_all_renewed = std::exchange(is_to_renew, false);
+  // Where an error ends this, the next call renews again.
+  solver->collective_renew(!is_to_renew);
+  is_to_renew = false;
   values_version = matrix->values_version;
-  solver->collective_renew(!is_all_renewed);
   setup_seconds = watch.seconds();
 }
 
 void Solver::State::precondition(std::span<const double> r, std::span<double> z) {
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
+  solver->collective_make_ready();
   solver::Preconditioner* const preconditioner = solver->preconditioner();
   if (!preconditioner) {
     std::ranges::copy(r, z.begin());

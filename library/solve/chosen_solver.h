@@ -77,6 +77,10 @@ class ChosenSolver {
   /// can keep what it made of the matrix's pattern does. Throws comm_thread::InputError.
   void collective_renew(bool keeps_pattern);
 
+  /// Sets up again where an error has ended an earlier solve or renewal; else does nothing. Throws
+  /// comm_thread::InputError where all ways refuse the matrix.
+  void collective_make_ready();
+
   /// Solves A·x = b from `guess`; from 0 where it is empty. Shape: b, guess: [element_count].
   /// Throws comm_thread::InputError where all ways refuse the matrix, or the method takes no guess.
   solver::SolveReport collective_solve(std::span<const double> b,
@@ -117,6 +121,7 @@ class ChosenSolver {
   std::vector<solver::Candidate> find_ways() const;
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
+  void forget_methods();
   solver::SolveReport collective_run_method(std::span<const double> b,
                                             std::span<const double> guess);
   void collective_set_up(const solver::Candidate& way);
@@ -139,7 +144,7 @@ class ChosenSolver {
   std::optional<solver::MatrixTraits> traits_;  // where somebody needs them
   std::unique_ptr<solver::NullSpace> null_space_;  // null: none is known
   std::string null_space_text_;
-  std::vector<solver::Candidate> ways_;
+  std::vector<solver::Candidate> ways_;  // empty: the matrix is to be looked at again
   std::size_t way_ = 0;
   std::vector<std::string> decisions_;
 

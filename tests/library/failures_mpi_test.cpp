@@ -1,0 +1,100 @@
+// What fails on one rank fails on all of them, and what fails once fails again.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "library/include/weft/weft.hpp"
+#include "tests/support/mpi_main.h"
+#include "tests/support/thread_count.h"
+
+namespace weft::tests {
+namespace {
+
+Job make_job() { return Job(MPI_COMM_WORLD, {.threads = thread_count()}); }
+
+/// What `work` throws; empty: nothing.
+template <class Work>
+std::string fault_of(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// This rank's rows of a path of points, whose rows add up to zero.
+struct PathRows {
+  PathRows(const Job& job, std::int64_t row_count) {
+    first_row = row_count * job.rank() / job.size();
+    const std::int64_t end_row = row_count * (job.rank() + 1) / job.size();
+    offsets.push_back(0);
+    for (std::int64_t row = first_row; row < end_row; ++row) {
+      for (std::int64_t column = std::max<std::int64_t>(row - 1, 0);
+           column <= std::min(row + 1, row_count - 1); ++column) {
+        const bool is_end = row == 0 || row + 1 == row_count;
+        rows.push_back(row);
+        columns.push_back(column);
+        values.push_back(column != row ? -1.0 : is_end ? 1.0 : 2.0);
+      }
+      offsets.push_back(static_cast<std::int64_t>(columns.size()));
+    }
+  }
+
+  Rows view() const { return {first_row, offsets, columns, values}; }
+
+  /// The values with others on, left and right of the diagonal, added.
+  std::vector<double> plus(double left, double diagonal, double right) const {
+    std::vector<double> sum = values;
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += columns[i] < rows[i] ? left : columns[i] == rows[i] ? diagonal : right;
+    return sum;
+  }
+
+  std::int64_t first_row = 0;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> rows;  // of each entry
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+};
+
+/// Solves with good values, twice with `bad` ones, which are refused for `reason`, and again with
+/// the good ones.
+void check_refuses_again(const Options& options, double shift, const std::vector<double>& added,
+                         const std::string& reason) {
+  const Job job = make_job();
+  PathRows rows(job, 30);
+  const std::vector<double> bad = rows.plus(added[0], added[1], added[2]);
+  rows.values = rows.plus(0, shift, 0);
+  Matrix a = Matrix::from_rows(job, rows.view());
+  Solver solver(a, options);
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  solver.solve(b, x);
+  const std::vector<double> expected = x;
+  a.update_values(bad);
+  for (int i = 0; i < 3; ++i) {
+    INFO("try " << i);
+    CHECK(fault_of([&] { solver.solve(b, x); }).find(reason) != std::string::npos);
+    CHECK(fault_of([&] { solver.precondition(b, x); }).find(reason) != std::string::npos);
+    CHECK(fault_of([&] { solver.solve_block(b, x, 1); }).find(reason) != std::string::npos);
+  }
+  a.update_values(rows.values);
+  solver.solve(b, x);
+  CHECK(x == expected);
+}
+
+TEST_CASE("values that the solver refuses are refused by every later solve") {
+  check_refuses_again({{"method", "cg"}, {"preconditioner", "jacobi"}}, 1, {0.5, 1, 0},
+                      "symmetric");
+  check_refuses_again({{"method", "cg"}, {"null-space", "constant"}}, 0, {0, 1, 0}, "null-space");
+  check_refuses_again({{"method", "gmres"}, {"preconditioner", "jacobi"}}, 1, {0, -2, 0},
+                      "zero on the diagonal");
+}
+
+}  // namespace
+}  // namespace weft::tests
