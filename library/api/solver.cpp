@@ -183,12 +183,14 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
 
   const perfmodel::Stopwatch solve_watch;
   std::span<const double> right_hand_side = b;
-  std::span<const double> guess;
+  solver::Guess guess;
   if (!matrix->map->is_identity()) {
     matrix->map->collective_to_operator(b, b_.span());
     right_hand_side = b_.span();
-    if (has_guess) matrix->map->collective_to_operator(x, guess_.span());
-    guess = has_guess ? guess_.span() : guess_.span().first(0);
+    if (has_guess) {
+      matrix->map->collective_to_operator(x, guess_.span());
+      guess = guess_.span();
+    }
   } else if (has_guess) {
     guess = x;
   }

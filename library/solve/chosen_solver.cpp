@@ -283,7 +283,7 @@ bool ChosenSolver::is_final(const SolveReport& report) const {
 }
 
 SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
-                                                std::span<const double> guess) {
+                                                const solver::Guess& guess) {
   while (true) {
     try {
       if (hooks_.on_start) hooks_.on_start();
@@ -300,12 +300,11 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   }
 }
 
-SolveReport ChosenSolver::collective_solve(std::span<const double> b,
-                                           std::span<const double> guess) {
+SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
   if (limit_) limit_->start();
   while (true) {
     collective_make_ready();
-    if (!guess.empty() && entry().needs_grid)
+    if (guess && entry().needs_grid)
       throw InputError(std::string("initial guess: found --method ") + entry().name +
                        "; expected another method, which may have --preconditioner multigrid");
     SolveReport report = collective_run_method(b, guess);
@@ -357,8 +356,8 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
     const auto count = static_cast<std::size_t>(width);
     first_vector_ = first;
     if (width == 1) {
-      reports.push_back(
-          collective_solve(b[first], guesses.empty() ? std::span<const double>{} : guesses[first]));
+      reports.push_back(collective_solve(
+          b[first], guesses.empty() ? std::nullopt : solver::Guess(guesses[first])));
       std::ranges::copy(solution(), x[first].begin());
       continue;
     }

@@ -81,10 +81,10 @@ class ChosenSolver {
   /// comm_thread::InputError where all ways refuse the matrix.
   void collective_make_ready();
 
-  /// Solves A·x = b from `guess`; from 0 where it is empty. Shape: b, guess: [element_count].
+  /// Solves A·x = b from `guess`. Shape: b: [element_count].
   /// Throws comm_thread::InputError where all ways refuse the matrix, or the method takes no guess.
   solver::SolveReport collective_solve(std::span<const double> b,
-                                       std::span<const double> guess = {});
+                                       const solver::Guess& guess = std::nullopt);
 
   /// Solves for several right-hand sides: in blocks of 8, 4 and 2 where conjugate gradients can,
   /// else one after another; the bits and the iterations are those of `collective_solve`. Shape: b,
@@ -122,8 +122,7 @@ class ChosenSolver {
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
   void forget_methods();
-  solver::SolveReport collective_run_method(std::span<const double> b,
-                                            std::span<const double> guess);
+  solver::SolveReport collective_run_method(std::span<const double> b, const solver::Guess& guess);
   void collective_set_up(const solver::Candidate& way);
   void collective_make_method();  // for the preconditioner that there is
   void collective_make_preconditioner();

@@ -96,5 +96,18 @@ TEST_CASE("values that the solver refuses are refused by every later solve") {
                       "zero on the diagonal");
 }
 
+TEST_CASE("a solve begins at a guess where a rank has no rows") {
+  const Job job = make_job();
+  const PathRows rows(job, 1);
+  const Matrix a = Matrix::from_rows(job, rows.view());
+  Solver solver(a, {{"method", "cg"}});
+  const std::vector<double> b(rows.offsets.size() - 1, 3.0);
+  std::vector<double> x = b;
+  const Report report = solver.solve(b, x, Start::from_guess);
+  CHECK(report.converged());
+  CHECK(report.iterations == 0);
+  CHECK(x == b);
+}
+
 }  // namespace
 }  // namespace weft::tests
