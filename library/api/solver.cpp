@@ -222,8 +222,9 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
   const auto guesses = library::BlockColumns::views(solutions);
   const auto written = library::BlockColumns::changeable_views(solutions);
   std::vector<Report> reports;
+  const bool is_watched = matrix->space.max(std::int64_t{monitor ? 1 : 0}) > 0;  // on some rank
   const auto solved = solver->collective_solve_block(
-      read, has_guess ? guesses : std::vector<std::span<const double>>{}, written, !monitor,
+      read, has_guess ? guesses : std::vector<std::span<const double>>{}, written, !is_watched,
       on_iteration);
   columns.collective_from_operator(solutions, x);
   for (std::size_t i = 0; i < solved.size(); ++i) {

@@ -89,8 +89,8 @@ class ChosenSolver {
   /// Solves for several right-hand sides: in blocks of 8, 4 and 2 where conjugate gradients can,
   /// else one after another; the bits and the iterations are those of `collective_solve`. Shape: b,
   /// guesses, x: [number of vectors] of [element_count]; `guesses` may be empty. `may_block`: false
-  /// where somebody watches, as the hooks do not know of blocks. `on_iteration`: in the place of
-  /// that of the hooks; may be null.
+  /// where somebody watches, on any rank, as the hooks do not know of blocks. `on_iteration`: in
+  /// the place of that of the hooks; may be null.
   std::vector<solver::SolveReport> collective_solve_block(
       std::span<const std::span<const double>> b, std::span<const std::span<const double>> guesses,
       std::span<const std::span<double>> x, bool may_block, const OnVectorIteration& on_iteration);

@@ -109,5 +109,19 @@ TEST_CASE("a solve begins at a guess where a rank has no rows") {
   CHECK(x == b);
 }
 
+TEST_CASE("several right-hand sides are solved where one rank alone has a monitor") {
+  const Job job = make_job();
+  PathRows rows(job, 30);
+  rows.values = rows.plus(0, 1, 0);
+  const Matrix a = Matrix::from_rows(job, rows.view(), {{"format", "crs"}});
+  Solver solver(a, {{"method", "cg"}});
+  std::int64_t calls = 0;
+  if (job.rank() == 0) solver.set_monitor([&](std::int64_t, double) { return ++calls < 0; });
+  const std::vector<double> b(4 * (rows.offsets.size() - 1), 1.0);
+  std::vector<double> x(b.size());
+  for (const Report& report : solver.solve_block(b, x, 4)) CHECK(report.converged());
+  CHECK((calls > 0) == (job.rank() == 0));
+}
+
 }  // namespace
 }  // namespace weft::tests
