@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,36 @@ TEST_CASE("several right-hand sides are solved where one rank alone has a monito
   std::vector<double> x(b.size());
   for (const Report& report : solver.solve_block(b, x, 4)) CHECK(report.converged());
   CHECK((calls > 0) == (job.rank() == 0));
+}
+
+/// Twice the identity, as functions; 10 rows a rank, or none.
+UserOperator twice(const Job& job, bool has_rows, bool has_diagonal) {
+  UserOperator user;
+  // The last rank may have no rows.
+  const bool is_empty = !has_rows && job.size() > 1 && job.rank() + 1 == job.size();
+  user.first_row = 10 * job.rank();
+  user.row_count = is_empty ? 0 : 10;
+  user.interior = [](std::int64_t first, std::int64_t last, const double* x, double* y) {
+    for (std::int64_t i = first; i < last; ++i) y[i] = 2 * x[i];
+  };
+  user.boundary = [](std::int64_t, std::int64_t, const double*, double*) {};
+  if (has_diagonal)
+    user.diagonal = [](std::span<double> diagonal) { std::ranges::fill(diagonal, 2.0); };
+  return user;
+}
+
+TEST_CASE("an operator without a diagonal on one rank is refused on all") {
+  const Job job = make_job();
+  const bool is_last = job.rank() + 1 == job.size();
+  const Matrix a = Matrix::from_operator(job, twice(job, true, !is_last));
+  CHECK(fault_of([&] {
+          const Solver solver(a, {{"preconditioner", "jacobi"}});
+        }).find("without a diagonal") != std::string::npos);
+  if (job.size() == 1) return;
+  const Matrix some = Matrix::from_operator(job, twice(job, false, !is_last));
+  Solver solver(some, {{"method", "cg"}, {"preconditioner", "jacobi"}});
+  std::vector<double> x(static_cast<std::size_t>(some.local_row_count()));
+  CHECK(solver.solve(std::vector<double>(x.size(), 1.0), x).converged());
 }
 
 }  // namespace
