@@ -318,8 +318,8 @@ int weft_solve(weft_solver* solver, const double* b, double* x, int from_guess,
     const weft::Report solved =
         solver->solver.solve(vector_of(matrix, b), vector_of(matrix, x),
                              from_guess ? weft::Start::from_guess : weft::Start::from_zero);
-    solver->report = solved.json();
     if (report) *report = report_of(solved);
+    solver->report = solved.json();
   });
 }
 
@@ -332,8 +332,8 @@ int weft_solve_block(weft_solver* solver, const double* b, double* x, int count,
     const auto solved =
         solver->solver.solve_block({b, b ? entries : 0}, {x, x ? entries : 0}, count,
                                    from_guess ? weft::Start::from_guess : weft::Start::from_zero);
-    solver->report = solved.back().json();
     for (std::size_t i = 0; reports && i < solved.size(); ++i) reports[i] = report_of(solved[i]);
+    solver->report = solved.back().json();
   });
 }
 

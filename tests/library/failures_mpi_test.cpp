@@ -154,5 +154,11 @@ TEST_CASE("an operator without a diagonal on one rank is refused on all") {
   CHECK(solver.solve(std::vector<double>(x.size(), 1.0), x).converged());
 }
 
+TEST_CASE("a report with text that is not UTF-8 is JSON") {
+  Report report;
+  report.null_space = "null-\xff.mtx";
+  CHECK(report.json().find("null-\xEF\xBF\xBD.mtx") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace weft::tests
