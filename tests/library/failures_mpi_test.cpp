@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -158,6 +159,16 @@ TEST_CASE("a report with text that is not UTF-8 is JSON") {
   Report report;
   report.null_space = "null-\xff.mtx";
   CHECK(report.json().find("null-\xEF\xBF\xBD.mtx") != std::string::npos);
+}
+
+TEST_CASE("a stencil has a limited number of points and finite weights") {
+  const Job job = make_job();
+  CHECK(fault_of([&] {
+          Matrix::stencil(job, {std::int64_t{1} << 32, 1, 1});
+        }).find("expected 1 to 2147483648") != std::string::npos);
+  CHECK(fault_of([&] {
+          Matrix::stencil(job, {4, 4, 4}, {1, std::numeric_limits<double>::infinity(), 1});
+        }).find("finite") != std::string::npos);
 }
 
 }  // namespace
