@@ -25,6 +25,18 @@ def right_hand_side():
 
 
 class Solve(unittest.TestCase):
+    def test_solves_with_functions_where_a_rank_has_no_rows(self):
+        job = weft.job()
+        count = 10 if job.rank == 0 else 0
+
+        def product(x, y):
+            y[:] = 2 * x[:count]
+
+        A = weft.Matrix.from_operator(count, product)
+        x, report = weft.solve(A, np.ones(count), preconditioner=lambda r: r / 2, method="cg")
+        self.assertTrue(report.converged, report)
+        np.testing.assert_array_equal(x, 0.5 * np.ones(count))
+
     def test_solves_as_scipy_does(self):
         A, b = matrix(), right_hand_side()
         x, report = weft.solve(A, b, tolerance=1e-12)
