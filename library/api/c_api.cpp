@@ -2,14 +2,19 @@
 #include <string>
 #include <utility>
 
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
 #include "library/api/c_handles.h"
+#include "library/api/guarded.h"
+#include "library/api/job_state.h"
+#include "library/api/matrix_state.h"
 
 namespace {
 
 using weft::library::caught;
+using weft::library::collective_options_of;
 using weft::library::expect;
 using weft::library::made;
-using weft::library::options_of;
 
 thread_local std::string last_error;
 
@@ -43,7 +48,8 @@ int matrix_from_rows(const weft_job* job, int64_t first_row, int64_t row_count,
       if (columns && count >= 0) rows.columns = {columns, static_cast<std::size_t>(count)};
       if (values && count >= 0) rows.values = {values, static_cast<std::size_t>(count)};
     }
-    return new weft_matrix{weft::Matrix::from_rows(job->job, rows, options_of(options), kept)};
+    return new weft_matrix{
+        weft::Matrix::from_rows(job->job, rows, collective_options_of(job->job, options), kept)};
   });
 }
 
@@ -103,9 +109,24 @@ void expect(const void* pointer, const char* what) {
     throw Error(ErrorCode::misuse, std::string(what) + ": found NULL; expected a pointer");
 }
 
-Options options_of(const char* text) {
-  if (!text) return {};
-  return text[std::strspn(text, " \t\n")] == '{' ? Options::from_json(text) : Options::parse(text);
+Options collective_options_of(const comm_thread::Communicator& communicator, const char* text) {
+  if (!text) text = "";
+  return guarded([&] {
+    Options options;
+    comm_thread::collective_attempt(communicator, [&] {
+      try {
+        options = text[std::strspn(text, " \t\n")] == '{' ? Options::from_json(text)
+                                                          : Options::parse(text);
+      } catch (const Error& error) {
+        throw comm_thread::InputError(error.what());
+      }
+    });
+    return options;
+  });
+}
+
+Options collective_options_of(const Job& job, const char* text) {
+  return collective_options_of(job.state()->job->world(), text);
 }
 
 }  // namespace weft::library
@@ -169,7 +190,8 @@ int weft_matrix_from_file(const weft_job* job, const char* path, const char* opt
   return made(matrix, [&] {
     expect(job, "job");
     expect(path, "path");
-    return new weft_matrix{weft::Matrix::from_file(job->job, path, options_of(options))};
+    return new weft_matrix{
+        weft::Matrix::from_file(job->job, path, collective_options_of(job->job, options))};
   });
 }
 
@@ -178,7 +200,8 @@ int weft_matrix_generate(const weft_job* job, const char* problem, const char* o
   return made(matrix, [&] {
     expect(job, "job");
     expect(problem, "problem");
-    return new weft_matrix{weft::Matrix::generate(job->job, problem, options_of(options))};
+    return new weft_matrix{
+        weft::Matrix::generate(job->job, problem, collective_options_of(job->job, options))};
   });
 }
 
@@ -256,7 +279,7 @@ int weft_solver_create_with(const weft_matrix* matrix, const char* options,
                             const weft_preconditioner* preconditioner, weft_solver** solver) {
   return made(solver, [&] {
     expect(matrix, "matrix");
-    const weft::Options parsed = options_of(options);
+    const weft::Options parsed = collective_options_of(matrix->matrix.state()->space, options);
     if (!preconditioner)
       return new weft_solver{matrix->matrix, weft::Solver(matrix->matrix, parsed), {}};
     weft::UserPreconditioner user{.apply = {},
@@ -295,8 +318,8 @@ int weft_solve(weft_solver* solver, const double* b, double* x, int from_guess,
     const weft::Report solved =
         solver->solver.solve(vector_of(matrix, b), vector_of(matrix, x),
                              from_guess ? weft::Start::from_guess : weft::Start::from_zero);
-    solver->report = solved.json();
     if (report) *report = report_of(solved);
+    solver->report = solved.json();
   });
 }
 
@@ -309,8 +332,8 @@ int weft_solve_block(weft_solver* solver, const double* b, double* x, int count,
     const auto solved =
         solver->solver.solve_block({b, b ? entries : 0}, {x, x ? entries : 0}, count,
                                    from_guess ? weft::Start::from_guess : weft::Start::from_zero);
-    solver->report = solved.back().json();
     for (std::size_t i = 0; reports && i < solved.size(); ++i) reports[i] = report_of(solved[i]);
+    solver->report = solved.back().json();
   });
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "comm_thread/mpi/communicator.h"
 #include "library/include/weft/weft.h"
 #include "library/include/weft/weft.hpp"
 
@@ -57,7 +58,12 @@ int made(Handle** result, const Make& make) {
   });
 }
 
-/// From "--NAME VALUE ..." or a JSON object; none where `text` is null. Throws weft::Error.
-weft::Options options_of(const char* text);
+/// From "--NAME VALUE ..." or a JSON object; none where `text` is null. What is wrong on one rank
+/// is thrown on all, as weft::Error. Collective.
+weft::Options collective_options_of(const comm_thread::Communicator& communicator,
+                                    const char* text);
+
+/// The same for all ranks of `job`.
+weft::Options collective_options_of(const weft::Job& job, const char* text);
 
 }  // namespace weft::library

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,8 @@ using State = Matrix::State;
 
 /// Of no schedule of a vector, whose tags count from 0.
 constexpr int tag_of_moved_rows = 32000;
+/// Of a stencil, in a direction.
+constexpr std::int64_t most_points = std::int64_t{1} << 31;
 
 const comm_thread::Communicator& world_of(const Job& job) { return job.state()->job->world(); }
 
@@ -159,12 +162,12 @@ Matrix Matrix::stencil(const Job& job, std::array<std::int64_t, 3> points,
     for (std::size_t d = 0; d < 3; ++d) word += fmt::format("{} {:a} ", points[d], weights[d]);
     library::collective_agree_on(world_of(job), "stencil", word, {}, [&] {
       for (std::size_t d = 0; d < 3; ++d) {
-        if (points[d] < 1 || points[d] > std::int64_t{1} << 31)
+        if (points[d] < 1 || points[d] > most_points)
+          throw InputError(fmt::format("stencil: found {} points in a direction; expected 1 to {}",
+                                       points[d], most_points));
+        if (!(weights[d] >= 0) || !std::isfinite(weights[d]))
           throw InputError(fmt::format(
-              "stencil: found {} points in a direction; expected 1 or more", points[d]));
-        if (!(weights[d] >= 0))
-          throw InputError(
-              fmt::format("stencil: found the weight {}; expected 0 or more", weights[d]));
+              "stencil: found the weight {}; expected a finite one, 0 or more", weights[d]));
       }
     });
     auto state = std::make_shared<State>(job.state(), SolveSettings{});

@@ -40,7 +40,8 @@ std::string Report::json() const {
   if (!null_space.empty()) report["null_space"] = null_space;
   for (const auto& [phase, seconds] : phase_seconds) report["phases"][phase] = seconds;
   if (!history.empty()) report["history"] = history;
-  return report.dump();
+  // A name of a file may be anything.
+  return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace v0

@@ -149,15 +149,17 @@ void Solver::State::collective_renew_if_stale() {
   const bool is_stale = values_version != matrix->values_version && !settings.reuses_preconditioner;
   if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
-  const bool is_all_renewed = std::exchange(is_to_renew, false);
+  // Where an error ends this, the next call renews again.
+  solver->collective_renew(!is_to_renew);
+  is_to_renew = false;
   values_version = matrix->values_version;
-  solver->collective_renew(!is_all_renewed);
   setup_seconds = watch.seconds();
 }
 
 void Solver::State::precondition(std::span<const double> r, std::span<double> z) {
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
+  solver->collective_make_ready();
   solver::Preconditioner* const preconditioner = solver->preconditioner();
   if (!preconditioner) {
     std::ranges::copy(r, z.begin());
@@ -181,12 +183,14 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
 
   const perfmodel::Stopwatch solve_watch;
   std::span<const double> right_hand_side = b;
-  std::span<const double> guess;
+  solver::Guess guess;
   if (!matrix->map->is_identity()) {
     matrix->map->collective_to_operator(b, b_.span());
     right_hand_side = b_.span();
-    if (has_guess) matrix->map->collective_to_operator(x, guess_.span());
-    guess = has_guess ? guess_.span() : guess_.span().first(0);
+    if (has_guess) {
+      matrix->map->collective_to_operator(x, guess_.span());
+      guess = guess_.span();
+    }
   } else if (has_guess) {
     guess = x;
   }
@@ -218,8 +222,9 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
   const auto guesses = library::BlockColumns::views(solutions);
   const auto written = library::BlockColumns::changeable_views(solutions);
   std::vector<Report> reports;
+  const bool is_watched = matrix->space.max(std::int64_t{monitor ? 1 : 0}) > 0;  // on some rank
   const auto solved = solver->collective_solve_block(
-      read, has_guess ? guesses : std::vector<std::span<const double>>{}, written, !monitor,
+      read, has_guess ? guesses : std::vector<std::span<const double>>{}, written, !is_watched,
       on_iteration);
   columns.collective_from_operator(solutions, x);
   for (std::size_t i = 0; i < solved.size(); ++i) {

@@ -5,11 +5,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -48,6 +50,39 @@ weft::Options options_of(const std::map<std::string, std::string>& values) {
 }
 
 using Values = std::map<std::string, std::string>;
+
+/// Throws weft::Error where a function of MPI has failed.
+void check(int code) {
+  if (code == MPI_SUCCESS) return;
+  std::string text(MPI_MAX_ERROR_STRING, ' ');
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw weft::Error(weft::ErrorCode::mpi, text.substr(0, static_cast<std::size_t>(length)));
+}
+
+/// The parts of all ranks, one after the other; `total`: their length together.
+Doubles gather_all(const weft::Job& job, const Doubles& part, std::int64_t total) {
+  // What MPI counts at once.
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  const std::int64_t count = part.size();
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(job.size()));
+  check(MPI_Allgather(&count, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, job.communicator()));
+  if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) != total)
+    throw weft::Error(weft::ErrorCode::misuse, "gather_all: found parts of another length");
+  Doubles all(static_cast<py::ssize_t>(total));
+  double* begin = all.mutable_data();
+  std::copy_n(
+      part.data(), count,
+      begin + std::accumulate(counts.begin(), counts.begin() + job.rank(), std::int64_t{0}));
+  for (int rank = 0; rank < job.size(); ++rank) {
+    for (std::int64_t left = counts[static_cast<std::size_t>(rank)]; left > 0; left -= most) {
+      const std::int64_t length = std::min(left, most);
+      check(MPI_Bcast(begin, static_cast<int>(length), MPI_DOUBLE, rank, job.communicator()));
+      begin += length;
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -104,33 +139,30 @@ PYBIND11_MODULE(_weft, module) {
       .def("exclusive_sum",
            [](const weft::Job& job, std::int64_t value) {
              std::int64_t before = 0;
-             MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, job.communicator());
+             check(MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, job.communicator()));
              return job.rank() == 0 ? 0 : before;
+           })
+      .def("extremes",
+           [](const weft::Job& job, std::int64_t value) {
+             // The least and the most of all ranks.
+             std::int64_t pair[2] = {-value, value};
+             check(MPI_Allreduce(MPI_IN_PLACE, pair, 2, MPI_INT64_T, MPI_MAX, job.communicator()));
+             return std::make_tuple(-pair[0], pair[1]);
            })
       .def("first_fault",
            [](const weft::Job& job, const std::string& fault) {
              // The lowest rank with a fault sends it to all.
              int first = fault.empty() ? job.size() : job.rank();
-             MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, job.communicator());
+             check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, job.communicator()));
              std::string text = fault;
              if (first == job.size()) return text;
              int length = static_cast<int>(text.size());
-             MPI_Bcast(&length, 1, MPI_INT, first, job.communicator());
+             check(MPI_Bcast(&length, 1, MPI_INT, first, job.communicator()));
              text.resize(static_cast<std::size_t>(length));
-             MPI_Bcast(text.data(), length, MPI_CHAR, first, job.communicator());
+             check(MPI_Bcast(text.data(), length, MPI_CHAR, first, job.communicator()));
              return text;
            })
-      .def("gather_all", [](const weft::Job& job, const Doubles& part, std::int64_t total) {
-        int count = static_cast<int>(part.size());
-        std::vector<int> counts(static_cast<std::size_t>(job.size()));
-        MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, job.communicator());
-        std::vector<int> begins(counts.size());
-        for (std::size_t i = 1; i < counts.size(); ++i) begins[i] = begins[i - 1] + counts[i - 1];
-        Doubles all(static_cast<py::ssize_t>(total));
-        MPI_Allgatherv(part.data(), count, MPI_DOUBLE, all.mutable_data(), counts.data(),
-                       begins.data(), MPI_DOUBLE, job.communicator());
-        return all;
-      });
+      .def("gather_all", &gather_all);
 
   py::class_<PyMatrix>(module, "Matrix")
       .def_static("from_rows",

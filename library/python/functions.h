@@ -31,6 +31,7 @@ inline std::span<double> write(Doubles& array) {
 
 /// An array of Python on memory of weft, for the time of a call.
 inline py::array_t<double> view(const double* values, std::int64_t count, bool is_writeable) {
+  if (count == 0) return py::array_t<double>(0);  // there may be no memory to point to
   const py::capsule nobody(values, [](void*) {});
   py::array_t<double> array(static_cast<py::ssize_t>(count), values, nobody);
   if (!is_writeable)

@@ -83,6 +83,7 @@ ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, Sys
 }
 
 void ChosenSolver::collective_look() {
+  ways_.clear();  // where an error ends this, the next solve looks again
   auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
   // A stored stencil takes no time to read: one vector after another stays in cache better.
   const bool is_stored = matrix && !matrix->matrix().format_name().starts_with("stencil");
@@ -101,11 +102,12 @@ void ChosenSolver::collective_look() {
                             (context_.problem.has_grid() || !asked_.grid.empty());
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid &&
              !context_.collective_make_preconditioner;
-  ways_ = find_ways();
-  way_ = 0;
+  std::vector<Candidate> ways = find_ways();
   null_space_.reset();
   null_space_text_.clear();
   if (traits_) collective_find_null_space(*matrix);
+  ways_ = std::move(ways);
+  way_ = 0;
 }
 
 std::vector<Candidate> ChosenSolver::find_ways() const {
@@ -136,13 +138,15 @@ void ChosenSolver::collective_find_null_space(spmv::SparseOperator& matrix) {
 }
 
 void ChosenSolver::collective_renew(bool keeps_pattern) {
-  const std::vector<Candidate> before = std::exchange(ways_, {});
+  const std::vector<Candidate> before = ways_;
   const std::size_t way_before = way_;
+  const bool was_ready = method_ != nullptr;
+  forget_methods();  // where an error ends this, the next solve sets all up
   collective_look();
   const auto is_same = [](const Candidate& a, const Candidate& b) {
     return a.method == b.method && a.preconditioner == b.preconditioner;
   };
-  const bool is_settled = method_ && std::ranges::equal(before, ways_, is_same);
+  const bool is_settled = was_ready && std::ranges::equal(before, ways_, is_same);
   if (!is_settled) {
     decisions_.clear();
     choice_ = {nullptr, ""};
@@ -150,13 +154,26 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
     return;
   }
   way_ = way_before;
-  method_.reset();  // where an error ends this, the next solve sets all up
   const bool has_adapted =
       keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
   if (has_adapted)
     collective_make_method();
   else
     collective_set_up(ways_[way_]);
+}
+
+void ChosenSolver::collective_make_ready() {
+  if (method_) return;
+  // An earlier solve or renewal has ended in an error.
+  if (ways_.empty()) collective_look();
+  way_ = 0;
+  collective_take_way();
+}
+
+void ChosenSolver::forget_methods() {
+  method_.reset();  // they refer to the preconditioner, and to the null space
+  block_methods_.clear();
+  deflated_.reset();
 }
 
 void ChosenSolver::collective_take_way() {
@@ -177,8 +194,7 @@ void ChosenSolver::collective_take_way() {
 }
 
 void ChosenSolver::collective_set_up(const Candidate& way) {
-  method_.reset();  // it refers to the preconditioner
-  deflated_.reset();
+  forget_methods();
   preconditioner_.reset();
   schwarz_ = nullptr;
   settings_ = asked_;
@@ -194,9 +210,7 @@ void ChosenSolver::collective_set_up(const Candidate& way) {
 }
 
 void ChosenSolver::collective_make_method() {
-  method_.reset();
-  block_methods_.clear();
-  deflated_.reset();
+  forget_methods();
   if (null_space_)
     deflated_ =
         std::make_unique<solver::DeflatedPreconditioner>(*null_space_, preconditioner_.get());
@@ -269,7 +283,7 @@ bool ChosenSolver::is_final(const SolveReport& report) const {
 }
 
 SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
-                                                std::span<const double> guess) {
+                                                const solver::Guess& guess) {
   while (true) {
     try {
       if (hooks_.on_start) hooks_.on_start();
@@ -286,15 +300,11 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   }
 }
 
-SolveReport ChosenSolver::collective_solve(std::span<const double> b,
-                                           std::span<const double> guess) {
+SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
   if (limit_) limit_->start();
   while (true) {
-    if (!method_) {  // an earlier solve has ended in an error
-      way_ = 0;
-      collective_take_way();
-    }
-    if (!guess.empty() && entry().needs_grid)
+    collective_make_ready();
+    if (guess && entry().needs_grid)
       throw InputError(std::string("initial guess: found --method ") + entry().name +
                        "; expected another method, which may have --preconditioner multigrid");
     SolveReport report = collective_run_method(b, guess);
@@ -346,8 +356,8 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
     const auto count = static_cast<std::size_t>(width);
     first_vector_ = first;
     if (width == 1) {
-      reports.push_back(
-          collective_solve(b[first], guesses.empty() ? std::span<const double>{} : guesses[first]));
+      reports.push_back(collective_solve(
+          b[first], guesses.empty() ? std::nullopt : solver::Guess(guesses[first])));
       std::ranges::copy(solution(), x[first].begin());
       continue;
     }

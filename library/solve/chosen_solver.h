@@ -77,16 +77,20 @@ class ChosenSolver {
   /// can keep what it made of the matrix's pattern does. Throws comm_thread::InputError.
   void collective_renew(bool keeps_pattern);
 
-  /// Solves A·x = b from `guess`; from 0 where it is empty. Shape: b, guess: [element_count].
+  /// Sets up again where an error has ended an earlier solve or renewal; else does nothing. Throws
+  /// comm_thread::InputError where all ways refuse the matrix.
+  void collective_make_ready();
+
+  /// Solves A·x = b from `guess`. Shape: b: [element_count].
   /// Throws comm_thread::InputError where all ways refuse the matrix, or the method takes no guess.
   solver::SolveReport collective_solve(std::span<const double> b,
-                                       std::span<const double> guess = {});
+                                       const solver::Guess& guess = std::nullopt);
 
   /// Solves for several right-hand sides: in blocks of 8, 4 and 2 where conjugate gradients can,
   /// else one after another; the bits and the iterations are those of `collective_solve`. Shape: b,
   /// guesses, x: [number of vectors] of [element_count]; `guesses` may be empty. `may_block`: false
-  /// where somebody watches, as the hooks do not know of blocks. `on_iteration`: in the place of
-  /// that of the hooks; may be null.
+  /// where somebody watches, on any rank, as the hooks do not know of blocks. `on_iteration`: in
+  /// the place of that of the hooks; may be null.
   std::vector<solver::SolveReport> collective_solve_block(
       std::span<const std::span<const double>> b, std::span<const std::span<const double>> guesses,
       std::span<const std::span<double>> x, bool may_block, const OnVectorIteration& on_iteration);
@@ -117,8 +121,8 @@ class ChosenSolver {
   std::vector<solver::Candidate> find_ways() const;
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
-  solver::SolveReport collective_run_method(std::span<const double> b,
-                                            std::span<const double> guess);
+  void forget_methods();
+  solver::SolveReport collective_run_method(std::span<const double> b, const solver::Guess& guess);
   void collective_set_up(const solver::Candidate& way);
   void collective_make_method();  // for the preconditioner that there is
   void collective_make_preconditioner();
@@ -139,7 +143,7 @@ class ChosenSolver {
   std::optional<solver::MatrixTraits> traits_;  // where somebody needs them
   std::unique_ptr<solver::NullSpace> null_space_;  // null: none is known
   std::string null_space_text_;
-  std::vector<solver::Candidate> ways_;
+  std::vector<solver::Candidate> ways_;  // empty: the matrix is to be looked at again
   std::size_t way_ = 0;
   std::vector<std::string> decisions_;
 

@@ -132,6 +132,7 @@ void CallerOperator::apply(const TeamThread& thread, spmv::Mode mode, spmv::Oper
 }
 
 void CallerOperator::copy_diagonal(std::span<double> diagonal) const {
+  if (element_count() == 0) return;
   if (!user_.diagonal)
     throw InputError(
         "preconditioner jacobi: found an operator without a diagonal; expected one that writes it");

@@ -323,7 +323,7 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
   }
 }
 
-SolveReport KrylovMethod::solve(std::span<const double> b, std::span<const double> guess) {
+SolveReport KrylovMethod::solve(std::span<const double> b, const Guess& guess) {
   timer_ = {};
   for (auto& asked : asked_) asked.store(Asked::nothing, std::memory_order_relaxed);
   if (options_.checkpoints) collective_open_checkpoints(b);
@@ -333,9 +333,9 @@ SolveReport KrylovMethod::solve(std::span<const double> b, std::span<const doubl
   if (options_.preconditioner) options_.preconditioner->begin_solve();
   operator_.team().run([&](const TeamThread& thread) {
     double first_norm = -1;
-    SolveReport state = is_continued()  ? collective_continue(thread, b, first_norm)
-                        : guess.empty() ? collective_solve(thread, b, first_norm)
-                                        : collective_solve_from(thread, b, guess, first_norm);
+    SolveReport state = is_continued() ? collective_continue(thread, b, first_norm)
+                        : guess        ? collective_solve_from(thread, b, *guess, first_norm)
+                                       : collective_solve(thread, b, first_norm);
     collective_verify(thread, b, first_norm, state);
     if (thread.is_primary()) report = std::move(state);
   });

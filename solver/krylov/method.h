@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +23,10 @@
 #include "spmv/sums/binned_sum.h"
 
 namespace weft::solver {
+
+/// Where a solve starts: at these values, or at 0 where there are none. Said on all ranks alike:
+/// the values of a rank without rows are empty. Shape: [element_count].
+using Guess = std::optional<std::span<const double>>;
 
 /// Common part of all Krylov methods: solves from x = 0 until ‖r_k‖ < tolerance·‖r_0‖ by the
 /// recurrence *and* the true residual b − A·x agrees. The iterations, and every bit of x, are the
@@ -71,12 +76,11 @@ class KrylovMethod {
   /// converged. Collective. Thread: the main thread, outside the team. Shape: b: [element_count].
   /// Throws comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from
   /// is of another system or method.
-  SolveReport solve(std::span<const double> b) { return solve(b, {}); }
+  SolveReport solve(std::span<const double> b) { return solve(b, std::nullopt); }
 
-  /// The same from x = `guess`; from 0 where it is empty. Iterations end where ‖b − A·x‖ is small
+  /// The same from `guess`. Iterations end where ‖b − A·x‖ is small
   /// compared with ‖b‖, so that a good guess saves some. Not for multigrid as a method.
-  /// Shape: guess: [element_count].
-  SolveReport solve(std::span<const double> b, std::span<const double> guess);
+  SolveReport solve(std::span<const double> b, const Guess& guess);
 
   /// The same inside a run of the team, for methods that solve in every iteration. The status is
   /// that of the recurrence; the report has neither times nor the relative residual.

@@ -11,7 +11,7 @@ namespace weft::solver {
 
 SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_space,
                                       bool is_symmetric, double tolerance,
-                                      std::span<const double> b, std::span<const double> guess) {
+                                      std::span<const double> b, const Guess& guess) {
   if (!is_symmetric) return method.solve(b, guess);
   const spmv::SparseOperator& op = null_space.op();
   perfmodel::HugePageBuffer<double> reachable(b.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "solver/krylov/method.h"
@@ -13,11 +14,10 @@ namespace weft::solver {
 /// Of a symmetric matrix the null space is also what no A·x reaches: it is taken out of b first,
 /// and the report counts it as residual. Where it is more than the tolerance of b, the solve has
 /// not converged, and x leaves the least residual. `is_symmetric`: of the matrix. Shape: b:
-/// [element_count]; guess: the same, or empty for x = 0. Collective. Thread: the main thread,
-/// outside the team. Throws comm_thread::MpiError.
+/// [element_count]. Collective. Thread: the main thread, outside the team. Throws
+/// comm_thread::MpiError.
 SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_space,
                                       bool is_symmetric, double tolerance,
-                                      std::span<const double> b,
-                                      std::span<const double> guess = {});
+                                      std::span<const double> b, const Guess& guess = std::nullopt);
 
 }  // namespace weft::solver

@@ -30,8 +30,10 @@ perfmodel::HugePageBuffer<double> collective_invert_diagonal(const spmv::LinearO
                                                              double numerator,
                                                              const std::string& method) {
   std::vector<double> diagonal(op.element_count());
-  op.copy_diagonal(diagonal);
-  comm_thread::collective_attempt(op.communicator(), [&] { check(op, diagonal, method); });
+  comm_thread::collective_attempt(op.communicator(), [&] {
+    op.copy_diagonal(diagonal);
+    check(op, diagonal, method);
+  });
   perfmodel::HugePageBuffer<double> inverse(diagonal.size());
   op.team().run([&](const comm_thread::TeamThread& thread) {
     for (const Segment& segment : op.segments(thread.index))

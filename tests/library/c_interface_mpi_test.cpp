@@ -152,5 +152,32 @@ TEST_CASE("errors of the C interface are a code and a line") {
   weft_job_destroy(job);
 }
 
+TEST_CASE("options that cannot be read on one rank are the same error on all") {
+  weft_job* const job = create_job();
+  const bool is_first = weft_job_rank(job) == 0;
+  const auto check_is_refused = [](int code, const char* text) {
+    CHECK(code == WEFT_ERROR_BAD_INPUT);
+    CHECK(std::string(weft_error_message()).find(text) != std::string::npos);
+  };
+  weft_matrix* a = nullptr;
+  check_is_refused(weft_matrix_generate(job, "poisson2d:4", is_first ? "{" : nullptr, &a), "JSON");
+  check_is_refused(weft_matrix_from_file(job, "none.mtx", is_first ? "--format" : nullptr, &a),
+                   "--format");
+  const TridiagonalRows rows(200, weft_job_rank(job), weft_job_size(job));
+  check_is_refused(
+      weft_matrix_from_rows(job, rows.first_row, std::ssize(rows.offsets) - 1, rows.offsets.data(),
+                            rows.columns.data(), rows.values.data(), is_first ? "crs" : "", &a),
+      "crs");
+  CHECK(weft_matrix_generate(job, "poisson2d:4", nullptr, &a) == WEFT_OK);
+  weft_solver* solver = nullptr;
+  check_is_refused(weft_solver_create(a, is_first ? "cg" : nullptr, &solver), "cg");
+  const weft_user_iteration user{nullptr, 0, Ring::pack, Ring::update, Ring::residual_square,
+                                 nullptr};
+  weft_iteration* iteration = nullptr;
+  check_is_refused(weft_iteration_create(job, &user, is_first ? "[]" : nullptr, &iteration), "[]");
+  weft_matrix_destroy(a);
+  weft_job_destroy(job);
+}
+
 }  // namespace
 }  // namespace weft::tests

@@ -25,6 +25,36 @@ def right_hand_side():
 
 
 class Solve(unittest.TestCase):
+    def test_one_rank_may_have_all_rows(self):
+        A, b = matrix(), right_hand_side()
+        mine = slice(0, ROWS if weft.job().rank == 0 else 0)
+        options = {"method": "cg", "tolerance": 1e-10}
+        whole = weft.solve(A, b, **options).x
+        np.testing.assert_array_equal(weft.solve(A[mine], b[mine], **options).x, whole[mine])
+
+    @unittest.skipIf(IS_ALONE, "ranks that differ")
+    def test_ranks_that_differ_in_shapes_fail_together(self):
+        A, b, rank = matrix(), right_hand_side(), weft.job().rank
+        with self.assertRaises(weft.InputError):
+            weft.Matrix(A if rank == 0 else A[:9, :9])
+        solver = weft.Solver(A, method="cg")
+        with self.assertRaises(weft.InputError):
+            solver.solve(b if rank == 0 else np.ones((ROWS, 3)))
+        with self.assertRaises(weft.InputError):
+            solver.solve(np.ones((ROWS, 2 + rank)))
+
+    def test_solves_with_functions_where_a_rank_has_no_rows(self):
+        job = weft.job()
+        count = 10 if job.rank == 0 else 0
+
+        def product(x, y):
+            y[:] = 2 * x[:count]
+
+        A = weft.Matrix.from_operator(count, product)
+        x, report = weft.solve(A, np.ones(count), preconditioner=lambda r: r / 2, method="cg")
+        self.assertTrue(report.converged, report)
+        np.testing.assert_array_equal(x, 0.5 * np.ones(count))
+
     def test_solves_as_scipy_does(self):
         A, b = matrix(), right_hand_side()
         x, report = weft.solve(A, b, tolerance=1e-12)

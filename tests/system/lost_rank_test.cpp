@@ -69,6 +69,15 @@ TEST_CASE("what the launcher says about anything else goes through, and so does 
   CHECK(weft::tests::read_file(folder.path("errors")) == "at 1\rat 2[mpiexec@a] no such host\n");
 }
 
+TEST_CASE("a command that cannot be started is one line") {
+  const weft::tests::ScratchFolder folder;
+  const std::string command = "tools/launch " + folder.path("none") + " 2>" + folder.path("errors");
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 127);
+  const std::string errors = weft::tests::read_file(folder.path("errors"));
+  CHECK_THAT(errors, Catch::StartsWith("weft: " + folder.path("none") + ": cannot be started"));
+  CHECK(std::ranges::count(errors, '\n') == 1);
+}
+
 TEST_CASE("launchers of several hosts that lose one rank say one line") {
   const weft::tests::ScratchFolder folder;
   const std::string said = folder.write(

@@ -238,7 +238,7 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
   if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
   collective_check_memory(job, problem.name(), forecast);
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
-  std::vector<double> initial;
+  std::optional<std::vector<double>> initial;
   if (!options.initial_path.empty()) initial = system.collective_read(job, options.initial_path);
   SolveFacts facts;
   facts.problem = problem.name();

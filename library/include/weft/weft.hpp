@@ -228,7 +228,7 @@ struct UserOperator {
 /// Copies are handles of the same matrix.
 class WEFT_EXPORT Matrix {
  public:
-  /// From this rank's rows. `options`: format, order, partition (metis only).
+  /// From this rank's rows, whose order stays. `options`: format.
   ///
   /// Results are the same bits on any number of ranks, if the matrix is: to that end the rows are
   /// dealt in blocks whose size depends on the number of rows alone, and rows of a block that is

@@ -145,10 +145,10 @@ def _fault_of_vector(array: Array, count: int, what: str) -> str:
     return _fault_of_type(array, what)
 
 
-def _is_block(values: Any) -> bool:
-    """True for several vectors: an array of two dimensions that is no single row or column."""
+def _is_block(of_job: Job, values: Any) -> bool:
+    """True for several vectors on some rank: two dimensions that are no single row or column."""
     shape = np.shape(values)
-    return len(shape) == 2 and 1 not in shape
+    return of_job._job.extremes(len(shape) == 2 and 1 not in shape)[1] == 1
 
 
 class Matrix:
@@ -167,7 +167,12 @@ class Matrix:
             return
         rows = scipy.sparse.csr_matrix(A)
         _agree(self.job, _fault_of_type(rows, "A"))
-        self._is_whole = self.job.size > 1 and rows.shape[0] == rows.shape[1]
+        least, most = self.job._job.extremes(rows.shape[1])
+        _agree(self.job, "" if least == most else
+               f"A: found {least} to {most} columns on different ranks; expected the same on all")
+        is_square = rows.shape[0] == rows.shape[1]
+        # One rank may own all the rows, which is then no reason to cut them.
+        self._is_whole = self.job.size > 1 and self.job._job.extremes(is_square)[0] == 1
         if self._is_whole:
             block = _weft.row_block(rows.shape[0])
             blocks = -(-rows.shape[0] // block)
@@ -187,8 +192,8 @@ class Matrix:
 
     def _of_operator(self, A: scipy.sparse.linalg.LinearOperator) -> Any:
         if self.job.size > 1:
-            raise InputError("A: found a LinearOperator on several ranks; expected "
-                             "Matrix.from_operator, which says what each rank needs of others")
+            _agree(self.job, "A: found a LinearOperator on several ranks; expected "
+                   "Matrix.from_operator, which says what each rank needs of others")
         if A.shape[0] != A.shape[1]:
             raise InputError(f"A: found the shape {A.shape}; expected a square operator")
 
@@ -262,7 +267,7 @@ class Matrix:
 
     def __matmul__(self, x: Array) -> Array:
         """A·x, or A·X for several vectors at once. Shape: as b of `Solver.solve`."""
-        if _is_block(x):
+        if _is_block(self.job, x):
             columns = self._own_block(x, "x")
             product = np.empty_like(columns)
             self._matrix.multiply_block(columns, product, columns.shape[1])
@@ -284,8 +289,12 @@ class Matrix:
         """This rank's rows of several vectors, in memory row by row. Collective."""
         count = self.shape[0] if self._is_whole else self.local_row_count
         array = _real(block)
-        _agree(self.job, _fault_of_type(array, what) if array.shape[:1] == (count,) else
+        has_shape = array.ndim == 2 and array.shape[0] == count
+        _agree(self.job, _fault_of_type(array, what) if has_shape else
                f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
+        least, most = self.job._job.extremes(array.shape[1])
+        _agree(self.job, "" if least == most else
+               f"{what}: found {least} to {most} vectors on different ranks; expected as many on all")
         return array[self._begin:self._end].copy() if self._is_whole else array
 
     def _whole_block(self, own: Array) -> Array:
@@ -341,7 +350,7 @@ class Solver:
         "cg", each with the bits that it has alone; the result is a BlockResult. Any outcome is a
         report, not an exception.
         """
-        if _is_block(b):
+        if _is_block(self.matrix.job, b):
             block = self.matrix._own_block(b, "b")
             start = np.zeros_like(block) if x0 is None else self.matrix._own_block(x0, "x0").copy()
             _agree(self.matrix.job, "" if start.shape == block.shape else
