@@ -11,6 +11,7 @@
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
+#include "solver/report/relative_residual.h"
 
 namespace weft::solver {
 
@@ -112,10 +113,12 @@ double KrylovMethod::collective_square(const TeamThread& thread, std::span<const
 
 SolveReport KrylovMethod::start_report(const StopCriterion& stop, double square, double bound) {
   SolveReport report;
-  if (!std::isfinite(square) || (square == 0 && bound > 0)) {
+  const double norm = std::sqrt(square);
+  if (!std::isfinite(square) || (square == 0 && bound > 0) ||
+      is_out_of_range(norm, stop.wanted_norm(norm))) {
     report.status = SolveStatus::breakdown;
-    report.explanation = "the squares of b leave the range of double; scale the system";
-  } else if (stop.is_met(std::sqrt(square), std::sqrt(square))) {
+    report.explanation = out_of_range;
+  } else if (stop.is_met(norm, norm)) {
     report.status = SolveStatus::converged;
   }
   return report;
