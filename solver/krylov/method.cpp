@@ -219,7 +219,7 @@ SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<c
 SolveReport KrylovMethod::collective_solve_from(const TeamThread& thread, std::span<const double> b,
                                                 std::span<const double> guess, double& first_norm) {
   const double square = collective_square(thread, b, nullptr);
-  SolveReport report = start_report(square, square);
+  SolveReport report = start_report(square, bound_);
   if (report.status == SolveStatus::breakdown || square == 0) {
     fill_zero(thread, {x_.data()});
     thread.barrier();

@@ -1,0 +1,45 @@
+// Systems whose numbers leave the range, or the digits, of double.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/communicator.h"
+#include "solver/krylov/method.h"
+#include "solver/methods/method_table.h"
+#include "spmv/problems/problem.h"
+#include "tests/solver/krylov/matrix_system.h"
+#include "tests/support/serial_reference.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::Communicator;
+using tests::MatrixSystem;
+using tests::ReferenceMatrix;
+using tests::Vector;
+
+SolveReport solve(MatrixSystem& system, const std::string& name, const Vector& b,
+                  const Vector& guess, const KrylovMethod::Options& options) {
+  const auto method = find_krylov_method(name)->collective_make(system.op(), options);
+  if (guess.empty()) return method->solve(system.part_of(b));
+  return method->solve(system.part_of(b), system.part_of(guess));
+}
+
+TEST_CASE("a b whose squares leave the range of double is refused, with a guess as without") {
+  const ReferenceMatrix a = tests::reference_matrix(spmv::Problem::parse("poisson2d:12"));
+  const auto world = Communicator::collective_world();
+  MatrixSystem system(world, a);
+  for (const double value : {1e-158, 1e-161, 1e-170})
+    for (const std::string name : {"cg", "bicgstab", "minres", "gmres", "cg-pipelined"})
+      for (const Vector& guess : {Vector(), Vector(a.size(), 1e-165)}) {
+        CAPTURE(value, name, guess.size());
+        const SolveReport report = solve(system, name, Vector(a.size(), value), guess, {});
+        CHECK(report.status == SolveStatus::breakdown);
+        CHECK_THAT(report.explanation, Catch::Contains("scale the system"));
+      }
+  const SolveReport report = solve(system, "cg", Vector(a.size(), 1e-130), {}, {});
+  CHECK(report.status == SolveStatus::converged);
+}
+
+}  // namespace
+}  // namespace weft::solver
