@@ -307,6 +307,11 @@ bool KrylovMethod::must_begin_again(const StopCriterion& stop, double norm, doub
 }
 
 std::string KrylovMethod::explain_curvature(double curvature) {
+  if (!std::isfinite(curvature))
+    return fmt::format(
+        "p·A·p = {:.3g}: rows differ so much in scale that sums over all rows lose the small ones; "
+        "scale the system, or use --preconditioner none or --method gmres",
+        curvature);
   return fmt::format(
       "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
       "rounding is left to iterate on",
