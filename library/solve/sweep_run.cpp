@@ -1,15 +1,34 @@
 #include "library/solve/sweep_run.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "comm_thread/channels/landing.h"
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
+#include "solver/report/relative_residual.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sync_iteration.h"
 
 namespace weft::library {
+namespace {
+
+/// Of a system that nobody can tell to be solved: what a run reports that makes no sweep, or one.
+solver::IterationReport collective_refuse(const comm_thread::Communicator& communicator,
+                                          comm_thread::CommThread& comm_thread,
+                                          solver::Sweeper& sweeper, IterationSettings settings) {
+  settings.max_iterations = 0;
+  solver::IterationReport report =
+      collective_sweep(communicator, comm_thread, sweeper, settings, 0);
+  report.status = solver::SolveStatus::breakdown;
+  report.explanation = solver::out_of_range;
+  report.relative_residual = 1;
+  return report;
+}
+
+}  // namespace
 
 solver::IterationReport collective_sweep(const comm_thread::Communicator& communicator,
                                          comm_thread::CommThread& comm_thread,
@@ -17,6 +36,8 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
                                          const IterationSettings& settings, double b_norm,
                                          const SweepHooks& hooks) {
   settings.check();
+  if (solver::is_out_of_range(b_norm, settings.tolerance * b_norm))
+    return collective_refuse(communicator, comm_thread, sweeper, settings);
   const solver::Disturbance disturbance(settings.faults, communicator.rank());
   if (settings.is_sync()) {
     solver::SyncIteration iteration(communicator, comm_thread, sweeper,
@@ -52,13 +73,17 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
 }
 
 double collective_start_residual(const comm_thread::Communicator& communicator,
-                                 comm_thread::CommThread& comm_thread, solver::Sweeper& sweeper) {
+                                 comm_thread::CommThread& comm_thread, solver::Sweeper& sweeper,
+                                 std::span<const double> b) {
   comm_thread::ReproducibleSum square(communicator, comm_thread, sweeper.team().thread_count(), 1);
   sweeper.team().run([&](const comm_thread::TeamThread& thread) {
     sweeper.add_residual(thread, solver::SweepState::current, square.part(thread.index));
     square.collective_reduce(thread);
   });
-  return std::sqrt(square.result());
+  if (square.result() != 0) return std::sqrt(square.result());
+  double largest = 0;
+  for (const double value : b) largest = std::max(largest, std::abs(value));
+  return communicator.max(largest);
 }
 
 }  // namespace weft::library

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
@@ -24,17 +25,20 @@ struct SweepHooks {
 /// Sweeps until the residual is below the tolerance of `settings` times `b_norm`, waiting for other
 /// ranks or not, over channels or not, as `settings` say: all sweeps of the program and of
 /// weft::Iteration run here.
-/// `b_norm`: the same on all ranks; where it is 0 residuals are absolute. Collective. Thread: the
-/// main thread, outside the team. Throws comm_thread::InputError for settings that contradict each
-/// other or the MPI library, comm_thread::MpiError.
+/// `b_norm`: the same on all ranks; where it is 0 residuals are absolute, and where it is so small
+/// that squares of residuals leave the range of double, the run is a breakdown. Collective. Thread:
+/// the main thread, outside the team. Throws comm_thread::InputError for settings that contradict
+/// each other or the MPI library, comm_thread::MpiError.
 solver::IterationReport collective_sweep(const comm_thread::Communicator& communicator,
                                          comm_thread::CommThread& comm_thread,
                                          solver::Sweeper& sweeper,
                                          const IterationSettings& settings, double b_norm,
                                          const SweepHooks& hooks = {});
 
-/// ‖b − A·x‖ at the sweeper's values and halo: ‖b‖ where both are 0. Collective. Thread: as above.
+/// ‖b − A·x‖ at the sweeper's values and halo: ‖b‖ where both are 0. Where its square is 0, the
+/// largest value of `b`, which may be empty. Collective. Thread: as above.
 double collective_start_residual(const comm_thread::Communicator& communicator,
-                                 comm_thread::CommThread& comm_thread, solver::Sweeper& sweeper);
+                                 comm_thread::CommThread& comm_thread, solver::Sweeper& sweeper,
+                                 std::span<const double> b = {});
 
 }  // namespace weft::library

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::solver {
@@ -12,9 +14,11 @@ namespace {
 
 constexpr int lower_triangle = -1;
 
+/// Null where there is not enough memory, or more entries than `int` can count.
 cholmod_sparse* assemble(const LowerTriangle& matrix, cholmod_common& common) {
   cholmod_triplet* triplet = cholmod_allocate_triplet(
       matrix.size, matrix.size, matrix.entries.size(), lower_triangle, CHOLMOD_REAL, &common);
+  if (!triplet) return nullptr;
   for (const LowerTriangle::Entry& entry : matrix.entries) {
     static_cast<int*>(triplet->i)[triplet->nnz] = entry.row;
     static_cast<int*>(triplet->j)[triplet->nnz] = entry.column;
@@ -54,10 +58,10 @@ class CholmodFactor::Implementation {
     common_.final_ll = true;
     common_.print = 0;
     cholmod_sparse* assembled = assemble(matrix, common_);
-    factor_ = cholmod_analyze(assembled, &common_);
-    cholmod_factorize(assembled, factor_, &common_);
+    if (assembled) factor_ = cholmod_analyze(assembled, &common_);
+    if (factor_) cholmod_factorize(assembled, factor_, &common_);
     cholmod_free_sparse(&assembled, &common_);
-    for (int thread = 0; is_definite() && thread < thread_count; ++thread)
+    for (int thread = 0; is_complete() && thread < thread_count; ++thread)
       workspaces_.push_back(std::make_unique<Workspace>());
   }
   ~Implementation() {
@@ -67,7 +71,10 @@ class CholmodFactor::Implementation {
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
-  bool is_definite() const { return common_.status == CHOLMOD_OK; }
+  bool is_complete() const { return common_.status == CHOLMOD_OK; }
+  bool is_too_large() const {
+    return common_.status == CHOLMOD_TOO_LARGE || common_.status == CHOLMOD_OUT_OF_MEMORY;
+  }
 
   std::span<const double> solve(int thread, std::span<double> right_hand_side) {
     Workspace& workspace = *workspaces_[static_cast<std::size_t>(thread)];
@@ -91,7 +98,12 @@ class CholmodFactor::Implementation {
 CholmodFactor::CholmodFactor(const LowerTriangle& matrix, int thread_count,
                              const std::string& fault)
     : implementation_(std::make_unique<Implementation>(matrix, thread_count)) {
-  if (!implementation_->is_definite()) throw comm_thread::InputError(fault);
+  if (implementation_->is_too_large())
+    throw FactorTooLarge(
+        fmt::format("the Cholesky factor of a matrix of {} rows needs more memory than there is, "
+                    "or than CHOLMOD can address; expected smaller ones: more subdomains",
+                    matrix.size));
+  if (!implementation_->is_complete()) throw comm_thread::InputError(fault);
 }
 
 CholmodFactor::~CholmodFactor() = default;
@@ -111,7 +123,7 @@ double CholmodFactor::forecast_bytes(const LowerTriangle& matrix) {
   common.supernodal = CHOLMOD_SIMPLICIAL;
   common.print = 0;
   cholmod_sparse* assembled = assemble(matrix, common);
-  cholmod_factor* factor = cholmod_analyze(assembled, &common);
+  cholmod_factor* factor = assembled ? cholmod_analyze(assembled, &common) : nullptr;
   const double bytes_per_nonzero = sizeof(double) + sizeof(int);
   const double bytes_per_row = 6 * sizeof(int) + 4 * sizeof(double);
   // Columns of a simplicial factor get room to grow.

@@ -20,7 +20,8 @@ namespace weft::solver {
 class CholmodFactor final : public Factor {
  public:
   /// `thread_count`: how many threads may solve at the same time. Throws comm_thread::InputError
-  /// with the text `fault` where the matrix is not positive definite to working precision.
+  /// with the text `fault` where the matrix is not positive definite to working precision,
+  /// FactorTooLarge where there is not enough memory.
   CholmodFactor(const LowerTriangle& matrix, int thread_count, const std::string& fault);
   ~CholmodFactor() override;
   CholmodFactor(const CholmodFactor&) = delete;

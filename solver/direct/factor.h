@@ -2,7 +2,15 @@
 
 #include <span>
 
+#include "comm_thread/mpi/input_error.h"
+
 namespace weft::solver {
+
+/// A factor for which there is not enough memory, whatever the matrix is like.
+class FactorTooLarge : public comm_thread::InputError {
+ public:
+  using InputError::InputError;
+};
 
 /// A factored matrix, exactly or incompletely: factored once, solved with again and again.
 class Factor {

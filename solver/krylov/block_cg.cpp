@@ -109,7 +109,7 @@ void BlockCg::collective_start_at_guess(const TeamThread& thread, const Run& run
   const std::vector<double> squares = collective_squares(thread, run, false);
   for (std::size_t v = 0; v < states.size(); ++v) {
     State& state = states[v];
-    state.report = KrylovMethod::start_report(options_.stop, squares[v], squares[v]);
+    state.report = KrylovMethod::start_report(options_.stop, squares[v], bounds_[v]);
     state.first_norm = std::sqrt(squares[v]);
     state.is_running = state.report.status != SolveStatus::breakdown && squares[v] != 0;
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {

@@ -11,6 +11,7 @@
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
+#include "solver/report/relative_residual.h"
 
 namespace weft::solver {
 
@@ -112,10 +113,12 @@ double KrylovMethod::collective_square(const TeamThread& thread, std::span<const
 
 SolveReport KrylovMethod::start_report(const StopCriterion& stop, double square, double bound) {
   SolveReport report;
-  if (!std::isfinite(square) || (square == 0 && bound > 0)) {
+  const double norm = std::sqrt(square);
+  if (!std::isfinite(square) || (square == 0 && bound > 0) ||
+      is_out_of_range(norm, stop.wanted_norm(norm))) {
     report.status = SolveStatus::breakdown;
-    report.explanation = "the squares of b leave the range of double; scale the system";
-  } else if (stop.is_met(std::sqrt(square), std::sqrt(square))) {
+    report.explanation = out_of_range;
+  } else if (stop.is_met(norm, norm)) {
     report.status = SolveStatus::converged;
   }
   return report;
@@ -216,7 +219,7 @@ SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<c
 SolveReport KrylovMethod::collective_solve_from(const TeamThread& thread, std::span<const double> b,
                                                 std::span<const double> guess, double& first_norm) {
   const double square = collective_square(thread, b, nullptr);
-  SolveReport report = start_report(square, square);
+  SolveReport report = start_report(square, bound_);
   if (report.status == SolveStatus::breakdown || square == 0) {
     fill_zero(thread, {x_.data()});
     thread.barrier();
@@ -304,6 +307,11 @@ bool KrylovMethod::must_begin_again(const StopCriterion& stop, double norm, doub
 }
 
 std::string KrylovMethod::explain_curvature(double curvature) {
+  if (!std::isfinite(curvature))
+    return fmt::format(
+        "p·A·p = {:.3g}: rows differ so much in scale that sums over all rows lose the small ones; "
+        "scale the system, or use --preconditioner none or --method gmres",
+        curvature);
   return fmt::format(
       "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
       "rounding is left to iterate on",

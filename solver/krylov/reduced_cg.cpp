@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,14 @@
 namespace weft::solver {
 
 using comm_thread::TeamThread;
+
+namespace {
+
+/// Restarts in succession that may leave the residual as it is: it does not fall steadily in
+/// conjugate gradients.
+constexpr int most_vain_restarts = 10;
+
+}  // namespace
 
 ReducedCg::ReducedCg(spmv::LinearOperator& op, Options options, int sum_count)
     : KrylovMethod(op, std::move(options)),
@@ -35,6 +44,9 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
                           &state.p_norm, &state.fresh_square, &step.r_square, &step.r_dot_u,
                           &step.alpha, &step.beta, &step.denominator});
   };
+  double restart_norm = std::numeric_limits<double>::infinity();  // least ‖b − A·x‖ at a restart
+  int vain_restarts = 0;  // in succession
+  bool is_restarted = false;
   bool is_step_known = is_continued();
   if (is_step_known) {
     carry(Carry::restore);
@@ -43,6 +55,10 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
   while (true) {
     if (!is_step_known) step = collective_next_step(thread, state);
     const double norm = std::sqrt(step.r_square);
+    if (std::exchange(is_restarted, false)) {
+      vain_restarts = norm < least_gain * restart_norm ? 0 : vain_restarts + 1;
+      restart_norm = std::min(restart_norm, norm);
+    }
     if (first_norm < 0) {
       first_norm = norm;
       report = start_report(step.r_square, bound);
@@ -58,15 +74,20 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
       return;
     if (!(step.denominator > 0)) {
       if (!state.has_direction) {
-        report.status = SolveStatus::breakdown;
-        report.explanation = fmt::format(
-            "r·A·r = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
-            "rounding is left to iterate on",
-            step.denominator);
-        return;
+        if (!std::isfinite(step.denominator))
+          return break_down(report, explain_curvature(step.denominator));
+        return break_down(report,
+                          fmt::format("r·A·r = {:.3g} is not positive: the matrix is not positive "
+                                      "definite, or nothing but rounding is left to iterate on",
+                                      step.denominator));
       }
+      if (vain_restarts >= most_vain_restarts)
+        return break_down(report,
+                          fmt::format("{} restarts in succession have not reduced the residual: {}",
+                                      vain_restarts, explain_curvature(step.denominator)));
       ++report.restarts;
       collective_begin_again(thread, b);
+      is_restarted = true;
       state = {.r_square = std::max(step.r_square, bound)};
       continue;
     }

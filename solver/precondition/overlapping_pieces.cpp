@@ -252,6 +252,8 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
                       "definite to working precision; expected a positive definite matrix, or "
                       "--method gmres, whose subdomains may be solved by LU",
                       piece.rows.size()));
+    } catch (const FactorTooLarge&) {
+      throw;
     } catch (const InputError&) {
       if (is_cholesky) throw;
     }

@@ -33,6 +33,18 @@ std::pair<std::size_t, std::size_t> share(std::size_t count, const TeamThread& t
   return {static_cast<std::size_t>(begin), static_cast<std::size_t>(end)};
 }
 
+/// ‖v‖, whose square may leave the range of double: scaled by a power of two, which rounds nothing.
+double norm_of(std::span<const double> v) {
+  constexpr int most = 1000;
+  double largest = 0;
+  for (const double value : v) largest = std::max(largest, std::abs(value));
+  const int exponent = std::clamp(std::ilogb(largest), -most, most);
+  const double scale = std::ldexp(1, -exponent);
+  double square = 0;
+  for (const double value : v) square += scale * value * (scale * value);
+  return std::ldexp(std::sqrt(square), exponent);
+}
+
 }  // namespace
 
 SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, const Options& options)
@@ -129,11 +141,10 @@ double SchwarzPreconditioner::inverse_norm(const Piece& piece) const {
   double before = std::sqrt(static_cast<double>(v.size()));
   for (int i = 0; i < power_iterations; ++i) {
     const std::span<const double> next = piece.factor->solve(0, v);
-    double square = 0;
-    for (const double value : next) square += value * value;
-    norm = std::sqrt(square) / before;
+    const double next_norm = norm_of(next);
+    norm = next_norm / before;
     before = 1;
-    for (std::size_t k = 0; k < v.size(); ++k) v[k] = next[k] / std::sqrt(square);
+    for (std::size_t k = 0; k < v.size(); ++k) v[k] = next[k] / next_norm;
   }
   return norm;
 }

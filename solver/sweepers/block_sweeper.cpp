@@ -15,10 +15,15 @@ namespace {
 using comm_thread::ExactAccumulator;
 using comm_thread::TeamThread;
 
+/// Norm of residuals that a block need not solve: their squares may leave the range of double.
+constexpr double negligible = 1e-145;
+
 ConjugateGradient::Options inner_options(const BlockSweeper::Options& options) {
   ConjugateGradient::Options inner;
   inner.mode = spmv::Mode::vector;  // there is nobody to communicate with
-  inner.stop = {options.inner_tolerance, options.inner_max_iterations};
+  inner.stop = {.tolerance = options.inner_tolerance,
+                .max_iterations = options.inner_max_iterations,
+                .absolute_tolerance = negligible};
   return inner;
 }
 

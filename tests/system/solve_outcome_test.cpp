@@ -127,6 +127,33 @@ TEST_CASE("a right-hand side of zeros is solved after 0 iterations by a solution
   }
 }
 
+TEST_CASE("a right-hand side whose squares leave the range of double is refused") {
+  const ScratchFolder folder;
+  const auto b_of = [&](const std::string& value) {
+    std::string text = "%%MatrixMarket matrix array real general\n144 1\n";
+    for (int i = 0; i < 144; ++i) text += value + "\n";
+    return folder.write(value + ".mtx", text);
+  };
+  const auto check_refused = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--threads", "1", "--json", "-"});
+    const auto result = run_weft(2, arguments);
+    INFO(result.output << result.errors);
+    CHECK(result.exit_code == 3);
+    const auto report = report_of(result);
+    CHECK(report.value("status", "") == "breakdown");
+    CHECK_THAT(report.value("explanation", ""), Catch::Contains("scale the system"));
+  };
+  const auto small = b_of("1e-158");
+  const auto smaller = b_of("1e-161");
+  for (const char* const method : {"cg", "bicgstab", "minres"})
+    check_refused(
+        {"solve", "poisson2d:12", "--rhs", small, "--method", method, "--preconditioner", "none"});
+  check_refused({"solve", "poisson2d:12", "--rhs", smaller});
+  for (const char* const variant : {"sync", "async"})
+    for (const auto& b : {small, b_of("1e-170")})
+      check_refused({"jacobi", "poisson2d:12", "--rhs", b, "--variant", variant});
+}
+
 TEST_CASE("the summary is printed once however many ranks there are") {
   const auto result = run_weft(3, {"solve", "poisson3d:10", "--threads", "1"});
   CHECK(result.exit_code == 0);

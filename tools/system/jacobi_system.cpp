@@ -220,7 +220,8 @@ solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& opt
 }
 
 double JacobiSystem::collective_start(solver::Sweeper& sweeper) const {
-  return library::collective_start_residual(job_.comm_thread_world(), job_.comm_thread(), sweeper);
+  return library::collective_start_residual(job_.comm_thread_world(), job_.comm_thread(), sweeper,
+                                            b_.span());
 }
 
 JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/input_error.h"
+#include "solver/direct/cholmod_factor.h"
 #include "solver/direct/incomplete_factor.h"
 #include "solver/direct/klu_factor.h"
 #include "solver/direct/local_matrix.h"
@@ -53,6 +54,16 @@ Dense tridiagonal(std::size_t n) {
 const auto no_fault = [](int row) { return "row " + std::to_string(row); };
 
 }  // namespace
+
+TEST_CASE("a factor for which there is not enough memory is not called indefinite") {
+  const LowerTriangle vast{.size = std::size_t{1} << 40, .entries = {}};
+  if (CholmodFactor::library_version().starts_with("missing")) return;
+  CHECK_THROWS_WITH(CholmodFactor(vast, 1, "not definite"),
+                    Catch::Contains("memory") && Catch::Contains("more subdomains"));
+  CHECK(CholmodFactor::forecast_bytes(vast) == 0);
+  const LowerTriangle indefinite{.size = 2, .entries = {{0, 0, 1}, {1, 0, 2}, {1, 1, 1}}};
+  CHECK_THROWS_WITH(CholmodFactor(indefinite, 1, "not definite"), "not definite");
+}
 
 TEST_CASE("LU solves what is not symmetric, with zeros on the diagonal") {
   std::mt19937 random(3);

@@ -18,7 +18,9 @@
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/generator.h"
 #include "spmv/problems/problem.h"
+#include "tests/solver/krylov/matrix_system.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/serial_reference.h"
 #include "tests/support/thread_count.h"
 
 namespace weft::solver {
@@ -213,6 +215,19 @@ TEST_CASE("every variant of CG with the preconditioner has the same bits on any 
   }
   const auto plain = find_krylov_method("cg")->collective_make(alone.op(), to_tight_tolerance());
   CHECK(most < plain->solve(std::vector<double>(alone.count(), 1.0)).iterations);
+}
+
+TEST_CASE("the norm of the inverse scales with the matrix where squares overflow") {
+  const auto world = Communicator::collective_world();
+  constexpr int exponent = 600;
+  const auto norm = [&](double factor) {
+    auto reference = tests::reference_matrix(spmv::Problem::parse(word));
+    for (auto& row : reference)
+      for (auto& [column, value] : row) value *= factor;
+    tests::MatrixSystem system(world, reference);
+    return SchwarzPreconditioner(system.op(), {.piece_count = 4}).norm();
+  };
+  CHECK(norm(std::ldexp(1, -exponent)) == std::ldexp(norm(1), exponent));
 }
 
 TEST_CASE("optimized with shift 1 has the bits of restricted") {

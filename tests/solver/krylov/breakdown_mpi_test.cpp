@@ -1,0 +1,77 @@
+// Systems whose numbers leave the range, or the digits, of double.
+#include <cstdint>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "comm_thread/mpi/communicator.h"
+#include "solver/krylov/method.h"
+#include "solver/methods/method_table.h"
+#include "solver/precondition/diagonal_preconditioner.h"
+#include "spmv/problems/problem.h"
+#include "tests/solver/krylov/matrix_system.h"
+#include "tests/support/serial_reference.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::Communicator;
+using tests::MatrixSystem;
+using tests::ReferenceMatrix;
+using tests::Vector;
+
+/// Poisson's equation, of which some rows are fixed to given values by a weight on their diagonal.
+struct Penalty {
+  ReferenceMatrix a = tests::reference_matrix(spmv::Problem::parse("poisson2d:20"));
+  Vector b = Vector(a.size(), 0.0);
+  Penalty() {
+    constexpr double weight = 1e16;
+    for (std::size_t row = 0; row < 20; ++row) {
+      a[row][static_cast<std::int64_t>(row)] = weight;
+      b[row] = weight * (1 + 0.1 * static_cast<double>(row));
+    }
+  }
+};
+
+SolveReport solve(MatrixSystem& system, const std::string& name, const Vector& b,
+                  const Vector& guess, const KrylovMethod::Options& options) {
+  const auto method = find_krylov_method(name)->collective_make(system.op(), options);
+  if (guess.empty()) return method->solve(system.part_of(b));
+  return method->solve(system.part_of(b), system.part_of(guess));
+}
+
+TEST_CASE("a b whose squares leave the range of double is refused, with a guess as without") {
+  const ReferenceMatrix a = tests::reference_matrix(spmv::Problem::parse("poisson2d:12"));
+  const auto world = Communicator::collective_world();
+  MatrixSystem system(world, a);
+  for (const double value : {1e-158, 1e-161, 1e-170})
+    for (const std::string name : {"cg", "bicgstab", "minres", "gmres", "cg-pipelined"})
+      for (const Vector& guess : {Vector(), Vector(a.size(), 1e-165)}) {
+        CAPTURE(value, name, guess.size());
+        const SolveReport report = solve(system, name, Vector(a.size(), value), guess, {});
+        CHECK(report.status == SolveStatus::breakdown);
+        CHECK_THAT(report.explanation, Catch::Contains("scale the system"));
+      }
+  const SolveReport report = solve(system, "cg", Vector(a.size(), 1e-130), {}, {});
+  CHECK(report.status == SolveStatus::converged);
+}
+
+TEST_CASE("restarts that gain nothing end as a breakdown, which is no word on definiteness") {
+  const Penalty penalty;
+  const auto world = Communicator::collective_world();
+  MatrixSystem system(world, penalty.a);
+  DiagonalPreconditioner jacobi(system.op());
+  KrylovMethod::Options options;
+  options.preconditioner = &jacobi;
+  for (const std::string name : {"cg", "cg-one-reduction"}) {
+    CAPTURE(name);
+    const SolveReport report = solve(system, name, penalty.b, {}, options);
+    CHECK(report.status == SolveStatus::breakdown);
+    CHECK(report.iterations < 30);
+    CHECK_THAT(report.explanation, Catch::Contains("differ so much in scale"));
+    CHECK_THAT(report.explanation, !Catch::Contains("definite"));
+  }
+}
+
+}  // namespace
+}  // namespace weft::solver
