@@ -384,6 +384,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
+    tools/job/config_file.cpp
     tools/job/counters.cpp
     tools/job/effective_options.cpp
     tools/job/job.cpp
