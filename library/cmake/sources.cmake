@@ -81,6 +81,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/schwarz_word.cpp
     library/settings/solve_settings.cpp
     library/settings/word_number.cpp
+    library/settings/word_settings.cpp
     library/solve/chosen_solver.cpp
     library/solve/ordered_matrix.cpp
     library/solve/sweep_run.cpp

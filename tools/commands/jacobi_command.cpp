@@ -40,7 +40,6 @@ void print_jacobi_summary(const Json& report, const JacobiOptions& options) {
 
 int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options) {
   const perfmodel::Stopwatch watch;
-  options.check();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
@@ -101,7 +100,10 @@ void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& sessio
       "tools/run jacobi ... --plot FILE.svg draws the report.\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input, 128 + N: ended by signal N with\n"
       "a checkpoint.");
-  command.callback([options, &session, &exit_code] { exit_code = jacobi(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    options->check(command);
+    exit_code = jacobi(session, *options);
+  });
 }
 
 }  // namespace weft::tools

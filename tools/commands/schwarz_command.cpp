@@ -37,7 +37,6 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
   const perfmodel::Stopwatch watch;
-  options.check();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
@@ -98,7 +97,10 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  --preconditioner schwarz\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input, 128 + N: ended by signal N with\n"
       "a checkpoint.");
-  command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    options->check(command);
+    exit_code = schwarz(session, *options);
+  });
 }
 
 }  // namespace weft::tools

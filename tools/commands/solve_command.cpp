@@ -214,11 +214,11 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
                                   "; expected a problem on a grid, or another ending");
 }
 
-int solve(const comm_thread::MpiSession& session, SolveOptions options) {
+int solve(const comm_thread::MpiSession& session, const CLI::App& command, SolveOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   options.set_defaults(problem, comm_thread::Communicator::collective_world().size());
-  options.settings().check();
+  options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
   if (!options.initial_path.empty()) {
     spmv::check_vector_file(options.initial_path);
@@ -325,7 +325,8 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
       "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input,\n"
       "128 + N: ended by signal N with a checkpoint.");
-  command.callback([options, &session, &exit_code] { exit_code = solve(session, *options); });
+  command.callback(
+      [options, &command, &session, &exit_code] { exit_code = solve(session, command, *options); });
 }
 
 }  // namespace weft::tools

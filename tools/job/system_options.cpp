@@ -72,7 +72,6 @@ void add_job_options(CLI::App& command, SystemOptions& options) {
   command
       .add_option("--json", options.json_path,
                   "write the report as JSON; - for standard output instead of the summary")
-      ->take_last()
       ->type_name("FILE|-");
 }
 
@@ -82,7 +81,6 @@ void add_trace_option(CLI::App& command, SystemOptions& options) {
                   "write what every thread did and when, for https://ui.perfetto.dev or\n"
                   "chrome://tracing: JSON, compressed where FILE ends in .gz; of each thread the\n"
                   "newest 65536 events")
-      ->take_last()
       ->type_name("FILE");
 }
 

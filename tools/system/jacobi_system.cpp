@@ -126,7 +126,7 @@ JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress
 JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& progress) {
   solver::GridSweeper sweeper(
       job_.comm_thread_world(), job_.team(), {.grid = grid_, .lift = options.lift}, *partition_,
-      {.halo_depth = options.halo_depth, .has_time_blocking = options.has_time_blocking});
+      {.halo_depth = options.halo_depth, .has_time_blocking = !options.has_single_sweeps});
   JacobiRun run = iterate(sweeper, sweeper.source_norm(), options, progress);
   run.sweep_method = !options.is_sync() ? "single sweeps, because halos may come after each"
                      : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"

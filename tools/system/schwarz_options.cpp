@@ -2,10 +2,12 @@
 
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "spmv/problems/right_hand_side.h"
+#include "tools/job/option_effects.h"
 
 namespace weft::tools {
 namespace {
@@ -30,6 +32,22 @@ std::string fault_of_right_hand_side(const std::string& text) {
     if (spmv::RightHandSide::parse(text).kind == spmv::RightHandSideKind::file)
       throw InputError("found a file; expected ones, boundary-one, random:SEED or x-random:SEED");
   });
+}
+
+const std::vector<OptionEffect<SchwarzOptions>>& schwarz_effects() {
+  using Options = SchwarzOptions;
+  static const std::vector<OptionEffect<Options>> all{
+      {{"--mode"}, &Options::is_sync, "without --variant sync", "both"},
+      {{"--detector", "--in-flight"},
+       [](const Options& options) { return !options.is_sync(); },
+       "with --variant sync",
+       "async"},
+      {{"--alpha", "--overlap"},
+       [](const Options& options) { return options.tiles_per_side > 1; },
+       "with --subdomains 1, which has no neighbours",
+       "2 or more"},
+      effect_of_interval<Options>()};
+  return all;
 }
 
 void add_problem_options(CLI::App& command, SchwarzOptions& options) {
@@ -59,8 +77,9 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
 
 }  // namespace
 
-void SchwarzOptions::check() const {
+void SchwarzOptions::check(const CLI::App& command) const {
   settings().check();
+  expect_effects(command, *this, schwarz_effects());
   static_cast<void>(problem());
   if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
     throw InputError("--coarse: found " + coarse +

@@ -29,8 +29,9 @@ struct SchwarzOptions : AsyncOptions {
   solver::SchwarzProblem problem() const;
   /// Throws comm_thread::InputError.
   library::IterationSettings settings() const;
-  /// Throws comm_thread::InputError where options do not go together.
-  void check() const;
+  /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
+  /// effect.
+  void check(const CLI::App& command) const;
 };
 
 /// Everything but --alpha and the job's options.

@@ -44,6 +44,10 @@ struct SolveOptions : SystemOptions {
   /// can share, where nothing needs a matrix; else `matrix`.
   void set_defaults(const spmv::Problem& problem, int rank_count);
 
+  /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
+  /// effect. After `set_defaults`.
+  void check(const CLI::App& command) const;
+
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
 
