@@ -450,6 +450,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp
     tools/system/solve_system.cpp
+    tools/system/sweep_forecast.cpp
     tools/weft.cpp
 )
 

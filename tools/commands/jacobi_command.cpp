@@ -17,6 +17,7 @@
 #include "tools/system/jacobi_options.h"
 #include "tools/system/jacobi_system.h"
 #include "tools/system/job_checkpoints.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -44,6 +45,9 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "jacobi", options.what(),
+                                    collective_forecast_jacobi(job, options));
   JacobiSystem system(job, options);
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
   const double setup_seconds = watch.seconds();
@@ -68,6 +72,7 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   if (checkpoints.get())
     report["checkpoints"] =
         collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
+  report["memory"]["forecast"] = collective_memory_report(job, system.forecast());
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);

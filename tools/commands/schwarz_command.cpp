@@ -17,6 +17,7 @@
 #include "tools/system/job_checkpoints.h"
 #include "tools/system/schwarz_options.h"
 #include "tools/system/schwarz_system.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -41,6 +42,9 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "schwarz", options.what(),
+                                    forecast_schwarz(job, options));
   SchwarzSystem system(job, options);
   JobCheckpoints checkpoints(job, options.checkpoints);
   system.use(checkpoints.get());
@@ -62,6 +66,7 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   if (checkpoints.get())
     report["checkpoints"] =
         collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
+  report["memory"]["forecast"] = collective_memory_report(job, system.forecast());
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);

@@ -95,9 +95,7 @@ class Watcher {
  private:
   /// Everything else is there already, and the matrices of the subdomains.
   void collective_note_factors(double bytes) {
-    forecast_.parts.push_back(
-        {"subdomains", std::max(0.0, resident_bytes() - forecast_.solve_bytes())});
-    forecast_.parts.push_back({"factors", bytes});
+    note_factors(bytes, forecast_);
     collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
   }
 
@@ -138,20 +136,6 @@ library::SystemContext context_of(const Job& job, const SolveSystem& system,
       .collective_given_row =
           [&](spmv::GlobalIndex row) { return system.collective_given_row(job, row); },
       .collective_make_preconditioner = {}};
-}
-
-/// --dry-run: the report of a solve that only says what memory it would take. Collective.
-int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Problem& problem,
-                  const MemoryForecast& forecast) {
-  Json report = collective_start_report(job, "solve");
-  report["problem"] = {{"name", problem.name()}};
-  report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    fmt::print("problem      {}, {}\n", problem.name(), ranks_and_threads(report));
-    print_memory(report["memory"]["forecast"]);
-  }
-  return 0;
 }
 
 /// What `facts` say of the system and of the solver. Collective.
@@ -235,7 +219,8 @@ int solve(const comm_thread::MpiSession& session, const CLI::App& command, Solve
     spmv::collective_check_writable(job.world(), spmv::file_of(options.solution_path));
 
   const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
-  if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "solve", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   std::vector<double> initial;

@@ -75,6 +75,11 @@ void add_job_options(CLI::App& command, SystemOptions& options) {
       ->type_name("FILE|-");
 }
 
+void add_dry_run_option(CLI::App& command, SystemOptions& options) {
+  command.add_flag("--dry-run", options.is_dry_run,
+                   "only forecast the memory that each rank and node will need");
+}
+
 void add_trace_option(CLI::App& command, SystemOptions& options) {
   command
       .add_option("--trace", options.trace_path,

@@ -226,6 +226,7 @@ void add_jacobi_options(CLI::App& command, JacobiOptions& options) {
       ->check(CLI::Range(1, 64))
       ->type_name("S")
       ->capture_default_str();
+  add_dry_run_option(command, options);
   command.add_flag("--no-time-blocks", options.has_single_sweeps,
                    "of a grid: make every sweep in a separate pass");
 }

@@ -26,6 +26,8 @@ struct JacobiOptions : AsyncOptions {
   bool has_single_sweeps = false;
   bool is_strict = false;
 
+  /// What is swept, as given.
+  std::string what() const { return is_grid() ? "--grid " + grid : problem; }
   bool is_grid() const { return !grid.empty(); }
   /// Sweeps between two checks, with the default put in.
   int sweeps_per_check() const;

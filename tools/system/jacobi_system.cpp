@@ -22,6 +22,7 @@
 #include "tools/system/grid_right_hand_side.h"
 #include "tools/system/inner_multigrid.h"
 #include "tools/system/linear_system.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -38,6 +39,8 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
                                  job.world().size()));
   options.settings().check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
                                   is_threaded ? "thread" : "rank");
+  forecast_ = collective_forecast_jacobi(job, options);
+  collective_check_memory(job, options.what(), forecast_);
   if (!options.is_grid()) {
     if (options.has_multigrid())
       load_grid_problem(options);
@@ -184,7 +187,11 @@ JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& p
 }
 
 JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& progress) {
-  const auto wanted = options.parsed_schwarz();
+  auto wanted = options.parsed_schwarz();
+  wanted.on_forecast = [this](double bytes) {
+    note_factors(bytes, forecast_);
+    collective_check_memory(job_, name_, forecast_);
+  };
   std::unique_ptr<solver::PieceSweeper> sweeper;
   try {
     sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted);

@@ -1,6 +1,7 @@
 #include "tools/system/schwarz_options.h"
 
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -89,6 +90,10 @@ void SchwarzOptions::check(const CLI::App& command) const {
         "--seconds: found with --checkpoint or --restart; expected a run until converged");
 }
 
+std::string SchwarzOptions::what() const {
+  return "poisson2d:" + std::to_string(problem().grid_side());
+}
+
 library::IterationSettings SchwarzOptions::settings() const {
   library::IterationSettings settings = AsyncOptions::settings();
   settings.check_period = 1;  // residuals as last computed cost nothing
@@ -134,6 +139,7 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
   add_choice(command, "--local-solver", options.local_solver, {"auto", "cholmod", "tensor"},
              "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
              "diagonalisation; auto: the quicker one in a trial");
+  add_dry_run_option(command, options);
   add_choice(command, "--coarse", options.coarse, {"none", "linear"},
              "a second level between all subdomains: linear, one bilinear function for\n"
              "each point where four of them meet");

@@ -23,6 +23,8 @@ struct SchwarzOptions : AsyncOptions {
   std::string coarse = "none";
   double fixed_seconds = 0;
 
+  /// The whole grid, as a problem is named.
+  std::string what() const;
   bool has_alpha() const { return alpha != "auto" && alpha != "search"; }
   bool has_coarse() const { return coarse != "none"; }
   /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.

@@ -297,8 +297,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin,\n"
                   "HDF5 .h5, and of a grid VTK's images .vti or .pvti")
       ->type_name("FILE");
-  command.add_flag("--dry-run", options.is_dry_run,
-                   "only forecast the memory that each rank and node will need");
+  add_dry_run_option(command, options);
   add_job_options(command, options);
 }
 

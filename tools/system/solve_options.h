@@ -35,7 +35,6 @@ struct SolveOptions : SystemOptions {
   std::string solution_path;
   std::string initial_path;  // x to begin with; empty: zero
   double max_seconds = 0;  // of the solve; 0: no limit
-  bool is_dry_run = false;  // only the forecast of memory
   solver::StopCriterion stop;
 
   /// Says what is not given. `method`: `auto` for a file without anything that needs another one,
