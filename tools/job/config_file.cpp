@@ -82,9 +82,11 @@ std::string ConfigFile::with_place(const std::string& fault) const {
   // A value is looked at when it is set, those of other commands, too.
   const std::string last = last_set();
   if (last == name || last.ends_with("." + name)) return place_of(last) + fault;
-  for (const std::string& prefix : {prefix_of(chosen_command(program_)), std::string()})
-    if (lines_.contains(prefix + name) && !given_.contains(prefix + name))
-      return place_of(prefix + name) + fault;
+  for (const std::string& prefix : {prefix_of(chosen_command(program_)), std::string()}) {
+    const std::string full_name = std::string(prefix).append(name);
+    if (lines_.contains(full_name) && !given_.contains(full_name))
+      return place_of(full_name) + fault;
+  }
   return fault;
 }
 
