@@ -31,6 +31,7 @@
 #include "tools/commands/spmv_command.h"
 #include "tools/commands/topology_command.h"
 #include "tools/job/argument_fault.h"
+#include "tools/job/config_file.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/launcher_record.h"
@@ -136,6 +137,8 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   add_help_command(program, is_root);
   bool prints_config = false;
   add_config_options(program, prints_config);
+  const auto config_file = std::make_shared<weft::tools::ConfigFile>(program);
+  program.config_formatter(config_file);
   add_patience_option(program);
   for (CLI::App* const command : program.get_subcommands({})) {
     command->fallthrough();
@@ -166,11 +169,14 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return is_root ? program.exit(error) : 0;
     if (is_root)
-      fmt::print(stderr, "weft: {}\n",
-                 weft::tools::one_line(weft::tools::fault_of_arguments(program, error)));
+      fmt::print(
+          stderr, "weft: {}\n",
+          weft::tools::one_line(weft::tools::fault_of_arguments(program, *config_file, error)));
     return weft::tools::exit_code_bad_input;
   } catch (const InputError& error) {
-    if (is_root) fmt::print(stderr, "weft: {}\n", weft::tools::one_line(error.what()));
+    if (is_root)
+      fmt::print(stderr, "weft: {}\n",
+                 weft::tools::one_line(config_file->with_place(error.what())));
     return weft::tools::exit_code_bad_input;
   }
   return exit_code;

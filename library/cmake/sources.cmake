@@ -81,6 +81,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/schwarz_word.cpp
     library/settings/solve_settings.cpp
     library/settings/word_number.cpp
+    library/settings/word_settings.cpp
     library/solve/chosen_solver.cpp
     library/solve/ordered_matrix.cpp
     library/solve/sweep_run.cpp
@@ -386,6 +387,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
+    tools/job/config_file.cpp
     tools/job/counters.cpp
     tools/job/effective_options.cpp
     tools/job/job.cpp
@@ -450,6 +452,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp
     tools/system/solve_system.cpp
+    tools/system/sweep_forecast.cpp
     tools/weft.cpp
 )
 

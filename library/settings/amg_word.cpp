@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/word_number.h"
+#include "library/settings/word_settings.h"
 #include "solver/amg/polynomial.h"
 
 namespace weft::library {
@@ -55,11 +55,8 @@ bool is_amg(const std::string& text) {
 
 Settings parse_amg(const std::string& text) {
   Settings settings;
-  std::stringstream items(text.substr(std::min(text.size(), word.size() + 1)));
-  for (std::string item; std::getline(items, item, ',');) {
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+  for (const auto& [item, key, value] :
+       settings_in(text.substr(std::min(text.size(), word.size() + 1)))) {
     if (key == "strength")
       settings.strength = share(item, value);
     else if (key == "degree")

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/word_number.h"
+#include "library/settings/word_settings.h"
 
 namespace weft::library {
 namespace {
@@ -20,11 +20,7 @@ using solver::MultigridSettings;
 
 MultigridSettings parse_multigrid(const std::string& text) {
   MultigridSettings settings;
-  std::stringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+  for (const auto& [item, key, value] : settings_in(text)) {
     if (key == "steps")
       settings.steps =
           static_cast<int>(whole_number(item, value, 1, MultigridSettings::most_steps));

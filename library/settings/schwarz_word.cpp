@@ -1,13 +1,13 @@
 #include "library/settings/schwarz_word.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <sstream>
 #include <string_view>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/word_number.h"
+#include "library/settings/word_settings.h"
 
 namespace weft::library {
 namespace {
@@ -30,33 +30,18 @@ bool is_word(const std::string& text, std::string_view name) {
   return text == name || text.starts_with(std::string(name) + ":");
 }
 
-}  // namespace
-
-bool is_schwarz(const std::string& text) { return is_word(text, schwarz_word); }
-
-bool is_block_factor(const std::string& text) {
-  return is_word(text, "ilu0") || is_word(text, "block-lu");
-}
-
-SchwarzPreconditioner::Options parse_block_factor(const std::string& text) {
+/// Behind the colon.
+std::string settings_of(const std::string& text) {
   const std::size_t colon = text.find(':');
-  const std::string parameters = colon == std::string::npos ? "" : text.substr(colon + 1);
-  auto options = parse_schwarz(std::string(schwarz_word) + ":overlap=0," + parameters,
-                               SchwarzPreconditioner::Kind::symmetric);
-  options.solver = is_word(text, "ilu0") ? solver::SchwarzOptions::Solver::incomplete
-                                         : solver::SchwarzOptions::Solver::lu;
-  return options;
+  return colon == std::string::npos ? "" : text.substr(colon + 1);
 }
 
-SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
-                                             SchwarzPreconditioner::Kind by_default) {
-  SchwarzPreconditioner::Options options;
-  options.kind = by_default;
-  std::stringstream items(text.substr(std::min(text.size(), schwarz_word.size() + 1)));
-  for (std::string item; std::getline(items, item, ',');) {
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+/// `options` with the settings in `text`.
+SchwarzPreconditioner::Options parse(SchwarzPreconditioner::Options options,
+                                     const std::string& text) {
+  bool has_shift = false;
+  for (const auto& [item, key, value] : settings_in(text)) {
+    has_shift = has_shift || key == "shift";
     if (key == "overlap")
       options.overlap = static_cast<int>(whole_number(item, value, 0, most_layers));
     else if (key == "subdomains")
@@ -78,10 +63,31 @@ SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
           "'; expected overlap=G, subdomains=S, partition=rows|metis, "
           "kind=symmetric|restricted|optimized or shift=P, joined by commas");
   }
-  if (text.find("shift=") != std::string::npos &&
-      options.kind != SchwarzPreconditioner::Kind::optimized)
+  if (has_shift && options.kind != SchwarzPreconditioner::Kind::optimized)
     throw comm_thread::InputError("found shift without kind=optimized; expected both");
   return options;
+}
+
+}  // namespace
+
+bool is_schwarz(const std::string& text) { return is_word(text, schwarz_word); }
+
+bool is_block_factor(const std::string& text) {
+  return is_word(text, "ilu0") || is_word(text, "block-lu");
+}
+
+SchwarzPreconditioner::Options parse_block_factor(const std::string& text) {
+  auto options = parse({.overlap = 0}, settings_of(text));
+  options.solver = is_word(text, "ilu0") ? solver::SchwarzOptions::Solver::incomplete
+                                         : solver::SchwarzOptions::Solver::lu;
+  return options;
+}
+
+SchwarzPreconditioner::Options parse_schwarz(const std::string& text,
+                                             SchwarzPreconditioner::Kind by_default) {
+  SchwarzPreconditioner::Options options;
+  options.kind = by_default;
+  return parse(options, settings_of(text));
 }
 
 }  // namespace weft::library

@@ -41,8 +41,9 @@ void check_multigrid(const SolveSettings& options) {
   const bool uses_grid = options.has_multigrid() || options.may_choose_multigrid();
   if (!options.grid.empty() && (!uses_grid || options.is_matrix_free()))
     throw InputError("--grid: found without a matrix and multigrid; expected both");
-  if (!options.multigrid.empty() && options.method != "multigrid" && options.method != "auto" &&
-      !is_preconditioner)
+  const bool is_tried =
+      options.method == "auto" && options.is_matrix_free() && options.preconditioner == "none";
+  if (!options.multigrid.empty() && !uses_grid && !is_tried)
     throw InputError("--multigrid: found with --method " + options.method +
                      "; expected --method multigrid or --preconditioner multigrid");
   if (options.parsed_multigrid().has_full_start && options.method != "multigrid" &&
@@ -70,6 +71,9 @@ void check_amg_options(const SolveSettings& options) {
           fmt::format("{}: found with --order rcm or --partition metis; expected neither", name));
   };
   check_amg(!options.cycle.empty(), "--cycle");
+  if (!options.cycle.empty() && options.preconditioner.find("cycle=") != std::string::npos)
+    throw InputError("--cycle: found with --preconditioner " + options.preconditioner +
+                     "; expected one of them");
   check(!options.near_null.empty(), "--near-null");
   check(!options.coordinates.empty(), "--coordinates");
   check(options.block_size > 0, "--block-size");
@@ -308,15 +312,13 @@ void SolveSettings::check() const {
       amg && amg->form == solver::amg::Settings::Form::k && needs_symmetric_preconditioner())
     throw InputError("--cycle: found K with --method " + method +
                      "; expected --method fcg or fgmres, because a K-cycle is not linear");
-  if (parsed_schwarz() || parsed_isai() || parsed_amg()) {
-    if (is_matrix_free())
-      throw InputError("--preconditioner: found " + name +
-                       " with --operator stencil; expected --operator matrix, or " +
-                       "--preconditioner multigrid");
-    if (method == "pcg-jacobi")
-      throw InputError("--preconditioner: found " + name +
-                       " with --method pcg-jacobi; expected --method cg");
-  }
+  if (is_matrix_free() && (parsed_schwarz() || parsed_isai() || parsed_amg()))
+    throw InputError("--preconditioner: found " + name +
+                     " with --operator stencil; expected --operator matrix, or " +
+                     "--preconditioner multigrid");
+  if (method == "pcg-jacobi" && has_preconditioner && preconditioner != "jacobi")
+    throw InputError("--preconditioner: found " + name +
+                     " with --method pcg-jacobi; expected --method cg");
   if (parsed_isai() == solver::IsaiPreconditioner::Form::general &&
       needs_symmetric_preconditioner())
     throw InputError("--preconditioner: found isai:kind=general with --method " + method +
@@ -333,9 +335,9 @@ void SolveSettings::check() const {
   if (restart > 0 && !(chosen && chosen->has_restart))
     throw InputError("--restart: found with --method " + method +
                      "; expected --method gmres or fgmres");
-  if (is_matrix_free() && (order != "given" || partition == "metis"))
+  if (is_matrix_free() && (order != "given" || partition != "rows"))
     throw InputError(
-        "--order, --partition metis: found with --operator stencil; expected --operator matrix, "
+        "--order, --partition: found with --operator stencil; expected --operator matrix, "
         "whose rows have an order");
   if (is_matrix_free() && format != "auto")
     throw InputError("--format: found with --operator stencil; expected a matrix");

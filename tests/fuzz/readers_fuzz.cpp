@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,8 @@
 #include "spmv/problems/right_hand_side.h"
 #include "tests/fuzz/named_file.h"
 #include "tests/fuzz/whole_file.h"
+#include "tools/job/config_file.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/system_options.h"
 #include "tools/system/checkpoint_options.h"
 #include "tools/system/jacobi_options.h"
@@ -98,6 +101,7 @@ class CommandLine {
  public:
   CommandLine() {
     program_.set_config("--config");
+    program_.config_formatter(config_file_);
     weft::tools::add_solve_options(*program_.add_subcommand("solve")->configurable(), solve_);
     CLI::App& jacobi = *program_.add_subcommand("jacobi")->configurable();
     weft::tools::add_jacobi_options(jacobi, jacobi_);
@@ -111,20 +115,32 @@ class CommandLine {
 
   /// The last word first. What goes together is checked as the commands do.
   void parse(std::vector<std::string> words) {
-    program_.parse(std::move(words));
-    if (program_.got_subcommand("solve")) {
-      solve_.set_defaults(weft::spmv::Problem::parse(solve_.problem), 2);
-      solve_.settings().check();
+    try {
+      parse_and_check(std::move(words));
+    } catch (const std::runtime_error& error) {
+      static_cast<void>(config_file_->with_place(error.what()));
+      throw;
     }
-    if (program_.got_subcommand("jacobi")) {
-      jacobi_.check();
-      static_cast<void>(jacobi_.checkpoints.settings());
-    }
-    if (program_.got_subcommand("schwarz")) schwarz_.check();
   }
 
  private:
+  void parse_and_check(std::vector<std::string> words) {
+    program_.parse(std::move(words));
+    static_cast<void>(weft::tools::config_of(weft::tools::chosen_command(program_)));
+    if (program_.got_subcommand("solve")) {
+      solve_.set_defaults(weft::spmv::Problem::parse(solve_.problem), 2);
+      solve_.check(*program_.get_subcommand("solve"));
+    }
+    if (program_.got_subcommand("jacobi")) {
+      jacobi_.check(*program_.get_subcommand("jacobi"));
+      static_cast<void>(jacobi_.checkpoints.settings());
+    }
+    if (program_.got_subcommand("schwarz")) schwarz_.check(*program_.get_subcommand("schwarz"));
+  }
+
   CLI::App program_;
+  std::shared_ptr<weft::tools::ConfigFile> config_file_ =
+      std::make_shared<weft::tools::ConfigFile>(program_);
   weft::tools::SolveOptions solve_;
   weft::tools::JacobiOptions jacobi_;
   weft::tools::SchwarzOptions schwarz_;

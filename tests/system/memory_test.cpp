@@ -14,19 +14,23 @@ using weft::tests::report_of;
 using weft::tests::run_weft;
 using weft::tests::ScratchFolder;
 
-void check_forecast(const std::string& what, const std::vector<int>& rank_counts = {1, 2}) {
+void check_forecast_of(const std::string& what, const std::vector<int>& rank_counts) {
   for (const int ranks : rank_counts) {
     INFO(ranks << " ranks: " << what);
-    std::vector<std::string> arguments{"solve", "--threads", "1", "--max-iterations",
-                                       "3",     "--json",    "-"};
+    std::vector<std::string> arguments;
     std::istringstream words(what);
     for (std::string word; words >> word;) arguments.push_back(word);
+    arguments.insert(arguments.end(), {"--threads", "1", "--json", "-"});
     const auto report = report_of(run_weft(ranks, arguments));
     const double peak = report["memory"]["peak_bytes"]["max"];
     const double forecast = report["memory"]["forecast"]["rank_bytes"];
     CHECK(forecast > 0.85 * peak);
     CHECK(forecast < 1.15 * peak);
   }
+}
+
+void check_forecast(const std::string& what, const std::vector<int>& rank_counts = {1, 2}) {
+  check_forecast_of("solve --max-iterations 3 " + what, rank_counts);
 }
 
 }  // namespace
@@ -53,6 +57,22 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("elasticity3d:24 --preconditioner amg", {1, 2, 3});
 }
 
+TEST_CASE("the forecast is also right for sweeps, tiles and products") {
+  const std::string jacobi = "jacobi --max-iterations 3 ";
+  check_forecast_of(jacobi + "--grid 150 --variant async", {1, 3});
+  check_forecast_of(jacobi + "--grid 1200x1200x1 --halo-depth 3", {1, 2});
+  check_forecast_of(jacobi + "poisson3d:80 --momentum auto", {1, 2});
+  check_forecast_of(jacobi + "irregular:200000 --inner cg:0.1", {1, 3});
+  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid", {1, 2});
+  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid --variant async", {2, 3});
+  check_forecast_of(jacobi + "poisson3d:40 --inner schwarz", {1, 2});
+  const std::string schwarz = "schwarz --max-iterations 2 ";
+  check_forecast_of(schwarz + "--subdomains 24 --points 64 --overlap 8", {1, 3});
+  check_forecast_of(schwarz + "--subdomains 200 --points 8 --variant async", {1, 2});
+  check_forecast_of(schwarz + "--subdomains 4 --points 200 --local-solver cholmod", {1, 2});
+  check_forecast_of("spmv irregular:200000 --repetitions 2", {1, 2});
+}
+
 TEST_CASE("the forecast is also right for a matrix from a file and for the factors of Schwarz") {
   const ScratchFolder folder;
   const std::string file = folder.path("matrix.mtx");
@@ -76,9 +96,17 @@ TEST_CASE("the forecast knows the order of a file by a sample of its rows") {
 }
 
 TEST_CASE("a dry run tells the forecast and takes no memory") {
-  const auto result = run_weft(2, {"solve", "poisson3d:3000", "--threads", "1", "--dry-run"});
-  CHECK(result.exit_code == 0);
-  CHECK_THAT(result.output, Catch::Contains("forecast     ") && Catch::Contains("TB per rank"));
+  for (std::vector<std::string> words : {std::vector<std::string>{"solve", "poisson3d:3000"},
+                                         {"spmv", "poisson3d:3000"},
+                                         {"jacobi", "--grid", "9000"},
+                                         {"jacobi", "poisson3d:3000", "--inner", "multigrid"},
+                                         {"schwarz", "--subdomains", "8192", "--points", "64"}}) {
+    words.insert(words.end(), {"--threads", "1", "--dry-run"});
+    const auto result = run_weft(2, words);
+    INFO(words.front() << ": " << result.errors);
+    CHECK(result.exit_code == 0);
+    CHECK_THAT(result.output, Catch::Contains("forecast     ") && Catch::Contains("TB per rank"));
+  }
 }
 
 TEST_CASE("a problem that no node has the memory for is refused at once") {
@@ -89,6 +117,17 @@ TEST_CASE("a problem that no node has the memory for is refused at once") {
       CHECK(result.exit_code == 2);
       CHECK_THAT(result.errors, Catch::Contains("expected"));
     }
+  // Without a matrix, and rows of which a sample would take minutes.
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"jacobi", "--grid", "9000"},
+        {"schwarz", "--subdomains", "8192", "--points", "8192"},
+        {"compare", "poisson3d:9000", "--operator", "stencil"},
+        {"solve", "irregular:2000000000,nnzr=100"}}) {
+    const auto refused = run_weft(2, words);
+    INFO(words.front() << ": " << refused.errors);
+    CHECK(refused.exit_code == 2);
+    CHECK_THAT(refused.errors, Catch::Contains("more on a node"));
+  }
   const auto result = run_weft(2, {"solve", "poisson3d27:1291", "--threads", "1"});
   CHECK_THAT(result.errors, Catch::StartsWith("weft: poisson3d27:1291: needs "));
 }

@@ -1,4 +1,5 @@
 // Options from files, help, and what is said about wrong ones.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -56,14 +57,128 @@ TEST_CASE("an option on the command line wins over that of a file") {
 
 TEST_CASE("a file of options that is missing or has unknown ones is refused") {
   const ScratchFolder folder;
-  const auto check_refused = [](const std::string& file, const std::string& fault) {
-    check_fault({"solve", "poisson3d:5", "--config", file}, "weft: " + file + ": " + fault);
+  const auto check_refused = [](const std::string& place, const std::string& fault) {
+    const std::string file = place.substr(0, place.find(':'));
+    check_fault({"solve", "poisson3d:5", "--config", file}, "weft: " + place + ": " + fault);
   };
   check_refused(folder.path("none"), "cannot be read; expected a file as --print-config writes it");
-  check_refused(folder.write("bad", "[solve]\nfrob = 1\n"),
+  check_refused(folder.write("bad", "[solve]\nfrob = 1\n") + ":2",
                 "found 'solve.frob'; expected [COMMAND], then OPTION = VALUE lines");
-  check_refused(folder.write("section", "[frob]\nthreads = 1\n"), "found '[frob]'; expected");
-  check_refused(folder.write("bytes", "\x1b[2J\x01\n"), "found '?[2J?'; expected");
+  check_refused(folder.write("section", "[frob]\nthreads = 1\n") + ":1",
+                "found '[frob]'; expected");
+  check_refused(folder.write("bytes", "\x1b[2J\x01\n") + ":1", "found '?[2J?'; expected");
+}
+
+TEST_CASE("a value that is wrong in a file of options is named with its line") {
+  const ScratchFolder folder;
+  const std::string file = folder.write("options.toml",
+                                        "# of a test\n"
+                                        "[jacobi]\n"
+                                        "tolerance = \"1\"\n"
+                                        "[solve]\n"
+                                        "problem = \"poisson3d:5\"\n"
+                                        "tolerance = \"low\"\n"
+                                        "force = true\n");
+  check_fault({"solve", "--config", file},
+              "weft: " + file + ":6: --tolerance: found 'low'; expected a number above 0\n");
+  // Those of the command line stand for themselves.
+  check_fault({"solve", "--tolerance", "high", "--config", file},
+              "weft: --tolerance: found 'high'; expected a number above 0\n");
+  check_fault({"solve", "--tolerance", "1e-3", "--method", "gmres", "--config", file},
+              "weft: " + file + ":7: --force: found with a method for any matrix");
+  check_fault({"solve", "poisson3d:5", "--config",
+               folder.write("jacobi", "[solve]\ntolerance = 1\n[jacobi]\ntolerance = \"x\"\n")},
+              "weft: " + folder.path("jacobi") + ":4: --tolerance: found 'x'");
+  check_fault({"solve", "--config", folder.write("problem", "[solve]\nproblem = \"frob:5\"\n")},
+              "weft: " + folder.path("problem") + ":2: problem 'frob:5': ");
+}
+
+TEST_CASE("lists, flags and several values of an option are printed as they are read") {
+  const ScratchFolder folder;
+  const std::vector<std::vector<std::string>> commands{
+      {"jacobi", "--grid", "6", "--no-time-blocks", "--inject", "jitter:0.1", "--inject",
+       "slow:0:2"},
+      {"solve", "irregular:20,nnzr=3", "--method", "gmres", "--restart", "7", "--restart", "state",
+       "--force=false"},
+      {"progress", "--sizes", "4,8", "--no-progress-thread=it failed"},
+      {"simulate", "jacobi", "--variants", "async,racy", "--seeds", "2"}};
+  for (const auto& command : commands) {
+    auto printing = command;
+    printing.emplace_back("--print-config");
+    const auto printed = run_weft(1, printing);
+    CHECK(printed.exit_code == 0);
+    std::vector<std::string> reading{command.front()};
+    if (command.front() == "simulate") reading.push_back(command[1]);
+    reading.insert(reading.end(),
+                   {"--config", folder.write("options", printed.output), "--print-config"});
+    const auto read = run_weft(1, reading);
+    INFO(printed.output << read.errors);
+    CHECK(read.output == printed.output);
+  }
+}
+
+TEST_CASE("an option that has no effect is refused") {
+  struct Vain {
+    std::vector<std::string> words;
+    const char* fault;
+  };
+  const std::vector<Vain> all{
+      {{"topology", "--strict-placement"}, "--strict-placement: found without --threads"},
+      {{"solve", "poisson3d:5", "--preconditioner", "amg:cycle=V", "--cycle", "W"},
+       "--cycle: found with --preconditioner amg:cycle=V; expected one of them"},
+      {{"solve", "poisson3d:5", "--preconditioner", "amg:degree=1,degree=2"},
+       "--preconditioner: found degree twice"},
+      {{"solve", "poisson3d:5", "--preconditioner", "ilu0:overlap=1,overlap=2"},
+       "--preconditioner: found overlap twice"},
+      {{"solve", "poisson3d:5", "--method", "gmres", "--restart", "10", "--restart", "20"},
+       "--restart: found 10, 20; expected one number and one file at most"},
+      {{"solve", "poisson3d:5", "--json", "a", "--json", "b"},
+       "--json: found 2 values; expected one"},
+      {{"solve", "poisson3d:5", "--force", "--method", "gmres"}, "--force: found with a method"},
+      {{"solve", "poisson3d:5", "--method", "pcg-jacobi", "--preconditioner", "multigrid"},
+       "--preconditioner: found multigrid with --method pcg-jacobi"},
+      {{"solve", "poisson3d:5", "--operator", "stencil", "--partition", "nonzeros"},
+       "--order, --partition: found with --operator stencil"},
+      {{"solve", "poisson3d:5", "--method", "auto", "--preconditioner", "jacobi", "--multigrid",
+        "steps=2"},
+       "--multigrid: found with --method auto"},
+      {{"solve", "poisson3d:5", "--initial", "x.npy", "--restart", "state"},
+       "--initial: found with --restart FILE"},
+      {{"jacobi", "--grid", "5", "--rhs", "ones"}, "--rhs: found with --grid; expected a matrix"},
+      {{"jacobi", "--grid", "5", "--partition", "nonzeros"}, "--partition: found with --grid"},
+      {{"jacobi", "--grid", "5", "--variant", "async", "--no-time-blocks"},
+       "--no-time-blocks: found without --variant sync"},
+      {{"jacobi", "--grid", "5", "--variant", "async", "--mode", "vector"},
+       "--mode: found without --variant sync"},
+      {{"jacobi", "--grid", "5", "--detector", "flags"}, "--detector: found with --variant sync"},
+      {{"jacobi", "--grid", "5", "--transport", "openmp", "--halo-period", "2"},
+       "--halo-period: found with --transport openmp"},
+      {{"jacobi", "poisson3d:5", "--no-time-blocks"}, "--no-time-blocks: found with a matrix"},
+      {{"jacobi", "poisson3d:5", "--momentum", "auto", "--weight", "0.9"},
+       "--weight: found with --momentum auto"},
+      {{"jacobi", "poisson3d:5", "--inner", "multigrid", "--format", "crs"},
+       "--format: found with --inner multigrid"},
+      {{"schwarz", "--subdomains", "2", "--points", "5", "--in-flight", "3"},
+       "--in-flight: found with --variant sync"},
+      {{"schwarz", "--subdomains", "1", "--points", "5", "--alpha", "0.1"},
+       "--alpha: found with --subdomains 1"},
+      {{"convert", "a.mtx", "b.npz", "--grid", "2x2"},
+       "--grid: found with a file that is no image"},
+      {{"study", "in-flight", "--grid", "5", "--variant", "async", "--in-flight", "4"},
+       "--in-flight: found with study in-flight; expected --values"},
+      {{"simulate", "jacobi", "--variants", "sync", "--halo-period", "4"},
+       "--halo-period: found with --variants sync"},
+      {{"simulate", "jacobi", "--advise", "--mode", "vector"}, "--mode: found with --advise"},
+      {{"progress", "--merge", "a", "--no-progress-thread"},
+       "--no-progress-thread: found with --merge"}};
+  for (const Vain& vain : all) {
+    const auto result = run_weft(1, vain.words);
+    INFO(vain.fault);
+    CHECK(result.exit_code == 2);
+    CHECK(result.output == "");
+    CHECK_THAT(result.errors, Contains(std::string("weft: ") + vain.fault));
+    CHECK(std::ranges::count(result.errors, '\n') == 1);
+  }
 }
 
 TEST_CASE("a value that an option does not take is shown with those that it takes") {

@@ -219,5 +219,5 @@ TEST_CASE("what makes no problem is refused in one line") {
   Arguments faults = problem(2, 4, 1, "1");
   faults.insert(faults.end(), {"--inject", "slow:9:2"});
   refused(faults, "--inject: found rank 9");
-  check_refused(2, problem(1, 4, 1, "1"), "1 x 1 for 2 ranks");
+  check_refused(2, {"--subdomains", "1", "--points", "4"}, "1 x 1 for 2 ranks");
 }

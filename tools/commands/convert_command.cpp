@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition.h"
 #include "tools/job/job.h"
+#include "tools/job/option_effects.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
 #include "tools/system/linear_system.h"
@@ -25,6 +27,15 @@ struct ConvertOptions : SystemOptions {
   std::string to;
   std::string grid;  // of a vector, for .vti and .pvti
 };
+
+const std::vector<OptionEffect<ConvertOptions>>& convert_effects() {
+  static const std::vector<OptionEffect<ConvertOptions>> all{
+      {{"--grid"},
+       [](const ConvertOptions& options) { return spmv::is_vtk_file(options.to); },
+       "with a file that is no image",
+       "OUT as .vti or .pvti"}};
+  return all;
+}
 
 int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
   Job job = collective_start_job(session, options.threads, options.strict_placement);
@@ -93,7 +104,10 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  weft convert state.h5:A/system matrix.petsc\n"
       "  weft convert x.npy x.vti --grid 64x64x64      (ParaView opens it)\n"
       "Exit code: 0 done, 2 bad input.");
-  command.callback([options, &session, &exit_code] { exit_code = convert(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    expect_effects(command, *options, convert_effects());
+    exit_code = convert(session, *options);
+  });
 }
 
 }  // namespace weft::tools

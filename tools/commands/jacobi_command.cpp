@@ -17,6 +17,7 @@
 #include "tools/system/jacobi_options.h"
 #include "tools/system/jacobi_system.h"
 #include "tools/system/job_checkpoints.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -40,11 +41,13 @@ void print_jacobi_summary(const Json& report, const JacobiOptions& options) {
 
 int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options) {
   const perfmodel::Stopwatch watch;
-  options.check();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "jacobi", options.what(),
+                                    collective_forecast_jacobi(job, options));
   JacobiSystem system(job, options);
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
   const double setup_seconds = watch.seconds();
@@ -69,6 +72,7 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   if (checkpoints.get())
     report["checkpoints"] =
         collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
+  report["memory"]["forecast"] = collective_memory_report(job, system.forecast());
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
@@ -101,7 +105,10 @@ void add_jacobi_command(CLI::App& program, const comm_thread::MpiSession& sessio
       "tools/run jacobi ... --plot FILE.svg draws the report.\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input, 128 + N: ended by signal N with\n"
       "a checkpoint.");
-  command.callback([options, &session, &exit_code] { exit_code = jacobi(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    options->check(command);
+    exit_code = jacobi(session, *options);
+  });
 }
 
 }  // namespace weft::tools

@@ -21,6 +21,7 @@
 #include "comm_thread/probe/progress_verdict.h"
 #include "perfmodel/stopwatch.h"
 #include "tools/job/job.h"
+#include "tools/job/option_effects.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
@@ -297,6 +298,15 @@ void print_progress_summary(const Json& report) {
   if (!findings.empty()) fmt::print("\n{}", findings);
 }
 
+const std::vector<OptionEffect<ProgressOptions>>& progress_effects() {
+  static const std::vector<OptionEffect<ProgressOptions>> all{
+      {{"--no-progress-thread"},
+       [](const ProgressOptions& options) { return options.merge_path.empty(); },
+       "with --merge, which has the results of such a run",
+       "one of them"}};
+  return all;
+}
+
 int measure(const comm_thread::MpiSession& session, const ProgressOptions& options) {
   const perfmodel::Stopwatch watch;
   const std::vector<std::size_t> sizes = sizes_asked_for(options);
@@ -360,7 +370,10 @@ void add_progress_command(CLI::App& program, const comm_thread::MpiSession& sess
       "  mpiexec.mpich -n 2 -env MPIR_CVAR_ASYNC_PROGRESS 1 weft progress --json first.json\n"
       "  mpiexec.mpich -n 2 weft progress --merge first.json\n"
       "Exit code: 1 when something arrived wrong, 2 bad input.");
-  command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    expect_effects(command, *options, progress_effects());
+    exit_code = measure(session, *options);
+  });
 }
 
 }  // namespace weft::tools

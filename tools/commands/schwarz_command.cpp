@@ -17,6 +17,7 @@
 #include "tools/system/job_checkpoints.h"
 #include "tools/system/schwarz_options.h"
 #include "tools/system/schwarz_system.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -37,11 +38,13 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
   const perfmodel::Stopwatch watch;
-  options.check();
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "schwarz", options.what(),
+                                    forecast_schwarz(job, options));
   SchwarzSystem system(job, options);
   JobCheckpoints checkpoints(job, options.checkpoints);
   system.use(checkpoints.get());
@@ -63,6 +66,7 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   if (checkpoints.get())
     report["checkpoints"] =
         collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
+  report["memory"]["forecast"] = collective_memory_report(job, system.forecast());
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
@@ -98,7 +102,10 @@ void add_schwarz_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  --preconditioner schwarz\n"
       "Exit code: 0 converged, 3 not converged, 2 bad input, 128 + N: ended by signal N with\n"
       "a checkpoint.");
-  command.callback([options, &session, &exit_code] { exit_code = schwarz(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    options->check(command);
+    exit_code = schwarz(session, *options);
+  });
 }
 
 }  // namespace weft::tools

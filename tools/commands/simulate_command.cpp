@@ -1,5 +1,6 @@
 #include "tools/commands/simulate_command.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "tools/commands/simulate_schwarz.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job.h"
+#include "tools/job/option_effects.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
 
@@ -179,6 +181,23 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
   return 0;
 }
 
+const std::vector<OptionEffect<SimulateOptions>>& simulate_jacobi_effects() {
+  using Options = SimulateOptions;
+  static const std::vector<OptionEffect<Options>> all{
+      {{"--variants", "--mode"},
+       [](const Options& options) { return !options.advises; },
+       "with --advise, which tries all",
+       "one of them"},
+      {{"--mode"},
+       [](const Options& options) {
+         return std::ranges::find(options.variants, "sync") != options.variants.end();
+       },
+       "without sync in --variants",
+       "both"},
+      effect_of_channels<Options>()};
+  return all;
+}
+
 void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<SimulateOptions>();
   solver::JacobiSimulationOptions& jacobi = options->jacobi;
@@ -214,6 +233,8 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
                    "try settings with all seeds and say which to use, and from how many ranks on "
                    "asynchronous pays");
   add_machine_options(command, options->machine);
+  add_point_options(command, options->machine);
+  add_poll_interval(command, options->machine);
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"
@@ -222,8 +243,10 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
       "  weft simulate jacobi --simulated-ranks 512 --variants async --transport one-sided:flush\n"
       "  weft simulate jacobi --simulated-ranks 512 --advise --seeds 3\n"
       "  weft simulate jacobi --machine gigabit --progress progress.json --json -");
-  command.callback(
-      [options, &session, &exit_code] { exit_code = simulate_jacobi(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    expect_effects(command, *options, simulate_jacobi_effects());
+    exit_code = simulate_jacobi(session, *options);
+  });
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ void add_command(CLI::App& simulate_app, const std::string& name, const std::str
             "end after so many");
   add_seeds(command, krylov.seed, options->seed_count);
   add_machine_options(command, options->machine);
+  add_point_options(command, options->machine);
   add_job_options(command, *options);
   command.footer("Example:\n  weft simulate " + name +
                  " --simulated-ranks 64 --points 100 --machine odin");

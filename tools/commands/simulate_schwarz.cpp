@@ -11,6 +11,7 @@
 #include "solver/simulation/schwarz_simulation.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job.h"
+#include "tools/job/option_effects.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
 
@@ -119,9 +120,14 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
             "largest number of messages in flight to a neighbour");
   add_seeds(command, schwarz.seed, options->seed_count);
   add_machine_options(command, options->machine);
+  add_tile_options(command, options->machine);
+  add_poll_interval(command, options->machine);
   add_job_options(command, *options);
   command.footer("Example:\n  weft simulate schwarz --subdomains 12 --points 64 --slow 7:2");
-  command.callback([options, &session, &exit_code] { exit_code = simulate(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    expect_effects(command, *options, {effect_of_channels<SimulateSchwarzOptions>()});
+    exit_code = simulate(session, *options);
+  });
 }
 
 }  // namespace weft::tools

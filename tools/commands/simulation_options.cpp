@@ -84,6 +84,11 @@ void take_roofline(solver::Machine& machine, const std::string& path) {
   machine.source += (machine.source.empty() ? "" : "; ") + ("weft roofline, " + path);
 }
 
+void add_number(CLI::App& command, const char* name, double& value, const char* help,
+                const char* type) {
+  command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->type_name(type);
+}
+
 }  // namespace
 
 solver::Machine MachineOptions::parsed() const {
@@ -124,10 +129,6 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
       .add_option("--progress", options.progress_path,
                   "latency and bandwidth of the link from this report of weft progress")
       ->type_name("FILE.json");
-  command
-      .add_option("--roofline", options.roofline_path,
-                  "points a second from the bandwidth in this report of weft roofline")
-      ->type_name("FILE.json");
   command.add_option("--topology", options.topology, "how the nodes are connected")
       ->type_name("flat|fat-tree|torus");
   command.add_option("--ranks-per-node", options.ranks_per_node, "ranks that share a link")
@@ -135,28 +136,44 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
       ->type_name("COUNT");
   const auto number = [&command](const char* name, double& value, const char* help,
                                  const char* type) {
-    command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->type_name(type);
+    add_number(command, name, value, help, type);
   };
   number("--latency", options.latency, "L, between neighbouring nodes", "SECONDS");
   number("--overhead", options.overhead, "o, of a message at either end", "SECONDS");
   number("--gap", options.gap, "g, between two messages of a node", "SECONDS");
   number("--bandwidth", options.bandwidth, "1/G, of the link of a node", "BYTES/S");
   number("--burst", options.burst, "that an idle link passes on at once", "BYTES");
-  number("--point-rate", options.point_rate, "grid points a core sweeps in a second", "COUNT");
-  number("--solve-seconds", options.solve_seconds, "of a tile of 64^2 points, by its factors",
-         "SECONDS");
   number("--jitter", options.jitter, "mean slow-down of a sweep, exponential", "FRACTION");
   number("--core-spread", options.core_spread, "standard deviation of the cores' speeds",
          "FRACTION");
-  number("--poll-interval", options.poll_interval,
-         "how often a communication thread without a core of its own looks, while nobody waits",
-         "SECONDS");
   command.add_option("--slow", options.slow, "one rank computes slower by this factor")
       ->type_name("RANK:FACTOR");
   command
       .add_option("--detours", options.detours,
                   "interruptions a second of computation, and their mean length")
       ->type_name("RATE:SECONDS");
+}
+
+void add_point_options(CLI::App& command, MachineOptions& options) {
+  command
+      .add_option("--roofline", options.roofline_path,
+                  "points a second from the bandwidth in this report of weft roofline")
+      ->type_name("FILE.json");
+  add_number(command, "--point-rate", options.point_rate, "grid points a core sweeps in a second",
+             "COUNT");
+}
+
+void add_tile_options(CLI::App& command, MachineOptions& options) {
+  add_number(command, "--solve-seconds", options.solve_seconds,
+             "of a tile of 64^2 points, by its factors", "SECONDS");
+}
+
+void add_poll_interval(CLI::App& command, MachineOptions& options) {
+  add_number(
+      command, "--poll-interval", options.poll_interval,
+      "of async and racy: how often a communication thread without a core of its own looks,\n"
+      "while nobody waits",
+      "SECONDS");
 }
 
 void add_count(CLI::App& command, const char* name, int& value, int least, int most,

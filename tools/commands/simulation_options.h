@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "solver/simulation/sweep_run_options.h"
 #include "solver/simulation/sweep_simulation.h"
 #include "tools/job/job.h"
+#include "tools/job/option_effects.h"
 #include "tools/job/report.h"
 
 namespace weft::tools {
@@ -39,7 +41,27 @@ struct MachineOptions {
   solver::Machine parsed() const;
 };
 
+/// What every simulation has.
 void add_machine_options(CLI::App& command, MachineOptions& options);
+/// --roofline, --point-rate: where points are swept or multiplied.
+void add_point_options(CLI::App& command, MachineOptions& options);
+/// --solve-seconds: where tiles are solved.
+void add_tile_options(CLI::App& command, MachineOptions& options);
+/// --poll-interval: where ranks may be asynchronous.
+void add_poll_interval(CLI::App& command, MachineOptions& options);
+
+/// What options of messages that nobody waits for need: an asynchronous variant.
+/// `Options` have the member `variants`.
+template <class Options>
+OptionEffect<Options> effect_of_channels() {
+  return {{"--transport", "--detector", "--in-flight", "--halo-period"},
+          [](const Options& options) {
+            return std::ranges::any_of(options.variants,
+                                       [](const std::string& name) { return name != "sync"; });
+          },
+          "with --variants sync",
+          "async or racy among them"};
+}
 
 /// A whole number from `least` to `most`.
 void add_count(CLI::App& command, const char* name, int& value, int least, int most,

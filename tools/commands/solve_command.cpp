@@ -95,9 +95,7 @@ class Watcher {
  private:
   /// Everything else is there already, and the matrices of the subdomains.
   void collective_note_factors(double bytes) {
-    forecast_.parts.push_back(
-        {"subdomains", std::max(0.0, resident_bytes() - forecast_.solve_bytes())});
-    forecast_.parts.push_back({"factors", bytes});
+    note_factors(bytes, forecast_);
     collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
   }
 
@@ -138,20 +136,6 @@ library::SystemContext context_of(const Job& job, const SolveSystem& system,
       .collective_given_row =
           [&](spmv::GlobalIndex row) { return system.collective_given_row(job, row); },
       .collective_make_preconditioner = {}};
-}
-
-/// --dry-run: the report of a solve that only says what memory it would take. Collective.
-int show_forecast(const Job& job, const ReportFile& report_file, const spmv::Problem& problem,
-                  const MemoryForecast& forecast) {
-  Json report = collective_start_report(job, "solve");
-  report["problem"] = {{"name", problem.name()}};
-  report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    fmt::print("problem      {}, {}\n", problem.name(), ranks_and_threads(report));
-    print_memory(report["memory"]["forecast"]);
-  }
-  return 0;
 }
 
 /// What `facts` say of the system and of the solver. Collective.
@@ -214,11 +198,11 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
                                   "; expected a problem on a grid, or another ending");
 }
 
-int solve(const comm_thread::MpiSession& session, SolveOptions options) {
+int solve(const comm_thread::MpiSession& session, const CLI::App& command, SolveOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   options.set_defaults(problem, comm_thread::Communicator::collective_world().size());
-  options.settings().check();
+  options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
   if (!options.initial_path.empty()) {
     spmv::check_vector_file(options.initial_path);
@@ -235,7 +219,8 @@ int solve(const comm_thread::MpiSession& session, SolveOptions options) {
     spmv::collective_check_writable(job.world(), spmv::file_of(options.solution_path));
 
   const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
-  if (options.is_dry_run) return show_forecast(job, report_file, problem, forecast);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "solve", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
   SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
   std::optional<std::vector<double>> initial;
@@ -325,7 +310,8 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
       "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input,\n"
       "128 + N: ended by signal N with a checkpoint.");
-  command.callback([options, &session, &exit_code] { exit_code = solve(session, *options); });
+  command.callback(
+      [options, &command, &session, &exit_code] { exit_code = solve(session, command, *options); });
 }
 
 }  // namespace weft::tools

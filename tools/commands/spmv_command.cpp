@@ -128,6 +128,11 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
+  MemoryForecast forecast = collective_forecast_matrix(job, problem, options);
+  forecast.parts.push_back({"bandwidth", ModeRace::bandwidth_bytes(job)});
+  if (options.is_dry_run)
+    return collective_show_forecast(job, report_file, "spmv", problem.name(), forecast);
+  collective_check_memory(job, problem.name(), forecast);
   auto loaded = collective_load_ordered_matrix(job, problem, options);
   const Json ordering = ordering_report(loaded, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
@@ -141,6 +146,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   Json report = collective_spmv_report(job, op, options, problem, race);
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
+  report["memory"]["forecast"] = collective_memory_report(job, forecast);
   timeline.collective_write(report);
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
@@ -162,6 +168,7 @@ void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session,
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   add_format_option(command, *options);
+  add_dry_run_option(command, *options);
   add_job_options(command, *options);
   add_trace_option(command, *options);
   command.footer(

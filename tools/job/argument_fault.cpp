@@ -40,17 +40,18 @@ std::string fault_of_extra(const CLI::App& command, const std::string& word,
 }
 
 /// The file of --config cannot be read, or has a line that is no option of this program.
-std::string fault_of_config(const CLI::App& program, const std::string& text, bool is_read) {
-  const std::string path = program.get_config_ptr()->as<std::string>();
-  if (!is_read) return path + ": cannot be read; expected a file as --print-config writes it";
+std::string fault_of_config(const ConfigFile& file, const std::string& text, bool is_read) {
+  if (!is_read)
+    return file.place_of("") + "cannot be read; expected a file as --print-config writes it";
   constexpr std::string_view begin = "INI was not able to parse ";
   constexpr std::string_view end_of_section = ".++";
   std::string line = text.starts_with(begin) ? text.substr(begin.size()) : text;
   if (line.ends_with(end_of_section))
     line = "[" + line.substr(0, line.size() - end_of_section.size()) + "]";
+  const std::string place = file.place_of(line);
   constexpr std::size_t most = 60;
   if (line.size() > most) line = line.substr(0, most) + "…";
-  return path + ": found '" + line +
+  return place + "found '" + line +
          "'; expected [COMMAND], then OPTION = VALUE lines, as --print-config writes them";
 }
 
@@ -68,20 +69,8 @@ std::string fault_of_value(std::string text, std::string_view middle, std::strin
   return text.substr(0, name_ends) + ": found '" + found + "'; expected " + expected;
 }
 
-}  // namespace
-
-std::string names_of_commands(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* const inner : command.get_subcommands({}))
-    names.push_back(inner->get_name());
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& error) {
-  std::string text = error.what();
-  const bool is_read = !dynamic_cast<const CLI::FileError*>(&error);
-  if (!is_read || dynamic_cast<const CLI::ConfigError*>(&error))
-    return fault_of_config(program, text, is_read);
+/// CLI11's words in those of this program.
+std::string fault_of_words(const CLI::App& program, std::string text) {
   if (program.get_subcommands().empty()) {
     const std::string found =
         program.remaining().empty() ? "no command" : "'" + program.remaining().front() + "'";
@@ -99,10 +88,32 @@ std::string fault_of_arguments(const CLI::App& program, const CLI::ParseError& e
   if (const std::size_t at = text.find(too_many); at != std::string::npos)
     return text.substr(0, at) + ": found " + text.substr(at + too_many.size()) +
            " values; expected one";
+  constexpr std::string_view no_value = "Could not convert: ";
+  if (const std::size_t equals = text.find(" = ");
+      text.starts_with(no_value) && equals < text.size())
+    return text.substr(no_value.size(), equals - no_value.size()) + ": found '" +
+           text.substr(equals + 3) + "'; expected a value as in " + help;
   const std::string commands = names_of_commands(command);
   if (!commands.empty())
     return "found nothing after " + name_of(command) + "; expected " + commands;
   return text + "; expected arguments as in " + help;
+}
+
+}  // namespace
+
+std::string names_of_commands(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* const inner : command.get_subcommands({}))
+    names.push_back(inner->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string fault_of_arguments(const CLI::App& program, const ConfigFile& file,
+                               const CLI::ParseError& error) {
+  const bool is_read = !dynamic_cast<const CLI::FileError*>(&error);
+  if (!is_read || dynamic_cast<const CLI::ConfigError*>(&error))
+    return fault_of_config(file, error.what(), is_read);
+  return file.with_place(fault_of_words(program, error.what()));
 }
 
 std::string one_line(std::string text) {

@@ -38,6 +38,20 @@ std::string without_brackets(const std::string& text) {
   return is_list ? text.substr(1, text.size() - 2) : text;
 }
 
+std::string default_of(const CLI::Option& option) {
+  return without_brackets(option.get_default_str());
+}
+
+bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
+
+/// The values that apply; none where the option was not given and has no default.
+std::vector<std::string> words_of(const CLI::Option& option) {
+  if (option.count() > 0) return option.reduced_results();
+  if (is_flag(option)) return {"false"};
+  if (option.get_default_str().empty()) return {};
+  return {default_of(option)};
+}
+
 }  // namespace
 
 const CLI::App& chosen_command(const CLI::App& program) {
@@ -57,27 +71,35 @@ Json effective_options(const CLI::App& command) {
   Json options = Json::object();
   for (const CLI::Option* const option : command.get_options()) {
     if (!is_setting(*option)) continue;
-    const std::string name = option->get_single_name();
-    const bool is_flag = option->get_expected_max() == 0;
-    if (is_flag)
-      options[name] = option->count() > 0 && option->as<bool>() ? "true" : "false";
-    else if (option->count() > 0)
-      options[name] = fmt::format("{}", fmt::join(option->reduced_results(), ","));
-    else if (!option->get_default_str().empty())
-      options[name] = without_brackets(option->get_default_str());
+    const std::vector<std::string> words = words_of(*option);
+    if (!words.empty())
+      options[option->get_single_name()] = fmt::format("{}", fmt::join(words, ","));
   }
   return options;
+}
+
+bool is_changed(const CLI::App& command, const std::string& name) {
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (!option || option->count() == 0) return false;
+  return fmt::format("{}", fmt::join(words_of(*option), ",")) !=
+         (is_flag(*option) ? "false" : default_of(*option));
 }
 
 std::string config_of(const CLI::App& command) {
   std::string section = name_of(command);
   std::replace(section.begin(), section.end(), ' ', '.');
   std::string text = fmt::format("[{}]\n", section);
-  const Json options = effective_options(command);
-  for (const auto& [name, value] : options.items()) {
-    const auto word = value.get<std::string>();
-    text += word == "true" || word == "false" ? fmt::format("{} = {}\n", name, word)
-                                              : fmt::format("{} = \"{}\"\n", name, word);
+  for (const CLI::Option* const option : command.get_options()) {
+    if (!is_setting(*option)) continue;
+    const std::vector<std::string> words = words_of(*option);
+    if (words.empty()) continue;
+    const std::string name = option->get_single_name();
+    if (is_flag(*option) && (words.front() == "true" || words.front() == "false"))
+      text += fmt::format("{} = {}\n", name, words.front());
+    else if (option->get_delimiter() == '\0' && words.size() > 1)
+      text += fmt::format("{} = [\"{}\"]\n", name, fmt::join(words, "\", \""));
+    else
+      text += fmt::format("{} = \"{}\"\n", name, fmt::join(words, ","));
   }
   return text;
 }

@@ -19,7 +19,10 @@ std::string name_of(const CLI::App& command);
 /// that were not given and have no default are left out.
 Json effective_options(const CLI::App& command);
 
-/// The same as a file that --config reads: a section with a line for each option.
+/// True if the option `name`, with its dashes, was given another value than its default.
+bool is_changed(const CLI::App& command, const std::string& name);
+
+/// The options in effect as a file that --config reads: a section with a line for each of them.
 std::string config_of(const CLI::App& command);
 
 /// The option of `command` whose name is closest to `word`, with its dashes; empty where none is

@@ -28,6 +28,9 @@ double stall_seconds() {
 
 Job collective_start_job(const comm_thread::MpiSession& session, int threads, bool strict) {
   const auto world = comm_thread::Communicator::collective_world();
+  if (strict && threads == 0)
+    throw comm_thread::InputError(
+        "--strict-placement: found without --threads; expected --threads T with it");
   comm_thread::JobOptions options{.threads = threads, .strict_placement = strict};
   comm_thread::collective_attempt(world, [&] { options.stall_seconds = stall_seconds(); });
   options.on_stall = [rank = world.rank(), first = options.stall_seconds](

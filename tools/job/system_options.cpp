@@ -72,8 +72,12 @@ void add_job_options(CLI::App& command, SystemOptions& options) {
   command
       .add_option("--json", options.json_path,
                   "write the report as JSON; - for standard output instead of the summary")
-      ->take_last()
       ->type_name("FILE|-");
+}
+
+void add_dry_run_option(CLI::App& command, SystemOptions& options) {
+  command.add_flag("--dry-run", options.is_dry_run,
+                   "only forecast the memory that each rank and node will need");
 }
 
 void add_trace_option(CLI::App& command, SystemOptions& options) {
@@ -82,7 +86,6 @@ void add_trace_option(CLI::App& command, SystemOptions& options) {
                   "write what every thread did and when, for https://ui.perfetto.dev or\n"
                   "chrome://tracing: JSON, compressed where FILE ends in .gz; of each thread the\n"
                   "newest 65536 events")
-      ->take_last()
       ->type_name("FILE");
 }
 

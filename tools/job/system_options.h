@@ -22,6 +22,7 @@ struct SystemOptions {
   std::string trace_path;
   int threads = 0;
   bool strict_placement = false;
+  bool is_dry_run = false;  // only the forecast of memory
 
   /// What is made equal where no graph partition is asked for.
   spmv::PartitionBy parsed_partition() const {
@@ -60,6 +61,8 @@ void add_operator_option(CLI::App& command, std::string& kind);
 void add_format_option(CLI::App& command, SystemOptions& options);
 /// --threads, --strict-placement, --json.
 void add_job_options(CLI::App& command, SystemOptions& options);
+/// --dry-run.
+void add_dry_run_option(CLI::App& command, SystemOptions& options);
 /// --trace.
 void add_trace_option(CLI::App& command, SystemOptions& options);
 

@@ -24,6 +24,10 @@ BandwidthProbe::BandwidthProbe(const Job& job)
   });
 }
 
+double BandwidthProbe::bytes(const Job& job) {
+  return static_cast<double>(bytes_per_node) / job.ranks_on_node();
+}
+
 double BandwidthProbe::collective_load_bytes_per_second() {
   double seconds = 0;
   job_.world().barrier();

@@ -15,6 +15,9 @@ class BandwidthProbe {
  public:
   explicit BandwidthProbe(const Job& job);
 
+  /// Of the array of a rank.
+  static double bytes(const Job& job);
+
   /// One pass over the array by all threads of all ranks: bytes per second. Collective.
   double collective_load_bytes_per_second();
 

@@ -19,6 +19,8 @@ constexpr std::uint64_t seed = 1;
 
 }  // namespace
 
+double ModeRace::bandwidth_bytes(const Job& job) { return BandwidthProbe::bytes(job); }
+
 ModeRace::ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes,
                    bool measures_bandwidth)
     : job_(job),

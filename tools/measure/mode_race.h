@@ -21,6 +21,9 @@ namespace weft::tools {
 /// Lifetime: inside that of `job` and `op`.
 class ModeRace {
  public:
+  /// Memory of a rank for measuring the bandwidth.
+  static double bandwidth_bytes(const Job& job);
+
   /// Collective. Thread: the main thread.
   ModeRace(const Job& job, spmv::LinearOperator& op, std::vector<spmv::Mode> modes,
            bool measures_bandwidth);

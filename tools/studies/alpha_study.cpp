@@ -31,8 +31,8 @@ struct AlphaStudyOptions : SchwarzOptions {
   int repetitions = 1;
 };
 
-void check(const AlphaStudyOptions& options) {
-  options.check();
+void check(const CLI::App& command, const AlphaStudyOptions& options) {
+  options.check(command);
   for (const double value : options.values)
     if (!(value > 0) || std::isinf(value))
       throw comm_thread::InputError(
@@ -75,7 +75,6 @@ void print_alpha_study(const Json& report) {
 
 int study_alpha(const comm_thread::MpiSession& session, const AlphaStudyOptions& options) {
   const perfmodel::Stopwatch watch;
-  check(options);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   SchwarzSystem system(job, options);
@@ -129,7 +128,10 @@ void add_alpha_study(CLI::App& study, const comm_thread::MpiSession& session, in
       ->type_name("COUNT")
       ->capture_default_str();
   add_job_options(command, *options);
-  command.callback([options, &session, &exit_code] { exit_code = study_alpha(session, *options); });
+  command.callback([options, &command, &session, &exit_code] {
+    check(command, *options);
+    exit_code = study_alpha(session, *options);
+  });
 }
 
 }  // namespace weft::tools

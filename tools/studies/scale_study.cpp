@@ -199,6 +199,8 @@ void add_scale_study(CLI::App& study, const comm_thread::MpiSession& session, in
   command.add_option("--seed", options->jacobi.seed, "of everything that is random")
       ->capture_default_str();
   add_machine_options(command, options->machine);
+  add_point_options(command, options->machine);
+  add_poll_interval(command, options->machine);
   add_job_options(command, *options);
   command.callback([options, &session, &exit_code] { exit_code = study_scale(session, *options); });
 }

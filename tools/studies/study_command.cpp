@@ -10,6 +10,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/report.h"
@@ -54,8 +55,8 @@ const std::vector<Parameter>& parameters() {
   return known;
 }
 
-void check(const JacobiStudyOptions& options, const Parameter& parameter) {
-  options.check();
+void check(const CLI::App& command, const JacobiStudyOptions& options, const Parameter& parameter) {
+  options.check(command);
   if (options.is_threaded())
     throw comm_thread::InputError(
         "study: found --transport openmp, which sends no messages; "
@@ -64,6 +65,9 @@ void check(const JacobiStudyOptions& options, const Parameter& parameter) {
     throw comm_thread::InputError(
         "study in-flight: found --variant sync, whose messages are waited for; expected async or "
         "racy");
+  if (is_changed(command, "--" + parameter.name))
+    throw comm_thread::InputError(
+        fmt::format("--{0}: found with study {0}; expected --values", parameter.name));
   const int most = parameter.name == "in-flight" ? 512 : 1'000'000;
   for (const int value : options.values)
     if (value < 1 || value > most)
@@ -95,7 +99,6 @@ void print_jacobi_study(const Json& report) {
 int study(const comm_thread::MpiSession& session, const JacobiStudyOptions& options,
           const Parameter& parameter) {
   const perfmodel::Stopwatch watch;
-  check(options, parameter);
   const std::vector<int>& values = options.values.empty() ? parameter.values : options.values;
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
@@ -164,7 +167,8 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
         ->type_name("COUNT")
         ->capture_default_str();
     add_job_options(one, *options);
-    one.callback([options, &parameter, &session, &exit_code] {
+    one.callback([options, &one, &parameter, &session, &exit_code] {
+      check(one, *options, parameter);
       exit_code = study(session, *options, parameter);
     });
   }

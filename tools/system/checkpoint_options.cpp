@@ -50,12 +50,6 @@ std::string fault_of_interval(const std::string& text) {
 
 }  // namespace
 
-void CheckpointOptions::check() const {
-  if (path.empty() && every != usual_interval)
-    throw comm_thread::InputError(
-        "--checkpoint-every: found no --checkpoint; expected --checkpoint FILE with it");
-}
-
 solver::Checkpoints::Options CheckpointOptions::settings() const {
   const auto interval = parse_interval(every);
   if (!interval) throw comm_thread::InputError("--checkpoint-every: " + fault_of_interval(every));

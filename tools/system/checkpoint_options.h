@@ -6,19 +6,17 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/checkpoint/checkpoints.h"
+#include "tools/job/option_effects.h"
 
 namespace weft::tools {
 
 /// Options of the commands that keep the state of a run in files.
 struct CheckpointOptions {
   std::string path;  // empty: nothing is kept
-  static constexpr const char* usual_interval = "300s";
-  std::string every = usual_interval;
+  std::string every = "300s";
   std::string from;  // empty: the run begins anew
 
   bool is_used() const { return !path.empty() || !from.empty(); }
-  /// Throws comm_thread::InputError for an interval that nothing uses.
-  void check() const;
   /// Without functions. Throws comm_thread::InputError.
   solver::Checkpoints::Options settings() const;
 };
@@ -27,6 +25,15 @@ struct CheckpointOptions {
 /// a run.
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
                             const std::string& limits);
+
+/// What --checkpoint-every needs; `Options` have the member `checkpoints`.
+template <class Options>
+OptionEffect<Options> effect_of_interval() {
+  return {{"--checkpoint-every"},
+          [](const Options& options) { return !options.checkpoints.path.empty(); },
+          "without --checkpoint",
+          "--checkpoint FILE with it"};
+}
 
 /// The same with --restart FILE, for commands that sweep.
 void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options);

@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/schwarz_word.h"
+#include "tools/job/option_effects.h"
 
 namespace weft::tools {
 namespace {
@@ -20,7 +22,53 @@ std::string fault_of_momentum(const std::string& text) {
              : "found '" + text + "'; expected auto or a number from 0 to below 1";
 }
 
-/// Refuses options that have no effect here instead of ignoring them.
+const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
+  using Options = JacobiOptions;
+  static const std::vector<OptionEffect<Options>> all{
+      {{"--partition", "--format", "--rhs", "--weight", "--momentum", "--inner", "--strict"},
+       [](const Options& options) { return !options.is_grid(); },
+       "with --grid",
+       "a matrix"},
+      {{"--partition", "--format", "--strict"},
+       [](const Options& options) { return !options.has_multigrid(); },
+       "with --inner multigrid",
+       "another inner solver, which needs the matrix"},
+      {{"--lift", "--halo-depth", "--no-time-blocks"},
+       &Options::is_grid,
+       "with a matrix",
+       "--grid"},
+      {{"--weight", "--momentum"},
+       [](const Options& options) { return options.inner.empty(); },
+       "with --inner",
+       "one of them"},
+      {{"--weight"},
+       [](const Options& options) { return options.momentum != "auto"; },
+       "with --momentum auto, which chooses it",
+       "one of them"},
+      {{"--mode", "--halo-depth", "--no-time-blocks"},
+       &Options::is_sync,
+       "without --variant sync",
+       "both"},
+      {{"--detector", "--in-flight"},
+       [](const Options& options) { return !options.is_sync(); },
+       "with --variant sync",
+       "async or racy"},
+      {{"--mode", "--detector", "--in-flight", "--halo-period", "--halo-depth", "--no-time-blocks"},
+       [](const Options& options) { return !options.is_threaded(); },
+       "with --transport openmp, which sends no messages",
+       "another transport"},
+      {{"--halo-period"},
+       [](const Options& options) { return !options.has_multigrid(); },
+       "with --inner multigrid, whose halos go with every sweep",
+       "none"},
+      {{"--no-time-blocks"},
+       [](const Options& options) { return options.sweeps_per_check() > 1; },
+       "with --check-period 1, which checks every sweep",
+       "one of them"},
+      effect_of_interval<Options>()};
+  return all;
+}
+
 void need(bool is_so, const std::string& message) {
   if (!is_so) throw InputError(message);
 }
@@ -149,28 +197,18 @@ double JacobiOptions::inner_tolerance() const {
   return *number;
 }
 
-void JacobiOptions::check() const {
+void JacobiOptions::check(const CLI::App& command) const {
   settings().check();
   need(is_grid() != !problem.empty(),
        is_grid() ? "found PROBLEM and --grid; expected one of them"
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
-  need(is_grid() || lift == 0, "--lift: found with a matrix; expected --grid");
-  need(is_grid() || halo_depth == 1, "--halo-depth: found with a matrix; expected --grid");
-  need(is_sync() || halo_depth == 1,
-       "--halo-depth: found with --variant " + variant + "; expected sync");
-  need(!is_grid() || (weight == 1 && momentum == "0" && inner.empty() && !is_strict),
-       "--weight, --momentum, --inner, --strict: found with --grid; expected a matrix");
-  need(inner.empty() || (weight == 1 && momentum == "0"),
-       "--inner: found with --weight or --momentum; expected one of them");
+  expect_effects(command, *this, jacobi_effects());
   if (has_multigrid()) {
     const auto parsed = parse_inner_multigrid(inner);
     need(variant != "racy", "--variant: found racy with --inner multigrid; expected sync or async");
     need(is_sync() || parsed.cycle == solver::MultigridSweeper::Cycle::additive,
          "--inner: found 'cycle=v' with --variant async; expected cycle=additive");
-    need(halo_period.empty(),
-         "--halo-period: found with --inner multigrid, whose halos go with every sweep; expected "
-         "none");
   } else if (has_schwarz())
     static_cast<void>(parsed_schwarz());
   else if (!inner.empty())
@@ -188,7 +226,8 @@ void add_jacobi_options(CLI::App& command, JacobiOptions& options) {
       ->check(CLI::Range(1, 64))
       ->type_name("S")
       ->capture_default_str();
-  command.add_flag("!--no-time-blocks", options.has_time_blocking,
+  add_dry_run_option(command, options);
+  command.add_flag("--no-time-blocks", options.has_single_sweeps,
                    "of a grid: make every sweep in a separate pass");
 }
 

@@ -23,9 +23,11 @@ struct JacobiOptions : AsyncOptions {
   double weight = 1;
   int check_period = 0;  // 0: 100 if synchronous, else 25
   int halo_depth = 1;
-  bool has_time_blocking = true;
+  bool has_single_sweeps = false;
   bool is_strict = false;
 
+  /// What is swept, as given.
+  std::string what() const { return is_grid() ? "--grid " + grid : problem; }
   bool is_grid() const { return !grid.empty(); }
   /// Sweeps between two checks, with the default put in.
   int sweeps_per_check() const;
@@ -41,8 +43,9 @@ struct JacobiOptions : AsyncOptions {
   const char* method() const;
   /// The tolerance in `inner`. Throws comm_thread::InputError.
   double inner_tolerance() const;
-  /// Throws comm_thread::InputError where options do not go together.
-  void check() const;
+  /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
+  /// effect.
+  void check(const CLI::App& command) const;
 };
 
 /// PROBLEM | --grid and everything else but the job's options.

@@ -22,6 +22,7 @@
 #include "tools/system/grid_right_hand_side.h"
 #include "tools/system/inner_multigrid.h"
 #include "tools/system/linear_system.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -38,6 +39,8 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
                                  job.world().size()));
   options.settings().check_faults(is_threaded ? job.team().thread_count() : job.world().size(),
                                   is_threaded ? "thread" : "rank");
+  forecast_ = collective_forecast_jacobi(job, options);
+  collective_check_memory(job, options.what(), forecast_);
   if (!options.is_grid()) {
     if (options.has_multigrid())
       load_grid_problem(options);
@@ -126,7 +129,7 @@ JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress
 JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& progress) {
   solver::GridSweeper sweeper(
       job_.comm_thread_world(), job_.team(), {.grid = grid_, .lift = options.lift}, *partition_,
-      {.halo_depth = options.halo_depth, .has_time_blocking = options.has_time_blocking});
+      {.halo_depth = options.halo_depth, .has_time_blocking = !options.has_single_sweeps});
   JacobiRun run = iterate(sweeper, sweeper.source_norm(), options, progress);
   run.sweep_method = !options.is_sync() ? "single sweeps, because halos may come after each"
                      : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"
@@ -184,7 +187,11 @@ JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& p
 }
 
 JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& progress) {
-  const auto wanted = options.parsed_schwarz();
+  auto wanted = options.parsed_schwarz();
+  wanted.on_forecast = [this](double bytes) {
+    note_factors(bytes, forecast_);
+    collective_check_memory(job_, name_, forecast_);
+  };
   std::unique_ptr<solver::PieceSweeper> sweeper;
   try {
     sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted);

@@ -21,6 +21,7 @@
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
 #include "tools/system/jacobi_options.h"
+#include "tools/system/memory_forecast.h"
 
 namespace weft::tools {
 
@@ -43,6 +44,8 @@ class JacobiSystem {
   JacobiSystem(Job& job, const JacobiOptions& options);
 
   const std::string& name() const { return name_; }
+  /// With the factors of Schwarz's subdomains as soon as they are known.
+  const MemoryForecast& forecast() const { return forecast_; }
   std::int64_t rows() const { return rows_; }
   std::int64_t nonzeros() const { return nonzeros_; }
   const std::string& right_hand_side() const { return right_hand_side_; }
@@ -79,6 +82,7 @@ class JacobiSystem {
                     ProgressLine& progress, const std::function<void(double)>& on_residual = {});
 
   Job& job_;
+  MemoryForecast forecast_;
   solver::Checkpoints* checkpoints_ = nullptr;
   std::string name_;
   std::string right_hand_side_;

@@ -12,7 +12,6 @@ namespace weft::tools {
 using solver::SolveStatus;
 
 JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) {
-  options.check();
   if (!options.is_used()) return;
   if (!options.path.empty()) signals_.emplace();
   solver::Checkpoints::Options settings = options.settings();

@@ -5,7 +5,6 @@
 
 #include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
-#include "tools/system/memory_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -36,12 +35,17 @@ void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<
 
 }  // namespace
 
-spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
-                                               const SystemOptions& options) {
+MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& problem,
+                                          const SystemOptions& options) {
   const SystemSize size = collective_system_size(job, problem);
   MemoryForecast forecast = forecast_operator(job, size, options, false);
   add_vectors(job, size, 2, 1, 0, forecast);
-  collective_check_memory(job, problem.name(), forecast);
+  return forecast;
+}
+
+spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
+                                               const SystemOptions& options) {
+  collective_check_memory(job, problem.name(), collective_forecast_matrix(job, problem, options));
   const auto partition_by = options.parsed_partition();
   return problem.is_file()
              ? spmv::collective_read_matrix_file(job.world(), job.team(), problem.path,

@@ -8,8 +8,13 @@
 #include "spmv/rows/distributed_matrix.h"
 #include "tools/job/job.h"
 #include "tools/job/system_options.h"
+#include "tools/system/memory_forecast.h"
 
 namespace weft::tools {
+
+/// What the matrix and two vectors will need. Collective. Throws comm_thread::InputError.
+MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& problem,
+                                          const SystemOptions& options);
 
 /// Reads or generates the matrix, rows in the order given. Collective. Throws
 /// comm_thread::InputError.

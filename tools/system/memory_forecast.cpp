@@ -41,10 +41,35 @@ struct RowSample {
   bool has_varying_lengths = false;  // as SlicedRows::pays has it
 };
 
+constexpr GlobalIndex windows = 37;  // no divisor of what grids are usually made of
+constexpr GlobalIndex rows_of_window = 64;
+
+/// Rows that may be coupled to one of random rows, on either side.
+double neighbours_of(const spmv::Problem& problem) {
+  return static_cast<double>(std::min(problem.reach(), problem.row_count() - 1));
+}
+
+/// True if a sample would take seconds: all neighbours of each window are drawn.
+bool is_slow_to_sample(const spmv::Problem& problem) {
+  constexpr double most_draws = 1e7;
+  return problem.kind == spmv::ProblemKind::irregular &&
+         windows * (rows_of_window + 2 * neighbours_of(problem)) *
+                 static_cast<double>(problem.irregular.nonzeros_per_row) >
+             most_draws;
+}
+
+/// What is expected of random rows: each proposes as many couplings as it is proposed, and some of
+/// these are the same.
+RowSample expected_rows(const spmv::Problem& problem) {
+  const double neighbours = 2 * neighbours_of(problem);
+  const double proposed =
+      std::min(0.5 * static_cast<double>(problem.irregular.nonzeros_per_row - 1), neighbours);
+  return {1 + 2 * proposed - proposed * proposed / neighbours, true};
+}
+
 /// Rows all over the matrix. Collective: a generator that reads a file may fail on one rank.
 RowSample collective_sample_rows(const Job& job, const spmv::Problem& problem) {
-  constexpr GlobalIndex windows = 37;  // no divisor of what grids are usually made of
-  constexpr GlobalIndex rows_of_window = 64;
+  if (is_slow_to_sample(problem)) return expected_rows(problem);
   const GlobalIndex rows = problem.row_count();
   std::int64_t seen = 0;
   std::int64_t nonzeros = 0;
@@ -106,6 +131,18 @@ double sum_of(const std::vector<MemoryForecast::Part>& parts) {
   double sum = 0;
   for (const auto& part : parts) sum += part.bytes;
   return sum;
+}
+
+/// A forecast for people.
+void print_memory(const Json& report) {
+  const auto words = [](const Json& bytes) { return bytes_in_words(bytes.get<double>()); };
+  std::string parts;
+  for (const auto& [name, bytes] : report["parts"].items())
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, words(bytes));
+  fmt::print("forecast     {} per rank, {} per node ({})\n", words(report["rank_bytes"]),
+             words(report["node_bytes"]), parts);
+  fmt::print("available    {} {}\n", report["limited_by"].get<std::string>(),
+             words(report["available_bytes"]));
 }
 
 }  // namespace
@@ -221,6 +258,12 @@ double arrays_of_method(const std::string& method, int restart, bool has_general
   return 8 + 2 * general;
 }
 
+void note_factors(double bytes, MemoryForecast& forecast) {
+  forecast.parts.push_back(
+      {"subdomains", std::max(0.0, resident_bytes() - forecast.solve_bytes())});
+  forecast.parts.push_back({"factors", bytes});
+}
+
 void collective_check_memory(const Job& job, const std::string& name,
                              const MemoryForecast& forecast) {
   const double wanted = job.node().sum(forecast.bytes() - resident_bytes());
@@ -254,15 +297,18 @@ Json collective_memory_report(const Job& job, const MemoryForecast& forecast) {
   return report;
 }
 
-void print_memory(const Json& report) {
-  const auto words = [](const Json& bytes) { return bytes_in_words(bytes.get<double>()); };
-  std::string parts;
-  for (const auto& [name, bytes] : report["parts"].items())
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, words(bytes));
-  fmt::print("forecast     {} per rank, {} per node ({})\n", words(report["rank_bytes"]),
-             words(report["node_bytes"]), parts);
-  fmt::print("available    {} {}\n", report["limited_by"].get<std::string>(),
-             words(report["available_bytes"]));
+int collective_show_forecast(const Job& job, const ReportFile& report_file,
+                             const std::string& command, const std::string& problem,
+                             const MemoryForecast& forecast) {
+  Json report = collective_start_report(job, command);
+  report["problem"] = {{"name", problem}};
+  report["memory"]["forecast"] = collective_memory_report(job, forecast);
+  report_file.collective_write(report);
+  if (job.is_root() && !report_file.is_standard_output()) {
+    fmt::print("problem      {}, {}\n", problem, ranks_and_threads(report));
+    print_memory(report["memory"]["forecast"]);
+  }
+  return 0;
 }
 
 }  // namespace weft::tools

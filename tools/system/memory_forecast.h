@@ -74,6 +74,9 @@ void add_vectors(const Job& job, const SystemSize& size, double arrays, double w
 double arrays_of_method(const std::string& method, int restart, bool has_general_preconditioner,
                         bool is_matrix_free, int ranks);
 
+/// Adds `bytes` of factors of subdomains, where everything else is there already.
+void note_factors(double bytes, MemoryForecast& forecast);
+
 /// Refuses what the nodes do not have: throws comm_thread::InputError on every rank with the
 /// numbers and what would help. `name`: of the problem. Collective.
 void collective_check_memory(const Job& job, const std::string& name,
@@ -83,7 +86,10 @@ void collective_check_memory(const Job& job, const std::string& name,
 /// available_bytes, limited_by, parts: {NAME: bytes}}`. Collective; complete on rank 0.
 Json collective_memory_report(const Job& job, const MemoryForecast& forecast);
 
-/// The report of --dry-run, for people.
-void print_memory(const Json& report);
+/// --dry-run: the report of a run of `command` that only says what memory it would take. Returns
+/// the exit code. Collective.
+int collective_show_forecast(const Job& job, const ReportFile& report_file,
+                             const std::string& command, const std::string& problem,
+                             const MemoryForecast& forecast);
 
 }  // namespace weft::tools

@@ -1,11 +1,14 @@
 #include "tools/system/schwarz_options.h"
 
 #include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "spmv/problems/right_hand_side.h"
+#include "tools/job/option_effects.h"
 
 namespace weft::tools {
 namespace {
@@ -30,6 +33,22 @@ std::string fault_of_right_hand_side(const std::string& text) {
     if (spmv::RightHandSide::parse(text).kind == spmv::RightHandSideKind::file)
       throw InputError("found a file; expected ones, boundary-one, random:SEED or x-random:SEED");
   });
+}
+
+const std::vector<OptionEffect<SchwarzOptions>>& schwarz_effects() {
+  using Options = SchwarzOptions;
+  static const std::vector<OptionEffect<Options>> all{
+      {{"--mode"}, &Options::is_sync, "without --variant sync", "both"},
+      {{"--detector", "--in-flight"},
+       [](const Options& options) { return !options.is_sync(); },
+       "with --variant sync",
+       "async"},
+      {{"--alpha", "--overlap"},
+       [](const Options& options) { return options.tiles_per_side > 1; },
+       "with --subdomains 1, which has no neighbours",
+       "2 or more"},
+      effect_of_interval<Options>()};
+  return all;
 }
 
 void add_problem_options(CLI::App& command, SchwarzOptions& options) {
@@ -59,8 +78,9 @@ void add_problem_options(CLI::App& command, SchwarzOptions& options) {
 
 }  // namespace
 
-void SchwarzOptions::check() const {
+void SchwarzOptions::check(const CLI::App& command) const {
   settings().check();
+  expect_effects(command, *this, schwarz_effects());
   static_cast<void>(problem());
   if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
     throw InputError("--coarse: found " + coarse +
@@ -68,6 +88,10 @@ void SchwarzOptions::check() const {
   if (checkpoints.is_used() && fixed_seconds > 0)
     throw InputError(
         "--seconds: found with --checkpoint or --restart; expected a run until converged");
+}
+
+std::string SchwarzOptions::what() const {
+  return "poisson2d:" + std::to_string(problem().grid_side());
 }
 
 library::IterationSettings SchwarzOptions::settings() const {
@@ -115,6 +139,7 @@ void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
   add_choice(command, "--local-solver", options.local_solver, {"auto", "cholmod", "tensor"},
              "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
              "diagonalisation; auto: the quicker one in a trial");
+  add_dry_run_option(command, options);
   add_choice(command, "--coarse", options.coarse, {"none", "linear"},
              "a second level between all subdomains: linear, one bilinear function for\n"
              "each point where four of them meet");

@@ -23,14 +23,17 @@ struct SchwarzOptions : AsyncOptions {
   std::string coarse = "none";
   double fixed_seconds = 0;
 
+  /// The whole grid, as a problem is named.
+  std::string what() const;
   bool has_alpha() const { return alpha != "auto" && alpha != "search"; }
   bool has_coarse() const { return coarse != "none"; }
   /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;
   /// Throws comm_thread::InputError.
   library::IterationSettings settings() const;
-  /// Throws comm_thread::InputError where options do not go together.
-  void check() const;
+  /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
+  /// effect.
+  void check(const CLI::App& command) const;
 };
 
 /// Everything but --alpha and the job's options.

@@ -18,6 +18,7 @@
 #include "solver/tiles/robin_parameter.h"
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
+#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -85,8 +86,10 @@ double search_least(double begin, const Function& value_at) {
 SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
     : job_(job),
       problem_(options.problem()),
+      forecast_(forecast_schwarz(job, options)),
       partition_(options.tiles_per_side, job.world().size()) {
   options.settings().check_faults(job.world().size(), "rank");
+  collective_check_memory(job, name(), forecast_);
 }
 
 std::string SchwarzSystem::name() const {

@@ -16,6 +16,7 @@
 #include "solver/tiles/tile_sweeper.h"
 #include "tools/job/job.h"
 #include "tools/job/progress_line.h"
+#include "tools/system/memory_forecast.h"
 #include "tools/system/schwarz_options.h"
 
 namespace weft::tools {
@@ -50,6 +51,7 @@ class SchwarzSystem {
   SchwarzSystem(Job& job, const SchwarzOptions& options);
 
   std::string name() const;
+  const MemoryForecast& forecast() const { return forecast_; }
   std::int64_t rows() const;
   std::int64_t nonzeros() const;
   /// "boxes of ranks 2x1", or "in order".
@@ -77,6 +79,7 @@ class SchwarzSystem {
   Job& job_;
   solver::Checkpoints* checkpoints_ = nullptr;
   solver::SchwarzProblem problem_;
+  MemoryForecast forecast_;
   solver::TilePartition partition_;
 };
 

@@ -1,10 +1,13 @@
 #include "tools/system/solve_options.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/multigrid_word.h"
@@ -12,6 +15,7 @@
 #include "spmv/grid/grid_operator.h"
 #include "spmv/grid/partition.h"
 #include "spmv/problems/right_hand_side.h"
+#include "tools/job/option_effects.h"
 
 namespace weft::tools {
 namespace {
@@ -58,11 +62,34 @@ bool can_be_cut(const spmv::GridSize& grid, int rank_count) {
          fault_of([&] { spmv::GridPartition(grid, rank_count); }).empty();
 }
 
-void set_restart(const std::string& word, SolveOptions& options) {
-  if (is_number(word))
-    options.restart = *comm_thread::number_in<int>(word);
-  else
-    options.checkpoints.from = word;
+void set_restart(const std::vector<std::string>& words, SolveOptions& options) {
+  const auto numbers = std::ranges::count_if(words, is_number);
+  if (numbers > 1 || std::ssize(words) - numbers > 1)
+    throw comm_thread::InputError(fmt::format(
+        "--restart: found {}; expected one number and one file at most", fmt::join(words, ", ")));
+  for (const std::string& word : words)
+    if (is_number(word))
+      options.restart = *comm_thread::number_in<int>(word);
+    else
+      options.checkpoints.from = word;
+}
+
+const std::vector<OptionEffect<SolveOptions>>& solve_effects() {
+  using Options = SolveOptions;
+  static const std::vector<OptionEffect<Options>> all{
+      {{"--force"},
+       [](const Options& options) {
+         const solver::KrylovEntry* const entry = solver::find_krylov_method(options.method);
+         return !entry || entry->needs_symmetric_matrix;
+       },
+       "with a method for any matrix",
+       "one for symmetric matrices"},
+      {{"--initial"},
+       [](const Options& options) { return options.checkpoints.from.empty(); },
+       "with --restart FILE, which has an x, too",
+       "one of them"},
+      effect_of_interval<Options>()};
+  return all;
 }
 
 }  // namespace
@@ -115,6 +142,11 @@ void SolveOptions::set_defaults(const spmv::Problem& problem, int rank_count) {
     const bool may_be_free = settings().has_multigrid() || settings().may_choose_multigrid();
     operator_kind = has_grid && may_be_free && !needs_matrix() ? "stencil" : "matrix";
   }
+}
+
+void SolveOptions::check(const CLI::App& command) const {
+  settings().check();
+  expect_effects(command, *this, solve_effects());
 }
 
 void add_solve_options(CLI::App& command, SolveOptions& options) {
@@ -220,9 +252,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--restart",
-          [&options](const std::vector<std::string>& words) {
-            for (const std::string& word : words) set_restart(word, options);
-          },
+          [&options](const std::vector<std::string>& words) { set_restart(words, options); },
           "a number: gmres, fgmres: iterations before a restart, and number of vectors kept;\n"
           "default: 30. Anything else: a file that --checkpoint has written, from which the\n"
           "solve continues, on any number of ranks and threads and in any mode, with the bits\n"
@@ -267,8 +297,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin,\n"
                   "HDF5 .h5, and of a grid VTK's images .vti or .pvti")
       ->type_name("FILE");
-  command.add_flag("--dry-run", options.is_dry_run,
-                   "only forecast the memory that each rank and node will need");
+  add_dry_run_option(command, options);
   add_job_options(command, options);
 }
 

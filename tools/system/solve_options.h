@@ -35,7 +35,6 @@ struct SolveOptions : SystemOptions {
   std::string solution_path;
   std::string initial_path;  // x to begin with; empty: zero
   double max_seconds = 0;  // of the solve; 0: no limit
-  bool is_dry_run = false;  // only the forecast of memory
   solver::StopCriterion stop;
 
   /// Says what is not given. `method`: `auto` for a file without anything that needs another one,
@@ -43,6 +42,10 @@ struct SolveOptions : SystemOptions {
   /// `operator_kind`: `stencil` for multigrid, or `auto`, on a large grid that `rank_count` ranks
   /// can share, where nothing needs a matrix; else `matrix`.
   void set_defaults(const spmv::Problem& problem, int rank_count);
+
+  /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
+  /// effect. After `set_defaults`.
+  void check(const CLI::App& command) const;
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }

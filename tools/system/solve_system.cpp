@@ -12,6 +12,7 @@
 #include "spmv/matrix/sparse_operator.h"
 #include "tools/system/grid_right_hand_side.h"
 #include "tools/system/linear_system.h"
+#include "tools/system/memory_forecast.h"
 #include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
@@ -75,6 +76,10 @@ void SolveSystem::collective_write_rows(const Job& job, const spmv::RowPartition
 
 void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,
                                const spmv::RightHandSide& right_hand_side) {
+  const SystemSize size = collective_system_size(job, problem, true);
+  MemoryForecast forecast = forecast_operator(job, size, {}, true);
+  add_vectors(job, size, 2, 0, 0, forecast);
+  collective_check_memory(job, problem.name(), forecast);
   auto op = library::collective_make_grid_operator(job.comm_thread_world(), job.comm_thread(),
                                                    job.team(), problem);
   b_ = collective_build_grid_right_hand_side(job, *op, problem, right_hand_side);
