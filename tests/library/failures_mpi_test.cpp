@@ -130,7 +130,7 @@ UserOperator twice(const Job& job, bool has_rows, bool has_diagonal) {
   UserOperator user;
   // The last rank may have no rows.
   const bool is_empty = !has_rows && job.size() > 1 && job.rank() + 1 == job.size();
-  user.first_row = 10 * job.rank();
+  user.first_row = std::int64_t{10} * job.rank();
   user.row_count = is_empty ? 0 : 10;
   user.interior = [](std::int64_t first, std::int64_t last, const double* x, double* y) {
     for (std::int64_t i = first; i < last; ++i) y[i] = 2 * x[i];
