@@ -141,8 +141,7 @@ TEST_CASE("a right-hand side whose squares leave the range of double is refused"
     CHECK(result.exit_code == 3);
     const auto report = report_of(result);
     CHECK(report.value("status", "") == "breakdown");
-    const auto& its = report.contains("runs") ? report["runs"][0] : report;
-    CHECK_THAT(its.value("explanation", ""), Catch::Contains("scale the system"));
+    CHECK_THAT(result.output, Catch::Contains("scale the system"));
   };
   const auto small = b_of("1e-158");
   const auto smaller = b_of("1e-161");
