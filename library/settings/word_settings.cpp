@@ -14,7 +14,11 @@ std::vector<WordSetting> settings_in(const std::string& text) {
     const auto equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (std::ranges::find(settings, key, &WordSetting::key) != settings.end())
-      throw comm_thread::InputError("found " + key + " twice in '" + text + "'; expected it once");
+      throw comm_thread::InputError(std::string("found ")
+                                        .append(key)
+                                        .append(" twice in '")
+                                        .append(text)
+                                        .append("'; expected it once"));
     settings.push_back({item, key, equals == std::string::npos ? "" : item.substr(equals + 1)});
   }
   return settings;

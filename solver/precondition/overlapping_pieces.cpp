@@ -273,7 +273,7 @@ void OverlappingPieces::collective_factor(const std::vector<LocalMatrix>& matric
       try {
         piece.factor = make_factor(matrices[i], piece);
         piece.factor->solve(0, piece.right_hand_side);  // allocates
-        symmetric[i] = solver::is_symmetric(matrices[i]);
+        symmetric[i] = solver::is_symmetric(matrices[i]) ? 1 : 0;
       } catch (const InputError& error) {
         faults[i] = error.what();
       }
