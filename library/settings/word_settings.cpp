@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::library {
@@ -14,11 +16,8 @@ std::vector<WordSetting> settings_in(const std::string& text) {
     const auto equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (std::ranges::find(settings, key, &WordSetting::key) != settings.end())
-      throw comm_thread::InputError(std::string("found ")
-                                        .append(key)
-                                        .append(" twice in '")
-                                        .append(text)
-                                        .append("'; expected it once"));
+      throw comm_thread::InputError(
+          fmt::format("found {} twice in '{}'; expected it once", key, text));
     settings.push_back({item, key, equals == std::string::npos ? "" : item.substr(equals + 1)});
   }
   return settings;
