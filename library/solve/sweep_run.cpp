@@ -15,7 +15,8 @@
 namespace weft::library {
 namespace {
 
-/// Of a system that nobody can tell to be solved: what a run reports that makes no sweep, or one.
+/// The report of a breakdown, for a b so small that no residual can be judged. A run that stops at
+/// once fills in everything else.
 solver::IterationReport collective_refuse(const comm_thread::Communicator& communicator,
                                           comm_thread::CommThread& comm_thread,
                                           solver::Sweeper& sweeper, IterationSettings settings) {
