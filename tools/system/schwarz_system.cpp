@@ -48,8 +48,8 @@ double iterations_to(double tolerance, const solver::IterationReport& report) {
       return static_cast<double>(i) -
              (goal - logarithm(i)) / std::max(logarithm(i - 1) - logarithm(i), 1e-9);
   const std::size_t last = history.size() - 1;
-  const double rate =
-      (logarithm(last / 2) - logarithm(last)) / static_cast<double>(last - last / 2);
+  const std::size_t half = last / 2;
+  const double rate = (logarithm(half) - logarithm(last)) / static_cast<double>(last - half);
   const double missing = logarithm(last) - goal;
   return rate > 0 ? static_cast<double>(last) + missing / rate
                   : std::numeric_limits<double>::infinity();

@@ -109,7 +109,10 @@ MemoryForecast forecast_schwarz(const Job& job, const SchwarzOptions& options) {
                                                 : kinds_along(side, 1) * kinds_along(side, 1);
   const double kinds = std::min(tiles, static_cast<double>(all_kinds));
   const double of_factor = 6.7 * std::max(1.0, std::log2(box_points) - 8);
-  const double values = options.local_solver == "cholmod" ? of_factor : 4.9;
+  const double of_eigenvectors = 4.9;
+  const double values = options.local_solver == "cholmod"  ? of_factor
+                        : options.local_solver == "tensor" ? of_eigenvectors
+                                                           : std::max(of_factor, of_eigenvectors);
   forecast.parts.push_back({"solvers", kinds * value_bytes * values * box_points});
   return forecast;
 }
