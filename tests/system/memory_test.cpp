@@ -67,7 +67,8 @@ TEST_CASE("the forecast is also right for sweeps, tiles and products") {
   check_forecast_of(jacobi + "poisson3d:100 --inner multigrid --variant async", {2, 3});
   check_forecast_of(jacobi + "poisson3d:40 --inner schwarz", {1, 2});
   const std::string schwarz = "schwarz --max-iterations 2 ";
-  check_forecast_of(schwarz + "--subdomains 24 --points 64 --overlap 8", {1, 3});
+  check_forecast_of(schwarz + "--subdomains 24 --points 64 --overlap 8 --local-solver tensor",
+                    {1, 3});
   check_forecast_of(schwarz + "--subdomains 200 --points 8 --variant async", {1, 2});
   check_forecast_of(schwarz + "--subdomains 4 --points 200 --local-solver cholmod", {1, 2});
   check_forecast_of("spmv irregular:200000 --repetitions 2", {1, 2});
@@ -107,6 +108,17 @@ TEST_CASE("a dry run tells the forecast and takes no memory") {
     CHECK(result.exit_code == 0);
     CHECK_THAT(result.output, Catch::Contains("forecast     ") && Catch::Contains("TB per rank"));
   }
+}
+
+TEST_CASE("where a trial chooses the local solver, the forecast is that of the larger one") {
+  const auto bytes_of_solvers = [](const std::string& local_solver) {
+    const auto report = report_of(run_weft(
+        1, {"schwarz", "--subdomains", "4", "--points", "128", "--overlap", "4", "--local-solver",
+            local_solver, "--threads", "1", "--dry-run", "--json", "-"}));
+    return report["memory"]["forecast"]["parts"]["solvers"].get<double>();
+  };
+  CHECK(bytes_of_solvers("auto") == bytes_of_solvers("cholmod"));
+  CHECK(bytes_of_solvers("auto") > 2 * bytes_of_solvers("tensor"));
 }
 
 TEST_CASE("a problem that no node has the memory for is refused at once") {
