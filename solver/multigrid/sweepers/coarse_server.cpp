@@ -73,7 +73,9 @@ void CoarseServer::take_questions() {
 
 void CoarseServer::wait_for_clients() {
   const double begin = perfmodel::seconds_now();
-  const double end = begin + std::max(least_patience, patience * (begin - idle_since_));
+  // Before the first solution a rank may be told to end before it asks: nobody waits for it long.
+  const double own_seconds = solve_count_ > 0 ? begin - idle_since_ : 0;
+  const double end = begin + std::max(least_patience, patience * own_seconds);
   take_questions();
   const auto is_complete = [&] {
     return std::ranges::all_of(clients_, [&](const Client& client) {
