@@ -349,6 +349,7 @@ void IsaiPreconditioner::multiply(const TeamThread& thread, const double* from, 
   double* const values = matrix.operand->values();
   for (const spmv::Segment& segment : op_.segments(thread.index))
     std::copy_n(from + segment.begin, segment.count, values + segment.begin);
+  thread.barrier();  // the factor has other rows for each thread
   matrix.op->apply(thread, options_.mode, *matrix.operand, to, timer_, {});
   thread.barrier();
 }

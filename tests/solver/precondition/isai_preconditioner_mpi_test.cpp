@@ -113,6 +113,36 @@ TEST_CASE("ranks, threads and modes change no bit of it") {
   }
 }
 
+TEST_CASE("threads have other rows of the factors than of the matrix") {
+  constexpr std::int64_t size = 400;
+  constexpr std::int64_t heads = 12;
+  ReferenceMatrix a(size);  // its first rows are long, those of the lower triangle are not
+  for (std::int64_t i = 0; i < size; ++i) {
+    a[static_cast<std::size_t>(i)][i] = size;
+    for (std::int64_t j = 0; j < std::min(i, heads); ++j)
+      a[static_cast<std::size_t>(i)][j] = a[static_cast<std::size_t>(j)][i] =
+          -1.0 / static_cast<double>(i + j + 1);
+  }
+  const auto world = Communicator::collective_world();
+  const auto alone = Communicator::self();
+  MatrixSystem serial(alone, a, 1);
+  MatrixSystem together(world, a);
+  IsaiPreconditioner reference(serial.op(), {.form = Form::symmetric});
+  IsaiPreconditioner inverse(together.op(), {.form = Form::symmetric});
+  Vector r = tests::some_vector(a.size());
+  for (int round = 0; round < 20; ++round) {
+    for (double& value : r) value = -0.75 * value + 1;
+    Vector expected(a.size());
+    serial.op().team().run(
+        [&](const TeamThread& thread) { reference.apply(thread, r.data(), expected.data()); });
+    const Vector own = together.part_of(r);
+    Vector z(own.size());
+    together.op().team().run(
+        [&](const TeamThread& thread) { inverse.apply(thread, own.data(), z.data()); });
+    CHECK(z == together.part_of(expected));
+  }
+}
+
 TEST_CASE("long rows use their largest entries") {
   ReferenceMatrix arrow(200);
   for (std::int64_t i = 0; i < 200; ++i) {
