@@ -1,6 +1,7 @@
 #include "library/solve/chosen_solver.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -154,12 +155,24 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
     return;
   }
   way_ = way_before;
-  const bool has_adapted =
-      keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
-  if (has_adapted)
-    collective_make_method();
-  else
-    collective_set_up(ways_[way_]);
+  try {
+    const bool has_adapted =
+        keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
+    if (has_adapted)
+      collective_make_method();
+    else
+      collective_set_up(ways_[way_]);
+  } catch (const InputError& error) {
+    if (is_last_way()) throw;
+    collective_turn(error.what());
+  }
+}
+
+/// To the next way, for that reason.
+void ChosenSolver::collective_turn(std::string reason) {
+  decisions_.push_back(std::move(reason));
+  ++way_;
+  collective_take_way();
 }
 
 void ChosenSolver::collective_make_ready() {
@@ -277,6 +290,9 @@ bool ChosenSolver::is_final(const SolveReport& report) const {
   if (is_last_way() || report.status == SolveStatus::converged ||
       report.status == SolveStatus::stopped || report.status == SolveStatus::out_of_time)
     return true;
+  if (report.status == SolveStatus::not_converged &&
+      report.iterations >= asked_.stop.max_iterations)
+    return true;
   // No other method leaves less of a b that has a part in the null space.
   return null_space_ && report.status == SolveStatus::not_converged &&
          asked_.stop.is_met(report.recurrence_residual, 1);
@@ -293,14 +309,38 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
     } catch (const InputError& error) {
       const bool has_checkpoint = hooks_.checkpoints && hooks_.checkpoints->has_state();
       if (!has_checkpoint || is_last_way()) throw;
-      decisions_.emplace_back(error.what());
-      ++way_;
-      collective_take_way();
+      collective_turn(error.what());
     }
   }
 }
 
+/// Keeps x where no way before has left a smaller residual.
+void ChosenSolver::keep_least(const SolveReport& report) {
+  if (!std::isfinite(report.relative_residual) ||
+      (kept_ && kept_->relative_residual <= report.relative_residual))
+    return;
+  const std::span<const double> x = method_->solution();
+  kept_ = {std::vector(x.begin(), x.end()), report.recurrence_residual, report.relative_residual,
+           name_of(ways_[way_])};
+}
+
+/// The end of a solve: where nothing has converged, with the least residual of all ways.
+SolveReport ChosenSolver::with_least(SolveReport report) {
+  if (!kept_ || report.status == SolveStatus::converged ||
+      report.relative_residual <= kept_->relative_residual) {
+    kept_.reset();
+    return report;
+  }
+  decisions_.push_back(
+      fmt::format("the solution of {} is kept: its residual of {:.1e} is the least", kept_->way,
+                  kept_->relative_residual));
+  report.recurrence_residual = kept_->recurrence_residual;
+  report.relative_residual = kept_->relative_residual;
+  return report;
+}
+
 SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
+  kept_.reset();
   if (limit_) limit_->start();
   while (true) {
     collective_make_ready();
@@ -312,12 +352,11 @@ SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solv
       report.status = SolveStatus::out_of_time;
       report.explanation = fmt::format("max-seconds: {:g} s are over", limit_->limit_seconds());
     }
-    if (is_final(report)) return report;
-    decisions_.push_back(fmt::format("after {} iterations the residual was {:.1e}{}",
-                                     report.iterations, report.relative_residual,
-                                     report.explanation.empty() ? "" : ": " + report.explanation));
-    ++way_;
-    collective_take_way();
+    if (is_final(report)) return with_least(std::move(report));
+    keep_least(report);
+    collective_turn(fmt::format("after {} iterations the residual was {:.1e}{}", report.iterations,
+                                report.relative_residual,
+                                report.explanation.empty() ? "" : ": " + report.explanation));
   }
 }
 

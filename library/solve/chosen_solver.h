@@ -62,7 +62,9 @@ using OnVectorIteration =
 /// of solves; what is known to be the null space of the matrix is projected out.
 ///
 /// `method=auto` without a preconditioner takes, for a matrix, the ways of the decision table in
-/// turn: where one refuses the matrix, breaks down or stalls, the next, which later solves keep.
+/// turn: where one refuses the matrix, breaks down or stalls, the next, which later solves keep. Of
+/// ways that have not converged, the x with the least residual is kept. No way is tried after the
+/// last of StopCriterion::max_iterations.
 /// With a preconditioner, or without a matrix, a short trial finds the quickest variant of CG.
 /// Functions are collective. Thread: the main thread, outside the team. Lifetime: `op` and what the
 /// hooks refer to outlive it.
@@ -95,8 +97,11 @@ class ChosenSolver {
       std::span<const std::span<const double>> b, std::span<const std::span<const double>> guesses,
       std::span<const std::span<double>> x, bool may_block, const OnVectorIteration& on_iteration);
 
-  /// The last solution of `collective_solve`. Shape: [element_count].
-  std::span<const double> solution() const { return method_->solution(); }
+  /// The last solution of `collective_solve`: where no way has converged, that of the least
+  /// residual. Shape: [element_count].
+  std::span<const double> solution() const {
+    return kept_ ? std::span<const double>(kept_->x) : method_->solution();
+  }
 
   /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
   /// where a trial chose.
@@ -121,6 +126,9 @@ class ChosenSolver {
   std::vector<solver::Candidate> find_ways() const;
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
+  void collective_turn(std::string reason);
+  void keep_least(const solver::SolveReport& report);
+  solver::SolveReport with_least(solver::SolveReport report);
   void forget_methods();
   solver::SolveReport collective_run_method(std::span<const double> b, const solver::Guess& guess);
   void collective_set_up(const solver::Candidate& way);
@@ -146,6 +154,15 @@ class ChosenSolver {
   std::vector<solver::Candidate> ways_;  // empty: the matrix is to be looked at again
   std::size_t way_ = 0;
   std::vector<std::string> decisions_;
+
+  /// What a way has left that has not converged.
+  struct Kept {
+    std::vector<double> x;
+    double recurrence_residual;
+    double relative_residual;
+    std::string way;
+  };
+  std::optional<Kept> kept_;  // of the solve, while it may be the solution
 
   SolveSettings settings_;
   std::unique_ptr<solver::Preconditioner> preconditioner_;

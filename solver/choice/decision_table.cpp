@@ -75,13 +75,12 @@ constexpr std::array table{
     Row{[](const MatrixTraits& t) {
           return t.is_symmetric() && t.has_constant_null_space() && has_few_layers(t, 30);
         },
-        "all rows of a symmetric M-matrix add up to zero, so that it is singular; definite without "
-        "its null space, which is projected out; few layers: the diagonal is quicker than the "
-        "set-up of multigrid",
+        "all rows of a symmetric M-matrix add up to zero, so that it is singular, and definite "
+        "beside its null space; few layers: the diagonal is quicker than the set-up of multigrid",
         {{{"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return t.is_symmetric() && t.has_constant_null_space(); },
-        "all rows of a symmetric M-matrix add up to zero, so that it is singular; definite without "
-        "its null space, which is projected out: algebraic multigrid, else the diagonal",
+        "all rows of a symmetric M-matrix add up to zero, so that it is singular, and definite "
+        "beside its null space: algebraic multigrid, else the diagonal",
         {{{"cg", "amg"}, {"cg", "jacobi"}, {"minres", "jacobi"}, {"gmres", "none"}}}},
     Row{[](const MatrixTraits& t) { return may_be_definite(t) && exceeds_others(t); },
         "symmetric, and every diagonal entry exceeds all others of its row by 5 % of itself: few "
