@@ -28,7 +28,8 @@ inline constexpr std::int64_t direct_row_count = 5000;
 /// refuses the matrix, breaks down or stalls. The last is one that refuses nothing. Never empty.
 ///
 /// The first row of the table in the source file whose condition holds decides. It depends on the
-/// matrix alone, and so do the bits of the solution.
+/// matrix alone, and so do the bits of the solution, but where the subdomains of `schwarz` are cut
+/// on each rank by itself.
 std::vector<Candidate> candidates(const MatrixTraits& traits, const Available& available);
 
 }  // namespace weft::solver

@@ -138,6 +138,18 @@ library::SystemContext context_of(const Job& job, const SolveSystem& system,
       .collective_make_preconditioner = {}};
 }
 
+/// What was asked for of the system and its end, in the words of the command line.
+std::string options_of_system(const SolveOptions& options) {
+  std::string words;
+  const auto problem = spmv::Problem::parse(options.problem);
+  if (options.right_hand_side != library::choose_right_hand_side({}, problem).name())
+    words += " --rhs " + options.right_hand_side;
+  if (!options.null_space.empty()) words += " --null-space " + options.null_space;
+  if (options.stop.tolerance != solver::StopCriterion{}.tolerance)
+    words += fmt::format(" --tolerance {:g}", options.stop.tolerance);
+  return words;
+}
+
 /// What `facts` say of the system and of the solver. Collective.
 void collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
                          ChosenSolver& solver, Watcher& watcher, SolveFacts& facts) {
@@ -168,10 +180,10 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
          .mode_choice = facts.mode_choice,
          .preconditioner = options.preconditioner});
     facts.choices = choices_report(choices);
-    facts.command =
-        fmt::format("weft solve {} --method {} --preconditioner {}{}{}", options.problem,
-                    options.method, options.preconditioner,
-                    options.grid.empty() ? "" : " --grid " + options.grid, options_of(choices));
+    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}",
+                                options.problem, options.method, options.preconditioner,
+                                options.grid.empty() ? "" : " --grid " + options.grid,
+                                options_of(choices), options_of_system(options));
   }
   facts.has_jacobi = options.has_jacobi();
   facts.vector_bytes = solver.method().vector_bytes();
