@@ -29,20 +29,20 @@ void check_forecast_of(const std::string& what, const std::vector<int>& rank_cou
   }
 }
 
-void check_forecast(const std::string& what, const std::vector<int>& rank_counts = {1, 2}) {
+void check_forecast(const std::string& what, const std::vector<int>& rank_counts = {2}) {
   check_forecast_of("solve --max-iterations 3 " + what, rank_counts);
 }
 
 }  // namespace
 
 TEST_CASE("the forecast of memory is within 15 % of the peak") {
-  check_forecast("poisson3d:90");
-  check_forecast("poisson3d:110 --operator stencil");
+  check_forecast("poisson3d:90", {1, 2});
+  check_forecast("poisson3d:110 --operator stencil", {1, 2});
   check_forecast("poisson3d:80 --method gmres");
   check_forecast("poisson3d:80 --method fgmres");
   check_forecast("poisson3d27:70 --method cg-pipelined");
   check_forecast("irregular:600000 --preconditioner jacobi");
-  check_forecast("poisson3d:90 --preconditioner multigrid");
+  check_forecast("poisson3d:90 --preconditioner multigrid", {1, 2});
   check_forecast("poisson3d:90 --preconditioner multigrid --operator matrix");
   check_forecast("poisson3d:110 --method auto");
   check_forecast("diffusion3d:80,lognormal:2 --method auto");
@@ -53,25 +53,25 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("poisson3d:80 --preconditioner ilu0");
   check_forecast("irregular:200000 --preconditioner isai");
   check_forecast("poisson3d:80 --partition metis");
-  check_forecast("poisson3d:80 --preconditioner amg");
-  check_forecast("elasticity3d:24 --preconditioner amg", {1, 2, 3});
+  check_forecast("poisson3d:80 --preconditioner amg", {1, 2});
+  check_forecast("elasticity3d:24 --preconditioner amg", {1, 3});
 }
 
 TEST_CASE("the forecast is also right for sweeps, tiles and products") {
   const std::string jacobi = "jacobi --max-iterations 3 ";
-  check_forecast_of(jacobi + "--grid 150 --variant async", {1, 3});
-  check_forecast_of(jacobi + "--grid 1200x1200x1 --halo-depth 3", {1, 2});
-  check_forecast_of(jacobi + "poisson3d:80 --momentum auto", {1, 2});
-  check_forecast_of(jacobi + "irregular:200000 --inner cg:0.1", {1, 3});
-  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid", {1, 2});
-  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid --variant async", {2, 3});
-  check_forecast_of(jacobi + "poisson3d:40 --inner schwarz", {1, 2});
+  check_forecast_of(jacobi + "--grid 150 --variant async", {3});
+  check_forecast_of(jacobi + "--grid 1200x1200x1 --halo-depth 3", {2});
+  check_forecast_of(jacobi + "poisson3d:80 --momentum auto", {1});
+  check_forecast_of(jacobi + "irregular:200000 --inner cg:0.1", {3});
+  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid", {2});
+  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid --variant async", {3});
+  check_forecast_of(jacobi + "poisson3d:40 --inner schwarz", {2});
   const std::string schwarz = "schwarz --max-iterations 2 ";
   check_forecast_of(schwarz + "--subdomains 24 --points 64 --overlap 8 --local-solver tensor",
                     {1, 3});
   check_forecast_of(schwarz + "--subdomains 200 --points 8 --variant async", {1, 2});
-  check_forecast_of(schwarz + "--subdomains 4 --points 200 --local-solver cholmod", {1, 2});
-  check_forecast_of("spmv irregular:200000 --repetitions 2", {1, 2});
+  check_forecast_of(schwarz + "--subdomains 4 --points 200 --local-solver cholmod", {1});
+  check_forecast_of("spmv irregular:200000 --repetitions 2", {2});
 }
 
 TEST_CASE("the forecast is also right for a matrix from a file and for the factors of Schwarz") {

@@ -30,18 +30,19 @@ std::string solution(const std::string& problem, int ranks, const std::vector<st
   return fingerprint(read_file(folder.path("x.mtx")));
 }
 
-/// On 1 to 4 ranks in every mode, with one thread and two in turn: `odd_threads` with an odd number
-/// of ranks in the first mode.
+/// On 1 to 4 ranks, in two modes each so that every mode meets odd and even numbers of ranks, with
+/// one thread and two in turn: `odd_threads` with an odd number of ranks in the first mode.
 void check_all_runs(const std::string& problem, const std::string& right_hand_side, int odd_threads,
                     const std::vector<const char*>& modes = {"vector", "overlap", "overlap-test",
                                                              "task"}) {
   const std::string expected =
       solution(problem, 1, {"--rhs", right_hand_side, "--threads", "1", "--mode", "vector"});
-  for (const int ranks : {1, 2, 3, 4}) {
+  for (const std::size_t ranks : {1U, 2U, 3U, 4U}) {
     int threads = ranks % 2 == 1 ? odd_threads : 3 - odd_threads;
-    for (const char* const mode : modes) {
+    for (const std::size_t turn : {0U, 1U}) {
+      const std::string mode = modes[(ranks / 2 + turn * (modes.size() / 2)) % modes.size()];
       INFO(ranks << " ranks, " << threads << " threads, mode " << mode);
-      CHECK(solution(problem, ranks,
+      CHECK(solution(problem, static_cast<int>(ranks),
                      {"--rhs", right_hand_side, "--threads", std::to_string(threads), "--mode",
                       mode}) == expected);
       threads = 3 - threads;
