@@ -10,6 +10,7 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
+#include "solver/krylov/fitted_sums.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
@@ -101,6 +102,7 @@ class BlockCg {
   void start_one_residual(const comm_thread::TeamThread& thread, std::size_t v, const State& state);
   void flush(const comm_thread::TeamThread& thread, std::size_t v, ResidualSums& sums);
   void collective_find_norms(const comm_thread::TeamThread& thread, States& states);
+  ResidualSums next_sums(const comm_thread::TeamThread& thread, std::size_t v, const State& state);
   void collective_precondition(const comm_thread::TeamThread& thread, std::size_t v,
                                const State& state);
   void finish(const comm_thread::TeamThread& thread, std::size_t v, double alpha);
@@ -128,6 +130,7 @@ class BlockCg {
   comm_thread::ReproducibleSum curvature_;  // [width] p·A·p
   comm_thread::ReproducibleSum residual_;  // [2·width] r·r and r·z
   comm_thread::ReproducibleSum squares_;  // [width], of what is not iterated
+  std::vector<FittedSums> fitted_;  // [width] r·r and r·z
   std::unique_ptr<spmv::HaloBlock> block_;
   std::vector<Vector> vectors_;  // [width]
   std::vector<Array> rooms_;  // [thread_count], for products

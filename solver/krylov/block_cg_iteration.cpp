@@ -1,5 +1,6 @@
 // The recurrence of BlockCg, between its start and its verification.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -15,11 +16,15 @@ using perfmodel::Phase;
 using perfmodel::PhaseScope;
 using spmv::BinnedSum;
 using spmv::BlockRows;
+using spmv::CloseSum;
 
 /// The steps of TextbookCg for all vectors that are running. Every thread.
 void BlockCg::collective_iterate(const TeamThread& thread, States& states) {
-  for (std::size_t v = 0; v < states.size(); ++v)
-    if (states[v].is_running) start_one_residual(thread, v, states[v]);
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    if (!states[v].is_running) continue;
+    fitted_[v].reset(thread);
+    start_one_residual(thread, v, states[v]);
+  }
   collective_find_norms(thread, states);
   for (std::size_t v = 0; v < states.size(); ++v) {
     State& state = states[v];
@@ -108,7 +113,7 @@ void BlockCg::collective_update_residuals(const TeamThread& thread, States& stat
 void BlockCg::update_one_residual(const TeamThread& thread, std::size_t v, const State& state) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   Vector& mine = vectors_[v];
-  ResidualSums sums(state.bound, preconditioner_norm() * state.bound);
+  ResidualSums sums = next_sums(thread, v, state);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     if (general())
       update_solution(-state.alpha, mine.q.data() + i, mine.r.data() + i, count);
@@ -122,11 +127,18 @@ void BlockCg::update_one_residual(const TeamThread& thread, std::size_t v, const
 void BlockCg::start_one_residual(const TeamThread& thread, std::size_t v, const State& state) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   double* const r = vectors_[v].r.data();
-  ResidualSums sums(state.bound, preconditioner_norm() * state.bound);
+  ResidualSums sums = next_sums(thread, v, state);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     if (!general()) start_residual(r + i, inverse_diagonal(i), r + i, count, sums);
   });
   flush(thread, v, sums);
+}
+
+/// The sums of a fused pass.
+ResidualSums BlockCg::next_sums(const TeamThread& thread, std::size_t v, const State& state) {
+  const double z_estimate = is_identity() ? 0 : preconditioner_norm() * state.bound;
+  return {fitted_[v].next<CloseSum>(thread, 0, state.bound),
+          fitted_[v].next<CloseSum>(thread, 1, z_estimate)};
 }
 
 /// Adds the sums of a pass to the reduction; nothing where a general preconditioner comes first.
@@ -147,9 +159,16 @@ void BlockCg::collective_find_norms(const TeamThread& thread, States& states) {
   }
   for (std::size_t v = 0; v < states.size(); ++v) {
     if (!states[v].is_running) continue;
-    const double square = residual_.result(2 * static_cast<int>(v));
-    states[v].r = std::sqrt(square);
-    states[v].r_dot_z = is_identity() ? square : residual_.result(2 * static_cast<int>(v) + 1);
+    const int first = 2 * static_cast<int>(v);
+    std::array<double, 2> values{residual_.result(first), residual_.result(first + 1)};
+    const double* const r = vectors_[v].r.data();
+    const double* const z = vectors_[v].z.data();
+    const double* const inverse = inverse_diagonal(0);
+    fitted_[v].collective_fit(thread, values, [&](std::size_t sum, std::size_t i) {
+      return r[i] * (sum == 0 ? r[i] : general() ? z[i] : inverse[i] * r[i]);
+    });
+    states[v].r = std::sqrt(values[0]);
+    states[v].r_dot_z = is_identity() ? values[0] : values[1];
   }
 }
 
@@ -159,8 +178,8 @@ void BlockCg::collective_precondition(const TeamThread& thread, std::size_t v, c
   Vector& mine = vectors_[v];
   thread.barrier();
   general()->apply(thread, mine.r.data(), mine.z.data());
-  BinnedSum r_dot_r(state.bound);
-  BinnedSum r_dot_z(preconditioner_norm() * state.bound);
+  BinnedSum r_dot_r(fitted_[v].next<BinnedSum>(thread, 0, state.bound));
+  BinnedSum r_dot_z(fitted_[v].next<BinnedSum>(thread, 1, preconditioner_norm() * state.bound));
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     add_square(mine.r.data() + i, count, r_dot_r);
     add_product(mine.r.data() + i, mine.z.data() + i, count, r_dot_z);

@@ -1,5 +1,6 @@
 #include "solver/krylov/conjugate_gradient.h"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -9,6 +10,7 @@ using comm_thread::TeamThread;
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 using spmv::BinnedSum;
+using spmv::CloseSum;
 
 ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
     : TextbookCg(op, std::move(options)),
@@ -34,8 +36,19 @@ TextbookCg::Norms ConjugateGradient::collective_norms(const TeamThread& thread,
   sums.r_dot_r.flush(residual_.part(thread.index, 0));
   if (!is_identity()) sums.r_dot_z.flush(residual_.part(thread.index, 1));
   residual_.collective_reduce(thread);
-  const double square = residual_.result(0);
-  return {.r = std::sqrt(square), .r_dot_z = is_identity() ? square : residual_.result(1)};
+  std::array<double, 2> values{residual_.result(0), residual_.result(1)};
+  const double* const inverse = inverse_diagonal(0);
+  fitted_.collective_fit(thread, values, [&](std::size_t sum, std::size_t i) {
+    return r_[i] * (sum == sum_rr ? r_[i] : inverse[i] * r_[i]);
+  });
+  return {.r = std::sqrt(values[0]), .r_dot_z = is_identity() ? values[0] : values[1]};
+}
+
+/// The sums of a fused pass, for a residual whose square was `square`.
+ResidualSums ConjugateGradient::next_sums(const TeamThread& thread, double square) {
+  const double z_estimate = is_identity() ? 0 : preconditioner_norm() * square;
+  return {fitted_.next<CloseSum>(thread, sum_rr, square),
+          fitted_.next<CloseSum>(thread, sum_rz, z_estimate)};
 }
 
 /// z = M·r for a general M, after all threads have written r, and the sums of both. `square_bound`:
@@ -47,9 +60,10 @@ TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& t
     thread.barrier();
     general()->apply(thread, r_.data(), z());
     const double inverse = preconditioner_norm();
-    BinnedSum r_dot_r(square_bound);
-    BinnedSum r_dot_z(inverse * square_bound);
-    BinnedSum z_dot_q(norm_ * inverse * inverse * square_bound);
+    const double q_estimate = needs_z_dot_q() ? norm_ * inverse * inverse * square_bound : 0;
+    BinnedSum r_dot_r(fitted_.next<BinnedSum>(thread, sum_rr, square_bound));
+    BinnedSum r_dot_z(fitted_.next<BinnedSum>(thread, sum_rz, inverse * square_bound));
+    BinnedSum z_dot_q(fitted_.next<BinnedSum>(thread, sum_zq, q_estimate));
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_.data() + i, count, r_dot_r);
       add_product(r_.data() + i, z() + i, count, r_dot_z);
@@ -59,14 +73,16 @@ TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& t
   }
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   residual_.collective_reduce(thread);
-  return {.r = std::sqrt(residual_.result(0)),
-          .r_dot_z = residual_.result(1),
-          .z_dot_q = residual_.result(2)};
+  std::array<double, 3> values{residual_.result(0), residual_.result(1), residual_.result(2)};
+  fitted_.collective_fit(thread, values, [&, z = z()](std::size_t sum, std::size_t i) {
+    return sum == sum_zq ? z[i] * q_[i] : r_[i] * (sum == sum_rr ? r_[i] : z[i]);
+  });
+  return {.r = std::sqrt(values[0]), .r_dot_z = values[1], .z_dot_q = values[2]};
 }
 
 TextbookCg::Norms ConjugateGradient::collective_start(const TeamThread& thread, double bound) {
   if (general()) return collective_precondition(thread, bound);
-  ResidualSums sums(bound, preconditioner_norm() * bound);
+  ResidualSums sums = next_sums(thread, bound);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
@@ -87,17 +103,19 @@ double ConjugateGradient::collective_advance(const TeamThread& thread, const Ste
                                     x_.data() + i, p + i, count);
     });
   }
+  const double estimate = op().sums_without_bound() ? 0 : norm_ * norms.p * norms.p;
   op().apply(thread, options().mode, *p_, q_.data(), timer_,
-             {&curvature_.part(thread.index), norm_ * norms.p * norms.p});
+             {&curvature_.part(thread.index), fitted_.next<CloseSum>(thread, sum_pq, estimate)});
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   curvature_.collective_reduce(thread);
-  return curvature_.result();
+  return fitted_.collective_fit_one(thread, sum_pq, curvature_.result(),
+                                    [&, p = p_->values()](std::size_t i) { return p[i] * q_[i]; });
 }
 
 TextbookCg::Norms ConjugateGradient::collective_update_residual(const TeamThread& thread,
                                                                 double alpha, const Norms& norms) {
   const double bound = norms.r * norms.r;
-  ResidualSums sums(bound, preconditioner_norm() * bound);
+  ResidualSums sums = next_sums(thread, bound);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {

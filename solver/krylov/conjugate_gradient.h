@@ -50,6 +50,7 @@ class ConjugateGradient : public TextbookCg {
   /// True if `beta` uses z·q.
   virtual bool needs_z_dot_q() const { return false; }
   double* z() { return z_.size() > 0 ? z_.data() : q_.data(); }
+  ResidualSums next_sums(const comm_thread::TeamThread& thread, double square);
   Norms collective_norms(const comm_thread::TeamThread& thread, ResidualSums& sums);
   Norms collective_precondition(const comm_thread::TeamThread& thread, double square_bound);
 

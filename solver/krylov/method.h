@@ -223,6 +223,9 @@ class KrylovMethod {
   /// Ends a solve that has stalled, see Options::patience.
   void watch_progress(SolveReport& report) const;
 
+  /// A sum of one number that no iteration uses; for FittedSums.
+  comm_thread::ReproducibleSum& extra_sum() { return squares_; }
+
   /// Begins again from the true residual b − A·x. Every thread.
   void collective_begin_again(const comm_thread::TeamThread& thread, std::span<const double> b);
 

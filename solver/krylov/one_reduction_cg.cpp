@@ -1,5 +1,6 @@
 #include "solver/krylov/one_reduction_cg.h"
 
+#include <array>
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
@@ -31,21 +32,27 @@ void OneReductionCg::collective_begin(const TeamThread& thread, std::span<const 
   if (general()) general()->apply(thread, r, u);
 }
 
+/// r·r, which was `r_square`, and r·u.
+template <class Sum>
+std::array<Sum, 2> OneReductionCg::next_sums(const TeamThread& thread, double r_square) {
+  const double u_estimate = is_identity() ? 0 : preconditioner_norm() * r_square;
+  return {Sum(fitted_.next<Sum>(thread, 0, r_square)),
+          Sum(fitted_.next<Sum>(thread, 1, u_estimate))};
+}
+
 /// Adds r·r and r·u where no pass has.
 void OneReductionCg::add_sums(const TeamThread& thread, double r_square) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   const double* const u = u_->values();
   if (general()) {
-    BinnedSum r_dot_r(r_square);
-    BinnedSum r_dot_u(preconditioner_norm() * r_square);
+    auto [r_dot_r, r_dot_u] = next_sums<BinnedSum>(thread, r_square);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_.data() + i, count, r_dot_r);
       add_product(r_.data() + i, u + i, count, r_dot_u);
     });
     return flush(sums_, thread, {&r_dot_r, &r_dot_u});
   }
-  CloseSum r_dot_r(r_square);
-  CloseSum r_dot_u(preconditioner_norm() * r_square);
+  auto [r_dot_r, r_dot_u] = next_sums<CloseSum>(thread, r_square);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     add_squares_of_u(u + i, diagonal(i), count, r_dot_r, r_dot_u);
   });
@@ -66,12 +73,20 @@ void OneReductionCg::collective_carry_all(const TeamThread& thread, Carry direct
 ReducedCg::Step OneReductionCg::collective_next_step(const TeamThread& thread, const State& state) {
   const double inverse = preconditioner_norm();
   if (general() || !state.has_direction) add_sums(thread, state.r_square);
+  const double estimate =
+      op().sums_without_bound() ? 0 : norm_ * inverse * inverse * state.r_square;
   op().apply(thread, options().mode, *u_, w_.data(), timer_,
-             {&sums_.part(thread.index, 2), norm_ * inverse * inverse * state.r_square});
+             {&sums_.part(thread.index, 2), fitted_.next<CloseSum>(thread, 2, estimate)});
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   sums_.collective_reduce(thread);
-  const double r_dot_u = is_identity() ? sums_.result(0) : sums_.result(1);
-  return step_from(state, sums_.result(0), r_dot_u, sums_.result(2));
+  std::array<double, 3> values{sums_.result(0), sums_.result(1), sums_.result(2)};
+  const double* const u = u_->values();
+  const double* const r = general() ? r_.data() : u;
+  fitted_.collective_fit(thread, values, [&, d = diagonal(0)](std::size_t sum, std::size_t i) {
+    const double r_i = d ? d[i] * r[i] : r[i];
+    return sum == 2 ? u[i] * w_[i] : r_i * (sum == 0 ? r_i : u[i]);
+  });
+  return step_from(state, values[0], is_identity() ? values[0] : values[1], values[2]);
 }
 
 void OneReductionCg::collective_advance(const TeamThread& thread, const State& state,
@@ -89,8 +104,7 @@ void OneReductionCg::collective_advance(const TeamThread& thread, const State& s
     thread.barrier();
     return general()->apply(thread, r_.data(), u);
   }
-  CloseSum r_dot_r(step.r_square);
-  CloseSum r_dot_u(preconditioner_norm() * step.r_square);
+  auto [r_dot_r, r_dot_u] = next_sums<CloseSum>(thread, step.r_square);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     chronopoulos_gear_pass(step.alpha, beta,
                            {u + i, w_.data() + i, p_.data() + i, s_.data() + i, x_.data() + i},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -32,6 +33,8 @@ class OneReductionCg final : public ReducedCg {
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
+  template <class Sum>
+  std::array<Sum, 2> next_sums(const comm_thread::TeamThread& thread, double r_square);
   void add_sums(const comm_thread::TeamThread& thread, double r_square);
 
   std::unique_ptr<spmv::Operand> u_;

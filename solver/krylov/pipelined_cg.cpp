@@ -1,5 +1,6 @@
 #include "solver/krylov/pipelined_cg.h"
 
+#include <array>
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
@@ -46,14 +47,21 @@ void PipelinedCg::collective_begin(const TeamThread& thread, std::span<const dou
   thread.barrier();
 }
 
+/// r·r, r·u and w·u, of which the first was `r_square`.
+template <class Sum>
+std::array<Sum, 3> PipelinedCg::next_sums(const TeamThread& thread, double r_square) {
+  const double inverse = preconditioner_norm();
+  const double u_estimate = is_identity() ? 0 : inverse * r_square;
+  return {Sum(fitted_.next<Sum>(thread, 0, r_square)),
+          Sum(fitted_.next<Sum>(thread, 1, u_estimate)),
+          Sum(fitted_.next<Sum>(thread, 2, norm_ * inverse * inverse * r_square))};
+}
+
 /// Adds r·r, r·u and w·u where no pass has.
 void PipelinedCg::add_sums(const TeamThread& thread, double r_square) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-  const double inverse = preconditioner_norm();
   if (general()) {
-    BinnedSum r_dot_r(r_square);
-    BinnedSum r_dot_u(inverse * r_square);
-    BinnedSum w_dot_u(norm_ * inverse * inverse * r_square);
+    auto [r_dot_r, r_dot_u, w_dot_u] = next_sums<BinnedSum>(thread, r_square);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_.data() + i, count, r_dot_r);
       add_product(r_.data() + i, u_.data() + i, count, r_dot_u);
@@ -61,9 +69,7 @@ void PipelinedCg::add_sums(const TeamThread& thread, double r_square) {
     });
     return flush(sums_, thread, {&r_dot_r, &r_dot_u, &w_dot_u});
   }
-  CloseSum r_dot_r(r_square);
-  CloseSum r_dot_u(inverse * r_square);
-  CloseSum w_dot_u(norm_ * inverse * inverse * r_square);
+  auto [r_dot_r, r_dot_u, w_dot_u] = next_sums<CloseSum>(thread, r_square);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     add_squares_of_u(u_.data() + i, diagonal(i), count, r_dot_r, r_dot_u);
     add_product(w() + i, u_.data() + i, count, w_dot_u);
@@ -93,8 +99,14 @@ ReducedCg::Step PipelinedCg::collective_next_step(const TeamThread& thread, cons
   op().apply(thread, options().mode, *m_, n_.data(), timer_, {});
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   sums_.collective_finish(thread);
-  const double r_dot_u = is_identity() ? sums_.result(0) : sums_.result(1);
-  return step_from(state, sums_.result(0), r_dot_u, sums_.result(2));
+  std::array<double, 3> values{sums_.result(0), sums_.result(1), sums_.result(2)};
+  const double* const r = general() ? r_.data() : u_.data();
+  fitted_.collective_fit(thread, values,
+                         [&, d = diagonal(0), w = w()](std::size_t sum, std::size_t i) {
+                           const double r_i = d ? d[i] * r[i] : r[i];
+                           return sum == 2 ? w[i] * u_[i] : r_i * (sum == 0 ? r_i : u_[i]);
+                         });
+  return step_from(state, values[0], is_identity() ? values[0] : values[1], values[2]);
 }
 
 void PipelinedCg::collective_advance(const TeamThread& thread, const State& state,
@@ -115,10 +127,7 @@ void PipelinedCg::collective_advance(const TeamThread& thread, const State& stat
     });
     return thread.barrier();
   }
-  const double inverse = preconditioner_norm();
-  CloseSum r_dot_r(step.r_square);
-  CloseSum r_dot_u(inverse * step.r_square);
-  CloseSum w_dot_u(norm_ * inverse * inverse * step.r_square);
+  auto [r_dot_r, r_dot_u, w_dot_u] = next_sums<CloseSum>(thread, step.r_square);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     ghysels_vanroose_pass(step.alpha, beta,
                           {u_.data() + i, w() + i, m_->values() + i, n_.data() + i, p_.data() + i,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -35,6 +36,8 @@ class PipelinedCg final : public ReducedCg {
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
+  template <class Sum>
+  std::array<Sum, 3> next_sums(const comm_thread::TeamThread& thread, double r_square);
   void add_sums(const comm_thread::TeamThread& thread, double r_square);
   double* w() { return is_identity() ? m_->values() : w_.data(); }
 

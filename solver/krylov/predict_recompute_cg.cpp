@@ -1,5 +1,6 @@
 #include "solver/krylov/predict_recompute_cg.h"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,7 @@ using comm_thread::TeamThread;
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 using spmv::BinnedSum;
+using spmv::CloseSum;
 
 PredictRecomputeCg::PredictRecomputeCg(spmv::LinearOperator& op, Options options)
     : ReducedCg(op, std::move(options), 5),  // r·r, r·u, p·s, r·t, s·t
@@ -30,6 +32,39 @@ void PredictRecomputeCg::collective_begin(const TeamThread& thread, std::span<co
   scale(thread, u);
   thread.barrier();
   if (general()) general()->apply(thread, r, u);
+}
+
+/// Bounds of r·r, which was `r_square`, r·u, p·s, r·t and s·t.
+template <class Sum>
+std::array<double, 5> PredictRecomputeCg::next_bounds(const TeamThread& thread, double r_square,
+                                                      double p_square) {
+  const double inverse = preconditioner_norm();
+  return {fitted_.next<Sum>(thread, 0, r_square),
+          fitted_.next<Sum>(thread, 1, is_identity() ? 0 : inverse * r_square),
+          fitted_.next<Sum>(thread, 2, norm_ * p_square),
+          fitted_.next<Sum>(thread, 3, norm_ * inverse * p_square),
+          fitted_.next<Sum>(thread, 4, norm_ * norm_ * inverse * p_square)};
+}
+
+/// What element `i` adds to a sum of that order.
+double PredictRecomputeCg::term(std::size_t sum, std::size_t i) const {
+  const double* const d = diagonal(0);
+  const double u = u_->values()[i];
+  const double t = t_->values()[i];
+  const double r = general() ? r_[i] : d ? d[i] * u : u;
+  const double s = general() ? s_[i] : d ? d[i] * t : t;
+  switch (sum) {
+    case 0:
+      return r * r;
+    case 1:
+      return r * u;
+    case 2:
+      return p_[i] * s;
+    case 3:
+      return r * t;
+    default:
+      return s * t;
+  }
 }
 
 /// x += α p, r -= α s, u -= α t, then with the β that was predicted p = u + β p,
@@ -53,12 +88,12 @@ void PredictRecomputeCg::collective_general_pass(const TeamThread& thread, doubl
     for_each_element(thread, [&](std::size_t i) { p_[i] = u[i] + beta * p_[i]; });
   }
   general()->apply(thread, s_.data(), t);
-  const double inverse = preconditioner_norm();
-  BinnedSum r_dot_r(r_square);
-  BinnedSum r_dot_u(inverse * r_square);
-  BinnedSum p_dot_s(norm_ * p_square);
-  BinnedSum r_dot_t(norm_ * inverse * p_square);
-  BinnedSum s_dot_t(norm_ * norm_ * inverse * p_square);
+  const std::array<double, 5> bounds = next_bounds<BinnedSum>(thread, r_square, p_square);
+  BinnedSum r_dot_r(bounds[0]);
+  BinnedSum r_dot_u(bounds[1]);
+  BinnedSum p_dot_s(bounds[2]);
+  BinnedSum r_dot_t(bounds[3]);
+  BinnedSum s_dot_t(bounds[4]);
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     add_square(r_.data() + i, count, r_dot_r);
     add_product(r_.data() + i, u + i, count, r_dot_u);
@@ -74,7 +109,7 @@ void PredictRecomputeCg::collective_pass(const TeamThread& thread, double alpha,
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   const double p_square = p_norm * p_norm;
   if (general()) return collective_general_pass(thread, alpha, beta, r_square, p_square, is_stale);
-  PredictRecomputeSums sums(r_square, p_square, norm_, preconditioner_norm());
+  PredictRecomputeSums sums(next_bounds<CloseSum>(thread, r_square, p_square));
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
     predict_recompute_pass(alpha, beta,
                            {u_->values() + i, w_.data() + i, p_.data() + i, t_->values() + i,
@@ -114,11 +149,14 @@ ReducedCg::Step PredictRecomputeCg::collective_next_step(const TeamThread& threa
     const PhaseScope scope(timer_, thread.index, Phase::reduction);
     sums_.collective_finish(thread);
   }
-  const double nu = is_identity() ? sums_.result(0) : sums_.result(1);
-  Step step{.r_square = sums_.result(0), .r_dot_u = nu, .denominator = sums_.result(2)};
+  std::array<double, 5> values;
+  for (int sum = 0; sum < 5; ++sum) values[static_cast<std::size_t>(sum)] = sums_.result(sum);
+  fitted_.collective_fit(thread, values,
+                         [this](std::size_t sum, std::size_t i) { return term(sum, i); });
+  const double nu = is_identity() ? values[0] : values[1];
+  Step step{.r_square = values[0], .r_dot_u = nu, .denominator = values[2]};
   step.alpha = nu / step.denominator;
-  const double predicted =
-      nu - 2 * step.alpha * sums_.result(3) + step.alpha * step.alpha * sums_.result(4);
+  const double predicted = nu - 2 * step.alpha * values[3] + step.alpha * step.alpha * values[4];
   step.beta = predicted > 0 ? predicted / nu : 0;
   return step;
 }

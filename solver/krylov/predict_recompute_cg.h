@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -34,6 +36,10 @@ class PredictRecomputeCg final : public ReducedCg {
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
+  template <class Sum>
+  std::array<double, 5> next_bounds(const comm_thread::TeamThread& thread, double r_square,
+                                    double p_square);
+  double term(std::size_t sum, std::size_t i) const;
   void collective_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
                        double r_square, double p_norm, bool is_stale);
   void collective_general_pass(const comm_thread::TeamThread& thread, double alpha, double beta,

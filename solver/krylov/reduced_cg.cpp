@@ -22,7 +22,8 @@ constexpr int most_vain_restarts = 10;
 ReducedCg::ReducedCg(spmv::LinearOperator& op, Options options, int sum_count)
     : KrylovMethod(op, std::move(options)),
       norm_(op.collective_norm()),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), sum_count) {}
+      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), sum_count),
+      fitted_(op, extra_sum()) {}
 
 ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double gamma,
                                      double delta) {
@@ -40,10 +41,28 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
   double has_direction = 0;
   const auto carry = [&](Carry direction) {
     collective_carry_all(thread, direction, first_norm, report,
-                         {&bound, &has_direction, &state.r_square, &state.r_dot_u, &state.alpha,
-                          &state.p_norm, &state.fresh_square, &step.r_square, &step.r_dot_u,
-                          &step.alpha, &step.beta, &step.denominator});
+                         {&bound,
+                          &has_direction,
+                          &state.r_square,
+                          &state.r_dot_u,
+                          &state.alpha,
+                          &state.p_norm,
+                          &state.fresh_square,
+                          &step.r_square,
+                          &step.r_dot_u,
+                          &step.alpha,
+                          &step.beta,
+                          &step.denominator,
+                          &fitted_.bound(thread, 1).excess(),
+                          &fitted_.bound(thread, 1).cancelled(),
+                          &fitted_.bound(thread, 2).excess(),
+                          &fitted_.bound(thread, 2).cancelled(),
+                          &fitted_.bound(thread, 3).excess(),
+                          &fitted_.bound(thread, 3).cancelled(),
+                          &fitted_.bound(thread, 4).excess(),
+                          &fitted_.bound(thread, 4).cancelled()});
   };
+  fitted_.reset(thread);
   double restart_norm = std::numeric_limits<double>::infinity();  // least ‖b − A·x‖ at a restart
   int vain_restarts = 0;  // in succession
   bool is_restarted = false;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "solver/krylov/fitted_sums.h"
 #include "solver/krylov/method.h"
 
 namespace weft::solver {
@@ -56,6 +57,7 @@ class ReducedCg : public KrylovMethod {
 
   double norm_;  // upper bound of ‖A‖
   comm_thread::ReproducibleSum sums_;
+  FittedSums fitted_;  // the same, number by number
 };
 
 }  // namespace weft::solver

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "spmv/sums/binned_sum.h"
@@ -61,12 +62,13 @@ struct PredictRecomputeArrays {
   double* x;
 };
 struct PredictRecomputeSums {
-  explicit PredictRecomputeSums(double r_square, double p_square, double norm, double inverse_norm)
-      : r_dot_r(r_square),
-        r_dot_u(inverse_norm * r_square),
-        p_dot_s(norm * p_square),
-        r_dot_t(norm * inverse_norm * p_square),
-        s_dot_t(norm * norm * inverse_norm * p_square) {}
+  /// `bounds`: of the sums, in order.
+  explicit PredictRecomputeSums(const std::array<double, 5>& bounds)
+      : r_dot_r(bounds[0]),
+        r_dot_u(bounds[1]),
+        p_dot_s(bounds[2]),
+        r_dot_t(bounds[3]),
+        s_dot_t(bounds[4]) {}
 
   [[gnu::always_inline]] void carry() {
     for (spmv::CloseSum* sum : {&r_dot_r, &r_dot_u, &p_dot_s, &r_dot_t, &s_dot_t}) sum->carry();

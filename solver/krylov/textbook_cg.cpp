@@ -12,8 +12,12 @@ void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
   const auto carry = [&](Carry direction) {
     collective_carry_all(
         thread, direction, first_norm, report,
-        {&norms.r, &norms.r_dot_z, &norms.p, &norms.z_dot_q, &last.alpha, &last.beta});
+        {&norms.r, &norms.r_dot_z, &norms.p, &norms.z_dot_q, &last.alpha, &last.beta,
+         &fitted_.bound(thread, sum_rz).excess(), &fitted_.bound(thread, sum_rz).cancelled(),
+         &fitted_.bound(thread, sum_zq).excess(), &fitted_.bound(thread, sum_zq).cancelled(),
+         &fitted_.bound(thread, sum_pq).excess(), &fitted_.bound(thread, sum_pq).cancelled()});
   };
+  fitted_.reset(thread);
   if (is_continued())
     carry(Carry::restore);
   else

@@ -2,7 +2,9 @@
 
 #include <initializer_list>
 #include <span>
+#include <utility>
 
+#include "solver/krylov/fitted_sums.h"
 #include "solver/krylov/method.h"
 
 namespace weft::solver {
@@ -14,7 +16,8 @@ namespace weft::solver {
 /// Source: Hestenes and Stiefel 1952; Hoefler et al. 2006, listing 1.1.
 class TextbookCg : public KrylovMethod {
  public:
-  using KrylovMethod::KrylovMethod;
+  TextbookCg(spmv::LinearOperator& op, Options options)
+      : KrylovMethod(op, std::move(options)), fitted_(op, extra_sum()) {}
 
  protected:
   /// Norms of the residual and the direction; every thread has the same.
@@ -52,6 +55,10 @@ class TextbookCg : public KrylovMethod {
     static_cast<void>(alpha);
     return next.r_dot_z / last.r_dot_z;
   }
+
+  /// The sums of all derived classes; z·q is FlexibleCg's.
+  enum : int { sum_rr, sum_rz, sum_zq, sum_pq };
+  FittedSums fitted_;
 };
 
 }  // namespace weft::solver

@@ -50,6 +50,7 @@ class SparseOperator final : public LinearOperator {
   const LocalRows& local_rows() const override { return *matrix_; }
   std::int64_t global_row_count() const override { return matrix_->matrix().partition.row_count(); }
   double collective_norm() const override;
+  bool sums_without_bound() const override { return true; }
   std::unique_ptr<Operand> collective_make_operand() override { return collective_make_vector(); }
   void apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
              perfmodel::PhaseTimer& timer, RowSum x_dot_y) const override;

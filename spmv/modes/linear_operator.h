@@ -56,6 +56,9 @@ class LinearOperator {
   /// ‖A‖∞ or more, the same on all ranks. Collective. Thread: the main thread, outside the team.
   virtual double collective_norm() const = 0;
 
+  /// True if `apply` sums x·y well whatever RowSum::bound is.
+  virtual bool sums_without_bound() const { return false; }
+
   /// A vector that A can be applied to. Collective. Thread: the main thread, outside the team.
   virtual std::unique_ptr<Operand> collective_make_operand() = 0;
 

@@ -21,8 +21,9 @@ namespace weft::spmv {
 /// flops an addend and 3 for every bin more than two: nothing beside a pass through memory, where
 /// ExactAccumulator::add for each would be a hundred times as much.
 ///
-/// Shape: addends, and all of them together, are at most 2^25·bound, or the sum is only as good as
-/// one in another order; at most 2^(63 - bits) additions a lane between two `carry` or `flush`.
+/// Shape: addends, and all of them together, are at most 2^25·bound, or the sum depends on their
+/// order (FittedBound finds that out); at most 2^(63 - bits) additions a lane between two `carry`
+/// or `flush`.
 ///
 /// Aligned by hand: without AVX-512 in the target GCC aligns Lane8 to 16 bytes, and functions
 /// compiled for AVX-512 would fault on heap objects.
@@ -31,6 +32,9 @@ namespace weft::spmv {
 template <std::size_t bin_count, int bits>
 class alignas(64) BinnedSumOf {
  public:
+  /// Binary digits below the bound that are summed.
+  static constexpr int digits = 26 + static_cast<int>(bin_count - 1) * bits;
+
   explicit BinnedSumOf(double bound) {
     int exponent = 0;
     if (std::isfinite(bound)) std::frexp(bound, &exponent);

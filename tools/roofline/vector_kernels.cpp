@@ -134,7 +134,7 @@ std::vector<RooflineKernel> VectorKernels::kernels() {
       }));
   all.push_back(
       kernel("cg-pipelined-pr", "x, u, p, t, 5 sums", 6, 4, 18, [=, this](const auto& for_each) {
-        solver::PredictRecomputeSums sums(bound_, bound_, 16, 1);
+        solver::PredictRecomputeSums sums({bound_, bound_, 16 * bound_, 16 * bound_, 256 * bound_});
         for_each([&](std::size_t i, std::int64_t count) {
           solver::predict_recompute_pass(alpha, beta, {r + i, w + i, p + i, q + i, n + i, x + i},
                                          nullptr, nullptr, count, sums);

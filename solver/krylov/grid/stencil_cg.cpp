@@ -1,6 +1,7 @@
 #include "solver/krylov/grid/stencil_cg.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
@@ -93,7 +94,7 @@ void StencilCg::collective_carry_all(const TeamThread& thread, Carry direction, 
 
 ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const State& state) {
   if (!state.has_direction) {  // the sums come with the pass otherwise
-    spmv::BinnedSum r_dot_r(state.r_square);
+    spmv::BinnedSum r_dot_r(fitted_.next<spmv::BinnedSum>(thread, 0, state.r_square));
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_->values() + i, count, r_dot_r);
     });
@@ -105,8 +106,24 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
     const PhaseScope scope(timer_, thread.index, Phase::reduction);
     sums_.collective_reduce(thread);
   }
+  std::array<double, 1> square{sums_.result(0)};
+  double curvature = sums_.result(1);
+  const bool is_exceeded = fitted_.collective_fit(
+      thread, square, [r = r_->values()](std::size_t, std::size_t i) { return r[i] * r[i]; });
+  if (is_exceeded) curvature = collective_curvature(thread, square[0]);
   if (!state.has_direction) forget_direction(thread);
-  return step_from(state, sums_.result(0), sums_.result(0), sums_.result(1));
+  return step_from(state, square[0], square[0], curvature);
+}
+
+/// r·A·r once more, as r·r = `r_square` is far above the square it was bounded with.
+double StencilCg::collective_curvature(const TeamThread& thread, double r_square) {
+  const double bound = op().collective_norm() * r_square;
+  CloseSum sum(bound);
+  for (const GridBox& share : spmv::share_of_rows(grid_.layout().own(), thread.index, thread.count))
+    spmv::add_curvature(grid_.stencil(), grid_.layout(), r_->values(), share, sum);
+  sum.flush(extra_sum().part(thread.index));
+  extra_sum().collective_reduce(thread);
+  return extra_sum().result();
 }
 
 void StencilCg::Pass::run(RowSet part, const TeamThread& thread,
@@ -140,7 +157,7 @@ void StencilCg::Pass::run(RowSet part, const TeamThread& thread,
 void StencilCg::collective_advance(const TeamThread& thread, const State& state, const Step& step) {
   const double beta = state.has_direction ? step.beta : 0;
   double* const r = r_->values();
-  CloseSum r_dot_r(step.r_square);
+  CloseSum r_dot_r(fitted_.next<CloseSum>(thread, 0, step.r_square));
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     const auto renew = [&](const GridBox& box) {

@@ -65,6 +65,7 @@ class StencilCg final : public ReducedCg {
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
+  double collective_curvature(const comm_thread::TeamThread& thread, double r_square);
   void forget_direction(const comm_thread::TeamThread& thread);
   const GridSlab& slab(const comm_thread::TeamThread& thread) const {
     return slabs_[static_cast<std::size_t>(thread.index)];

@@ -1,6 +1,7 @@
 #include "solver/krylov/grid/two_pass_cg.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -31,7 +32,9 @@ TextbookCg::Norms TwoPassCg::collective_norms(const TeamThread& thread, CloseSum
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   r_dot_r.flush(residual_.part(thread.index));
   residual_.collective_reduce(thread);
-  const double square = residual_.result();
+  std::array<double, 1> values{residual_.result()};
+  fitted_.collective_fit(thread, values, [&](std::size_t, std::size_t i) { return r_[i] * r_[i]; });
+  const double square = values[0];
   return {.r = std::sqrt(square), .r_dot_z = square};
 }
 
@@ -43,7 +46,7 @@ void TwoPassCg::collective_begin(const TeamThread& thread, std::span<const doubl
 }
 
 TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, double bound) {
-  ResidualSums sums(bound, 0);
+  ResidualSums sums(fitted_.next<CloseSum>(thread, sum_rr, bound), 0);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
@@ -97,7 +100,7 @@ double TwoPassCg::collective_advance(const TeamThread& thread, const Step& last,
 
 TextbookCg::Norms TwoPassCg::collective_update_residual(const TeamThread& thread, double alpha,
                                                         const Norms& norms) {
-  CloseSum r_dot_r(norms.r * norms.r);
+  CloseSum r_dot_r(fitted_.next<CloseSum>(thread, sum_rr, norms.r * norms.r));
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     spmv::update_residual(grid_.stencil(), grid_.layout(), alpha, p_->values(), r_.data(),

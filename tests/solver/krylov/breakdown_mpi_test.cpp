@@ -56,7 +56,7 @@ TEST_CASE("a b whose squares leave the range of double is refused, with a guess 
   CHECK(report.status == SolveStatus::converged);
 }
 
-TEST_CASE("restarts that gain nothing end as a breakdown, which is no word on definiteness") {
+TEST_CASE("rows that are fixed by a weight of 1e16 do not break down") {
   const Penalty penalty;
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, penalty.a);
@@ -66,10 +66,7 @@ TEST_CASE("restarts that gain nothing end as a breakdown, which is no word on de
   for (const std::string name : {"cg", "cg-one-reduction"}) {
     CAPTURE(name);
     const SolveReport report = solve(system, name, penalty.b, {}, options);
-    CHECK(report.status == SolveStatus::breakdown);
-    CHECK(report.iterations < 30);
-    CHECK_THAT(report.explanation, Catch::Contains("differ so much in scale"));
-    CHECK_THAT(report.explanation, !Catch::Contains("definite"));
+    CHECK(report.status == SolveStatus::converged);
   }
 }
 

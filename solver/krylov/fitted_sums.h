@@ -1,0 +1,121 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "comm_thread/engine/reproducible_sum.h"
+#include "spmv/modes/linear_operator.h"
+#include "spmv/sums/binned_sum.h"
+#include "spmv/sums/fitted_bound.h"
+
+namespace weft::solver {
+
+/// Sums over all rows that are reduced together, made again where their bounds were far off.
+///
+/// A pass makes sum number i with `next`; after its reduction `collective_fit` looks at the
+/// results, which all ranks have alike. A result that does not fit (spmv::FittedBound) costs two
+/// passes and two reductions: one for its largest addend, one for the sum. One that fits costs
+/// comparisons. Sum number 0 is r·r with its last value as estimate. The estimates of the others
+/// rest on it: where it exceeds its bound, all are made again. Lifetime: `op` and `total` outlive
+/// it.
+class FittedSums {
+ public:
+  static constexpr int most_sums = 5;
+
+  /// `total`: of one sum; not in use by others while a sum is made again.
+  FittedSums(spmv::LinearOperator& op, comm_thread::ReproducibleSum& total)
+      : operator_(op),
+        total_(total),
+        threads_(static_cast<std::size_t>(op.team().thread_count())) {}
+
+  /// Forgets what was learnt. Thread: every thread of the team, for itself; so are all others.
+  void reset(const comm_thread::TeamThread& thread) {
+    for (spmv::FittedBound& bound : mine(thread).bounds) bound.reset();
+  }
+
+  /// The bound of the next sum number `sum`, a `Sum`; `estimate`: 0 if nothing is to be added.
+  template <class Sum>
+  double next(const comm_thread::TeamThread& thread, int sum, double estimate) {
+    return bound(thread, sum).next(estimate, Sum::digits);
+  }
+  spmv::FittedBound& bound(const comm_thread::TeamThread& thread, int sum) {
+    return mine(thread).bounds[static_cast<std::size_t>(sum)];
+  }
+
+  /// Makes those of `values` again that do not fit, sums of term(number, element) over all
+  /// elements, which no thread writes meanwhile. True if r·r exceeded its bound. Collective.
+  template <class Term>
+  bool collective_fit(const comm_thread::TeamThread& thread, std::span<double> values,
+                      const Term& term) {
+    const bool is_exceeded = bound(thread, 0).is_exceeded(values[0]);
+    for (std::size_t sum = 0; sum < values.size(); ++sum)
+      values[sum] = collective_fit_one(
+          thread, static_cast<int>(sum), values[sum], [&](std::size_t i) { return term(sum, i); },
+          is_exceeded);
+    return is_exceeded;
+  }
+
+  /// The same of one sum of term(element); returns its value. `is_doubtful`: it is made again even
+  /// if it fits.
+  template <class Term>
+  double collective_fit_one(const comm_thread::TeamThread& thread, int sum, double value,
+                            const Term& term, bool is_doubtful = false) {
+    spmv::FittedBound& own = bound(thread, sum);
+    if (own.fits(value) && !(is_doubtful && own.bound() != 0 && std::isfinite(value))) return value;
+    const double largest = collective_largest(thread, term);
+    if (largest == 0) return 0;
+    spmv::BinnedSum again(
+        spmv::FittedBound::bound_of(largest, static_cast<double>(operator_.global_row_count())));
+    for_each_segment(thread, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) again.add(term(i));
+      again.carry();
+    });
+    again.flush(total_.part(thread.index));
+    total_.collective_reduce(thread);
+    own.learn(total_.result(), largest);
+    return total_.result();
+  }
+
+ private:
+  struct alignas(64) Mine {
+    std::array<spmv::FittedBound, most_sums> bounds{spmv::FittedBound(true)};
+    double largest = 0;
+  };
+  Mine& mine(const comm_thread::TeamThread& thread) {
+    return threads_[static_cast<std::size_t>(thread.index)];
+  }
+
+  template <class Work>
+  void for_each_segment(const comm_thread::TeamThread& thread, const Work& work) const {
+    for (const spmv::Segment& segment : operator_.segments(thread.index))
+      work(segment.begin, segment.begin + static_cast<std::size_t>(segment.count));
+  }
+
+  /// The magnitude of the largest term on all ranks. Every thread.
+  template <class Term>
+  double collective_largest(const comm_thread::TeamThread& thread, const Term& term) {
+    double largest = 0;
+    for_each_segment(thread, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(term(i)));
+    });
+    mine(thread).largest = largest;
+    thread.barrier();
+    if (thread.is_primary()) {
+      for (const Mine& other : threads_) largest = std::max(largest, other.largest);
+      largest_ = operator_.communicator().max(largest);
+    }
+    thread.barrier();
+    return largest_;
+  }
+
+  spmv::LinearOperator& operator_;
+  comm_thread::ReproducibleSum& total_;
+  std::vector<Mine> threads_;
+  double largest_ = 0;  // written by the primary thread between two barriers of the team
+};
+
+}  // namespace weft::solver
