@@ -1,4 +1,6 @@
 // Factors of small matrices, against elimination.
+#include <SuiteSparse_config.h>
+
 #include <cmath>
 #include <random>
 #include <string>
@@ -53,6 +55,20 @@ Dense tridiagonal(std::size_t n) {
 
 const auto no_fault = [](int row) { return "row " + std::to_string(row); };
 
+/// KLU and CHOLMOD find no memory while it lives.
+class NoMemory {
+ public:
+  NoMemory() : before_(SuiteSparse_config.malloc_func) {
+    SuiteSparse_config.malloc_func = [](std::size_t) -> void* { return nullptr; };
+  }
+  ~NoMemory() { SuiteSparse_config.malloc_func = before_; }
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+
+ private:
+  void* (*before_)(std::size_t);
+};
+
 }  // namespace
 
 TEST_CASE("a factor for which there is not enough memory is not called indefinite") {
@@ -63,6 +79,15 @@ TEST_CASE("a factor for which there is not enough memory is not called indefinit
   CHECK(CholmodFactor::forecast_bytes(vast) == 0);
   const LowerTriangle indefinite{.size = 2, .entries = {{0, 0, 1}, {1, 0, 2}, {1, 1, 1}}};
   CHECK_THROWS_WITH(CholmodFactor(indefinite, 1, "not definite"), "not definite");
+}
+
+TEST_CASE("LU for which there is not enough memory is not called singular") {
+  if (CholmodFactor::library_version().starts_with("missing")) return;
+  const LocalMatrix matrix = sparse(tridiagonal(5));
+  const NoMemory none;
+  CHECK_THROWS_AS(KluFactor(matrix, "singular"), FactorTooLarge);
+  CHECK_THROWS_WITH(KluFactor(matrix, "singular"),
+                    Catch::Contains("memory") && Catch::Contains("more subdomains"));
 }
 
 TEST_CASE("LU solves what is not symmetric, with zeros on the diagonal") {
