@@ -231,11 +231,17 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
   using Solver = SchwarzOptions::Solver;
   const auto global_row = [&](int row) { return piece.rows[static_cast<std::size_t>(row)] + 1; };
   if (options_.solver == Solver::incomplete) {
-    auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row) {
+    auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row, double entry,
+                                                                 double pivot) {
+      constexpr const char* expected =
+          "because ilu0 divides by it; --preconditioner block-lu exchanges rows";
+      if (entry == 0 && pivot == 0)
+        return fmt::format("ilu0: row {} has a zero as its pivot; expected none, {}",
+                           global_row(row), expected);
       return fmt::format(
-          "ilu0: row {} has a zero as its pivot; expected none, because ilu0 divides by it; "
-          "--preconditioner block-lu exchanges rows",
-          global_row(row));
+          "ilu0: row {} has {:.3g} on the diagonal, of which elimination leaves the pivot {:.3g}; "
+          "expected one above rounding with a finite inverse, {}",
+          global_row(row), entry, pivot, expected);
     });
     if (options_.must_be_definite && !factor->is_definite())
       throw InputError(

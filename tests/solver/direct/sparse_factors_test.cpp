@@ -53,7 +53,9 @@ Dense tridiagonal(std::size_t n) {
   return a;
 }
 
-const auto no_fault = [](int row) { return "row " + std::to_string(row); };
+const auto no_fault = [](int row, double /*entry*/, double /*pivot*/) {
+  return "row " + std::to_string(row);
+};
 
 /// KLU and CHOLMOD find no memory while it lives.
 class NoMemory {
@@ -151,6 +153,35 @@ TEST_CASE("ILU(0) names the row of a zero pivot and sees a negative one") {
   a[3][3] = 0;
   a[3][2] = 0;
   CHECK_THROWS_WITH(IncompleteFactor(sparse(a), no_fault), "row 3");
+}
+
+TEST_CASE("ILU(0) does not depend on the scale of rows and columns") {
+  const Dense a = tridiagonal(6);
+  std::vector<double> b{1, -2, 3, 0, 5, 1};
+  IncompleteFactor unscaled(sparse(a), no_fault);
+  const auto expected = unscaled.solve(0, b);
+  Dense scaled = a;
+  std::vector<double> scaled_b = b;
+  const std::vector<double> row_scale{1, 0x1p-60, 0x1p70, 1, 0x1p-9, 0x1p100};
+  const std::vector<double> column_scale{0x1p80, 1, 0x1p-70, 0x1p-100, 1, 0x1p90};
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) scaled[i][j] *= row_scale[i] * column_scale[j];
+    scaled_b[i] *= row_scale[i];
+  }
+  IncompleteFactor factor(sparse(scaled), no_fault);
+  const auto found = factor.solve(0, scaled_b);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(found[i] * column_scale[i] == expected[i]);
+}
+
+TEST_CASE("ILU(0) refuses pivots of rounding alone, and those without a finite inverse") {
+  CHECK_THROWS_WITH(IncompleteFactor(sparse({{3, 1}, {0.3, 0.1}}),
+                                     [](int row, double entry, double pivot) {
+                                       return std::to_string(row) + (entry == 0.1 ? " entry" : "") +
+                                              (std::abs(pivot) < 1e-16 ? " pivot" : "");
+                                     }),
+                    "1 entry pivot");
+  CHECK_THROWS_WITH(IncompleteFactor(sparse({{1e-310, 0}, {0, 1}}), no_fault), "row 0");
+  CHECK_THROWS_WITH(IncompleteFactor(sparse({{1e-300, 1e10}, {1e10, 1}}), no_fault), "row 1");
 }
 
 TEST_CASE("a matrix knows whether it is symmetric, and its lower triangle") {
