@@ -26,12 +26,10 @@ using Kind = SchwarzOptions::Kind;
 using Partition = SchwarzOptions::Partition;
 using Use = OverlappingPieces::Use;
 
-constexpr int most_overlap = 64;
-
 void check(const SchwarzOptions& options, std::int64_t most) {
-  if (options.overlap < 0 || options.overlap > most_overlap)
-    throw InputError(
-        fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap, most_overlap));
+  if (options.overlap < 0 || options.overlap > SchwarzOptions::most_overlap)
+    throw InputError(fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap,
+                                 SchwarzOptions::most_overlap));
   if (options.kind == Kind::optimized) {
     if (options.overlap == 0)
       throw InputError(
@@ -43,7 +41,8 @@ void check(const SchwarzOptions& options, std::int64_t most) {
   }
   if (options.piece_count < 0 || options.piece_count > most)
     throw InputError(
-        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows",
+        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows, or 0 for "
+                    "as many as suit",
                     options.piece_count, most));
 }
 
