@@ -34,6 +34,7 @@
 #include "tools/job/config_file.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
+#include "tools/job/input_agreement.h"
 #include "tools/job/launcher_record.h"
 #include "tools/job/patience.h"
 #include "tools/job/report.h"
@@ -114,7 +115,8 @@ void add_patience_option(CLI::App& program) {
       ->capture_default_str();
 }
 
-/// Every rank parses the same arguments; rank 0 speaks.
+/// Every rank parses its arguments, and none communicates before it has; rank 0 speaks.
+/// Collective.
 int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
   int exit_code = 0;
   CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
@@ -122,7 +124,8 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   program.require_subcommand(1);
   program.set_version_flag("--version", version_text());
   program.set_help_all_flag("--help-all", "help for all commands");
-  weft::tools::add_solve_command(program, session, exit_code);
+  const int rank_count = Communicator::collective_world().size();
+  weft::tools::add_solve_command(program, session, rank_count, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_schwarz_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);
@@ -161,24 +164,28 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "weft COMMAND --help, or weft help COMMAND, tells more. The options above may stand behind "
       "a\n"
       "command, too.");
+  std::string fault;
+  std::optional<CLI::ParseError> success;  // asks for help, or has printed what was asked for
   try {
     if (!wanted_thread_level())
       throw InputError(
           "WEFT_THREAD_LEVEL: found another value; expected multiple, serialized or funneled");
     program.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return is_root ? program.exit(error) : 0;
-    if (is_root)
-      fmt::print(
-          stderr, "weft: {}\n",
-          weft::tools::one_line(weft::tools::fault_of_arguments(program, *config_file, error)));
-    return weft::tools::exit_code_bad_input;
+    if (error.get_exit_code() == 0)
+      success = error;
+    else
+      fault = weft::tools::fault_of_arguments(program, *config_file, error);
   } catch (const InputError& error) {
-    if (is_root)
-      fmt::print(stderr, "weft: {}\n",
-                 weft::tools::one_line(config_file->with_place(error.what())));
+    fault = config_file->with_place(error.what());
+  }
+  // A rank without a fault of its own may be at the start of its job.
+  fault = weft::tools::collective_agreed_fault(fault);
+  if (!fault.empty()) {
+    if (is_root) fmt::print(stderr, "weft: {}\n", weft::tools::one_line(fault));
     return weft::tools::exit_code_bad_input;
   }
+  if (success && is_root) program.exit(*success);
   return exit_code;
 }
 

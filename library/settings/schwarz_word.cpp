@@ -15,7 +15,6 @@ namespace {
 using solver::SchwarzPreconditioner;
 
 constexpr std::string_view schwarz_word = "schwarz";
-constexpr std::int64_t most_layers = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t most_pieces = std::numeric_limits<std::int32_t>::max();
 
 /// Throws comm_thread::InputError.
@@ -43,7 +42,8 @@ SchwarzPreconditioner::Options parse(SchwarzPreconditioner::Options options,
   for (const auto& [item, key, value] : settings_in(text)) {
     has_shift = has_shift || key == "shift";
     if (key == "overlap")
-      options.overlap = static_cast<int>(whole_number(item, value, 0, most_layers));
+      options.overlap =
+          static_cast<int>(whole_number(item, value, 0, solver::SchwarzOptions::most_overlap));
     else if (key == "subdomains")
       options.piece_count = whole_number(item, value, 0, most_pieces);
     else if (item == "kind=symmetric")

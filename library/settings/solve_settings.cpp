@@ -28,6 +28,14 @@ namespace {
 using comm_thread::InputError;
 using solver::SchwarzPreconditioner;
 
+/// The options that give rows another order or another rank, as the user gave them.
+std::string order_options(const SolveSettings& options) {
+  std::string text = options.order == "given" ? "" : "--order " + options.order;
+  if (options.partition == "metis")
+    text += std::string(text.empty() ? "" : " and ") + "--partition metis";
+  return text;
+}
+
 /// Multigrid needs to know which point of a grid a row is.
 void check_multigrid(const SolveSettings& options) {
   const bool is_preconditioner = options.preconditioner == "multigrid";
@@ -36,8 +44,8 @@ void check_multigrid(const SolveSettings& options) {
                      " with --method multigrid; expected none");
   if (options.has_multigrid() && (options.order != "given" || options.partition == "metis"))
     throw InputError(std::string("--") + (is_preconditioner ? "preconditioner" : "method") +
-                     " multigrid: found --order rcm or auto, or --partition metis; expected none, "
-                     "because rows are points of the grid in its order");
+                     " multigrid: found with " + order_options(options) +
+                     "; expected rows in the given order, because they are points of the grid");
   const bool uses_grid = options.has_multigrid() || options.may_choose_multigrid();
   if (!options.grid.empty() && (!uses_grid || options.is_matrix_free()))
     throw InputError("--grid: found without a matrix and multigrid; expected both");
@@ -67,8 +75,8 @@ void check_amg_options(const SolveSettings& options) {
   const auto check = [&](bool is_given, const char* name) {
     check_amg(is_given, name);
     if (is_given && !options.has_given_order())
-      throw InputError(
-          fmt::format("{}: found with --order rcm or --partition metis; expected neither", name));
+      throw InputError(fmt::format("{}: found with {}; expected rows in the given order", name,
+                                   order_options(options)));
   };
   check_amg(!options.cycle.empty(), "--cycle");
   if (!options.cycle.empty() && options.preconditioner.find("cycle=") != std::string::npos)

@@ -224,8 +224,9 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
   part.least_excess =
       std::min(part.least_excess, diagonal == 0 ? -1 : 1 - others / std::abs(diagonal));
   part.dominant_rows += std::abs(diagonal) >= (1 - rounding_of_sums) * others;
+  const double size = others + std::abs(diagonal);
   part.zero_sum_rows +=
-      others > 0 && std::abs(sum) <= rounding_of_sums * (others + std::abs(diagonal));
+      others > 0 && std::isfinite(size) && std::abs(sum) <= rounding_of_sums * size;
 }
 
 Part Rows::scan(LocalIndex begin, LocalIndex end) const {

@@ -19,14 +19,21 @@ namespace weft::solver {
 /// which the coefficient matrix is a symmetric M-matrix".
 class IncompleteFactor final : public Factor {
  public:
-  /// Throws comm_thread::InputError with the text fault(row) at the first row whose pivot is zero.
-  IncompleteFactor(LocalMatrix matrix, const std::function<std::string(int row)>& fault);
+  /// Tells the fault of a row: `entry` of A on the diagonal, 0 where there is none, and the `pivot`
+  /// that elimination leaves of it.
+  using Fault = std::function<std::string(int row, double entry, double pivot)>;
+
+  /// Throws comm_thread::InputError with the text of `fault` at the first row whose pivot is zero,
+  /// or not above rounding beside the entry of A, or has no finite inverse. Rows and columns may
+  /// differ in scale.
+  IncompleteFactor(LocalMatrix matrix, const Fault& fault);
 
   std::span<const double> solve(int thread, std::span<double> right_hand_side) override;
   bool is_definite() const override { return is_definite_; }
 
  private:
-  bool eliminate(int row, std::vector<int>& place_of_column);
+  bool eliminate(int row, double entry, std::vector<int>& place_of_column);
+  double diagonal_entry(int row) const;
 
   LocalMatrix factors_;  // L without its diagonal of ones, and U
   std::vector<int> diagonal_;  // places

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::solver {
@@ -21,6 +23,7 @@ class KluFactor::Implementation {
     if (symbolic_)
       numeric_ = klu_factor(input.row_begin.data(), input.columns.data(), input.values.data(),
                             symbolic_, &common_);
+    is_too_large_ = common_.status == KLU_TOO_LARGE || common_.status == KLU_OUT_OF_MEMORY;
     is_regular_ = numeric_ && common_.status == KLU_OK &&
                   klu_rcond(symbolic_, numeric_, &common_) &&
                   common_.rcond > std::numeric_limits<double>::epsilon();
@@ -33,6 +36,7 @@ class KluFactor::Implementation {
   Implementation& operator=(const Implementation&) = delete;
 
   bool is_regular() const { return is_regular_; }
+  bool is_too_large() const { return is_too_large_; }
 
   std::span<const double> solve(std::span<double> right_hand_side) {
     std::ranges::copy(right_hand_side, solution_.begin());
@@ -46,11 +50,17 @@ class KluFactor::Implementation {
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;
   bool is_regular_ = false;
+  bool is_too_large_ = false;
   std::vector<double> solution_;
 };
 
 KluFactor::KluFactor(const LocalMatrix& matrix, const std::string& fault)
     : implementation_(std::make_unique<Implementation>(matrix)) {
+  if (implementation_->is_too_large())
+    throw FactorTooLarge(
+        fmt::format("the LU factors of a matrix of {} rows need more memory than there is, or than "
+                    "KLU can address; expected smaller ones: more subdomains",
+                    matrix.size()));
   if (!implementation_->is_regular()) throw comm_thread::InputError(fault);
 }
 

@@ -19,7 +19,7 @@ namespace weft::solver {
 class KluFactor final : public Factor {
  public:
   /// Throws comm_thread::InputError with the text `fault` where the matrix is singular to working
-  /// precision.
+  /// precision, FactorTooLarge where there is not enough memory.
   KluFactor(const LocalMatrix& matrix, const std::string& fault);
   ~KluFactor() override;
 

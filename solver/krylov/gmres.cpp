@@ -233,6 +233,7 @@ void Gmres::collective_iterate(const TeamThread& thread, std::span<const double>
   }
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
+    const std::int64_t iterations_before = report.iterations;
     collective_cycle(thread, norm, first_norm, report);
     const bool is_cut = report.status == SolveStatus::not_converged &&
                         report.iterations == options().stop.max_iterations;
@@ -245,10 +246,11 @@ void Gmres::collective_iterate(const TeamThread& thread, std::span<const double>
     if (report.status != SolveStatus::not_converged || is_cut || norm < stagnation * before)
       continue;
     report.status = SolveStatus::breakdown;
+    const std::int64_t cycle_iterations = report.iterations - iterations_before;
     report.explanation = fmt::format(
-        "a cycle of {} iterations took the residual from {:.3g} to {:.3g} of the first: it wants "
+        "a cycle of {} iteration{} took the residual from {:.3g} to {:.3g} of the first: it wants "
         "longer cycles, or the matrix is singular, or nothing but rounding is left",
-        options().restart, before / first_norm, norm / first_norm);
+        cycle_iterations, cycle_iterations == 1 ? "" : "s", before / first_norm, norm / first_norm);
   }
 }
 

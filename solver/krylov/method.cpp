@@ -113,6 +113,7 @@ double KrylovMethod::collective_square(const TeamThread& thread, std::span<const
 
 SolveReport KrylovMethod::start_report(const StopCriterion& stop, double square, double bound) {
   SolveReport report;
+  report.recurrence_residual = square == 0 && bound == 0 ? 0 : 1;
   const double norm = std::sqrt(square);
   if (!std::isfinite(square) || (square == 0 && bound > 0) ||
       is_out_of_range(norm, stop.wanted_norm(norm))) {
@@ -288,6 +289,9 @@ double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<co
 bool KrylovMethod::must_begin_again(const StopCriterion& stop, double norm, double first_norm,
                                     double norm_before, SolveReport& report) {
   report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
+  // Where no double holds the square of b's norm, x is 0 still.
+  if (report.status == SolveStatus::breakdown && !(first_norm > 0 && std::isfinite(first_norm)))
+    report.relative_residual = 1;
   if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
     report.explanation = fmt::format(
         "the residual rose to {:.3g} of the first: the matrix may be singular or indefinite",

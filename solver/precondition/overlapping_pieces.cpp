@@ -26,12 +26,10 @@ using Kind = SchwarzOptions::Kind;
 using Partition = SchwarzOptions::Partition;
 using Use = OverlappingPieces::Use;
 
-constexpr int most_overlap = 64;
-
 void check(const SchwarzOptions& options, std::int64_t most) {
-  if (options.overlap < 0 || options.overlap > most_overlap)
-    throw InputError(
-        fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap, most_overlap));
+  if (options.overlap < 0 || options.overlap > SchwarzOptions::most_overlap)
+    throw InputError(fmt::format("schwarz: found overlap={}; expected 0 to {}", options.overlap,
+                                 SchwarzOptions::most_overlap));
   if (options.kind == Kind::optimized) {
     if (options.overlap == 0)
       throw InputError(
@@ -43,7 +41,8 @@ void check(const SchwarzOptions& options, std::int64_t most) {
   }
   if (options.piece_count < 0 || options.piece_count > most)
     throw InputError(
-        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows",
+        fmt::format("schwarz: found subdomains={}; expected 1 to {}, the number of rows, or 0 for "
+                    "as many as suit",
                     options.piece_count, most));
 }
 
@@ -231,11 +230,17 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
   using Solver = SchwarzOptions::Solver;
   const auto global_row = [&](int row) { return piece.rows[static_cast<std::size_t>(row)] + 1; };
   if (options_.solver == Solver::incomplete) {
-    auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row) {
+    auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row, double entry,
+                                                                 double pivot) {
+      constexpr const char* expected =
+          "because ilu0 divides by it; --preconditioner block-lu exchanges rows";
+      if (entry == 0 && pivot == 0)
+        return fmt::format("ilu0: row {} has a zero as its pivot; expected none, {}",
+                           global_row(row), expected);
       return fmt::format(
-          "ilu0: row {} has a zero as its pivot; expected none, because ilu0 divides by it; "
-          "--preconditioner block-lu exchanges rows",
-          global_row(row));
+          "ilu0: row {} has {:.3g} on the diagonal, of which elimination leaves the pivot {:.3g}; "
+          "expected one above rounding with a finite inverse, {}",
+          global_row(row), entry, pivot, expected);
     });
     if (options_.must_be_definite && !factor->is_definite())
       throw InputError(

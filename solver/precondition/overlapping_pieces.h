@@ -32,10 +32,12 @@ struct SchwarzOptions {
   /// Of `incomplete`, whose work grows with the rows alone: larger pieces lose less at their edges.
   static constexpr std::int64_t automatic_rows_of_incomplete = 8192;
 
+  static constexpr int most_overlap = 64;
+
   Kind kind = Kind::symmetric;
   std::int64_t piece_count = 0;  // of all ranks; 0: one for about `automatic_rows` rows
   Partition partition = Partition::rows;
-  int overlap = 1;  // layers of the matrix's graph
+  int overlap = 1;  // layers of the matrix's graph, up to `most_overlap`
   /// Of `optimized`, above 0 to 1, see shift_interface. The best is 0.02 to 0.2 for matrices of
   /// two dimensions, 0.1 to 0.3 for three, and flat: 0.1 took at most a third more iterations.
   double shift = 0.1;

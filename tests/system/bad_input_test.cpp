@@ -11,6 +11,7 @@
 
 namespace {
 
+using weft::tests::program_path;
 using weft::tests::run_weft;
 using weft::tests::ScratchFolder;
 
@@ -81,6 +82,26 @@ TEST_CASE("a missing file is refused") {
   check_refused(folder, {"generate", folder.path("missing.mtx"), folder.path("copy.mtx")},
                 {folder.path("missing.mtx") + ": ", "No such file"});
   check_refused(folder, {"solve", folder.path("missing.mtx")}, {"No such file"}, 1);
+}
+
+TEST_CASE("a file that one rank cannot read is refused by all") {
+  const ScratchFolder folder;
+  const std::string missing = "diffusion3d:3,file=missing.raw";
+  const auto good_file =
+      "diffusion3d:3,file=" + folder.write("k.raw", std::string(27 * sizeof(double), '\x3f'));
+  const auto check = [&](const std::vector<std::string>& first,
+                         const std::vector<std::string>& second, const std::string& refusal) {
+    std::vector<std::string> words = first;
+    words.insert(words.end(), {":", "-n", "1", program_path()});
+    words.insert(words.end(), second.begin(), second.end());
+    check_refused(folder, words, {refusal}, 1);
+  };
+  for (const char* const command : {"solve", "jacobi", "spmv", "compare"})
+    check({command, good_file}, {command, missing}, "weft: rank 1: problem '" + missing + "': ");
+  check({"solve", missing}, {"solve", good_file}, "weft: rank 0: problem '" + missing + "': ");
+  const auto config = folder.write("config.toml", "[solve]\nmethod = \"cg\"\n");
+  check({"solve", "poisson3d:3", "--config", config},
+        {"solve", "poisson3d:3", "--config", "missing"}, "weft: rank 1: missing: cannot be read");
 }
 
 TEST_CASE("a wrong header is refused at its line") {

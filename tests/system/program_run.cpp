@@ -31,9 +31,6 @@ std::string environment_or(const char* name, const std::string& otherwise) {
   return value ? value : otherwise;
 }
 
-/// Bazel starts a test in its runfiles.
-std::string program_path() { return (fs::current_path() / "tools" / "weft").string(); }
-
 Environment environment_of_runs(const Environment& changes) {
   Environment all = changes;
   all.insert({{"OMP_WAIT_POLICY", "passive"},
@@ -128,6 +125,9 @@ bool has_rank(pid_t process, int rank) {
 }
 
 }  // namespace
+
+// Bazel starts a test in its runfiles.
+std::string program_path() { return (fs::current_path() / "tools" / "weft").string(); }
 
 bool signal_rank_below(pid_t ancestor, int rank, int signal) {
   for (const pid_t process : descendants_of(ancestor))

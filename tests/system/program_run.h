@@ -68,6 +68,9 @@ class RunningProgram {
   int status_ = 0;
 };
 
+/// Absolute path of the program, for ranks with arguments of their own: ":", "-n", "1", path, ….
+std::string program_path();
+
 /// Sends `signal` to the process of `rank` among those that `ancestor` and its children started;
 /// false when there is no such process.
 bool signal_rank_below(pid_t ancestor, int rank, int signal);

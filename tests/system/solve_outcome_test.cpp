@@ -142,6 +142,8 @@ TEST_CASE("a right-hand side whose squares leave the range of double is refused"
     const auto report = report_of(result);
     CHECK(report.value("status", "") == "breakdown");
     CHECK_THAT(result.output, Catch::Contains("scale the system"));
+    CHECK(report.value("relative_residual", 0.0) == 1);
+    if (arguments.front() == "solve") CHECK(report.value("recurrence_residual", 0.0) == 1);
   };
   const auto small = b_of("1e-158");
   const auto smaller = b_of("1e-161");
@@ -149,6 +151,7 @@ TEST_CASE("a right-hand side whose squares leave the range of double is refused"
     check_refused(
         {"solve", "poisson2d:12", "--rhs", small, "--method", method, "--preconditioner", "none"});
   check_refused({"solve", "poisson2d:12", "--rhs", smaller});
+  check_refused({"solve", "poisson2d:12", "--rhs", b_of("1e-320")});
   for (const char* const variant : {"sync", "async"})
     for (const auto& b : {small, b_of("1e-170")})
       check_refused({"jacobi", "poisson2d:12", "--rhs", b, "--variant", variant});

@@ -210,10 +210,11 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
                                   "; expected a problem on a grid, or another ending");
 }
 
-int solve(const comm_thread::MpiSession& session, const CLI::App& command, SolveOptions options) {
+int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
+          SolveOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
-  options.set_defaults(problem, comm_thread::Communicator::collective_world().size());
+  options.set_defaults(problem, rank_count);
   options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
   if (!options.initial_path.empty()) {
@@ -296,7 +297,8 @@ int solve(const comm_thread::MpiSession& session, const CLI::App& command, Solve
 
 }  // namespace
 
-void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
+void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session, int rank_count,
+                       int& exit_code) {
   const auto options = std::make_shared<SolveOptions>();
   CLI::App& command =
       *program.add_subcommand("solve", "solve A x = b by conjugate gradients, GMRES or multigrid");
@@ -322,8 +324,9 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"
       "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input,\n"
       "128 + N: ended by signal N with a checkpoint.");
-  command.callback(
-      [options, &command, &session, &exit_code] { exit_code = solve(session, command, *options); });
+  command.callback([options, &command, &session, rank_count, &exit_code] {
+    exit_code = solve(session, rank_count, command, *options);
+  });
 }
 
 }  // namespace weft::tools

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "comm_thread/mpi/communicator.h"
-#include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "tools/job/input_agreement.h"
 #include "tools/job/patience.h"
 
 namespace weft::tools {
@@ -24,15 +24,23 @@ double stall_seconds() {
   return seconds;
 }
 
-}  // namespace
-
-Job collective_start_job(const comm_thread::MpiSession& session, int threads, bool strict) {
-  const auto world = comm_thread::Communicator::collective_world();
+/// Throws comm_thread::InputError, not on every rank.
+comm_thread::JobOptions options_of(int threads, bool strict) {
   if (strict && threads == 0)
     throw comm_thread::InputError(
         "--strict-placement: found without --threads; expected --threads T with it");
   comm_thread::JobOptions options{.threads = threads, .strict_placement = strict};
-  comm_thread::collective_attempt(world, [&] { options.stall_seconds = stall_seconds(); });
+  options.stall_seconds = stall_seconds();
+  return options;
+}
+
+}  // namespace
+
+Job collective_start_job(const comm_thread::MpiSession& session, int threads, bool strict) {
+  comm_thread::JobOptions options = options_of(threads, strict);
+  if (const std::string fault = collective_agreed_fault(""); !fault.empty())
+    throw comm_thread::InputError(fault);
+  const auto world = comm_thread::Communicator::collective_world();
   options.on_stall = [rank = world.rank(), first = options.stall_seconds](
                          const std::string& awaited, double seconds) {
     report_long_wait(rank, awaited, seconds, first);

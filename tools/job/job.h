@@ -9,7 +9,8 @@ using comm_thread::Job;
 
 /// A job that says on standard error for whom it waits when nothing moves for WEFT_STALL_SECONDS.
 ///
-/// Collective. Throws comm_thread::InputError on every rank.
+/// Collective. Throws comm_thread::InputError on every rank, also for what another rank has thrown
+/// before it came here, when that rank hands its fault to collective_agreed_fault.
 /// Lifetime: inside that of `session`.
 Job collective_start_job(const comm_thread::MpiSession& session, int threads, bool strict);
 

@@ -7,6 +7,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/schwarz_word.h"
+#include "spmv/problems/problem.h"
 #include "tools/job/option_effects.h"
 
 namespace weft::tools {
@@ -202,6 +203,7 @@ void JacobiOptions::check(const CLI::App& command) const {
   need(is_grid() != !problem.empty(),
        is_grid() ? "found PROBLEM and --grid; expected one of them"
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
+  if (!is_grid()) static_cast<void>(spmv::Problem::parse(problem));
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
   expect_effects(command, *this, jacobi_effects());
   if (has_multigrid()) {

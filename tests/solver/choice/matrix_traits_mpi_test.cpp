@@ -122,6 +122,14 @@ TEST_CASE("the grid of a matrix is found by the distances of its entries") {
   CHECK(grid_of(a) == "none");
 }
 
+TEST_CASE("rows whose sums leave the range of double are not called zero") {
+  const auto world = Communicator::collective_world();
+  ReferenceMatrix a(4);
+  for (std::int64_t i = 0; i < 4; ++i)
+    a[static_cast<std::size_t>(i)] = {{i, 1.6e308}, {(i + 1) % 4, 1.6e308}};
+  CHECK(collective_traits(world, a).zero_sum_row_count == 0);
+}
+
 TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
   const auto world = Communicator::collective_world();
   const MatrixTraits laplacian =

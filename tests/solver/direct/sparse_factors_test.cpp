@@ -1,4 +1,6 @@
 // Factors of small matrices, against elimination.
+#include <SuiteSparse_config.h>
+
 #include <cmath>
 #include <random>
 #include <string>
@@ -51,7 +53,23 @@ Dense tridiagonal(std::size_t n) {
   return a;
 }
 
-const auto no_fault = [](int row) { return "row " + std::to_string(row); };
+const auto no_fault = [](int row, double /*entry*/, double /*pivot*/) {
+  return "row " + std::to_string(row);
+};
+
+/// KLU and CHOLMOD find no memory while it lives.
+class NoMemory {
+ public:
+  NoMemory() : before_(SuiteSparse_config.malloc_func) {
+    SuiteSparse_config.malloc_func = [](std::size_t) -> void* { return nullptr; };
+  }
+  ~NoMemory() { SuiteSparse_config.malloc_func = before_; }
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+
+ private:
+  void* (*before_)(std::size_t);
+};
 
 }  // namespace
 
@@ -63,6 +81,15 @@ TEST_CASE("a factor for which there is not enough memory is not called indefinit
   CHECK(CholmodFactor::forecast_bytes(vast) == 0);
   const LowerTriangle indefinite{.size = 2, .entries = {{0, 0, 1}, {1, 0, 2}, {1, 1, 1}}};
   CHECK_THROWS_WITH(CholmodFactor(indefinite, 1, "not definite"), "not definite");
+}
+
+TEST_CASE("LU for which there is not enough memory is not called singular") {
+  if (CholmodFactor::library_version().starts_with("missing")) return;
+  const LocalMatrix matrix = sparse(tridiagonal(5));
+  const NoMemory none;
+  CHECK_THROWS_AS(KluFactor(matrix, "singular"), FactorTooLarge);
+  CHECK_THROWS_WITH(KluFactor(matrix, "singular"),
+                    Catch::Contains("memory") && Catch::Contains("more subdomains"));
 }
 
 TEST_CASE("LU solves what is not symmetric, with zeros on the diagonal") {
@@ -126,6 +153,35 @@ TEST_CASE("ILU(0) names the row of a zero pivot and sees a negative one") {
   a[3][3] = 0;
   a[3][2] = 0;
   CHECK_THROWS_WITH(IncompleteFactor(sparse(a), no_fault), "row 3");
+}
+
+TEST_CASE("ILU(0) does not depend on the scale of rows and columns") {
+  const Dense a = tridiagonal(6);
+  std::vector<double> b{1, -2, 3, 0, 5, 1};
+  IncompleteFactor unscaled(sparse(a), no_fault);
+  const auto expected = unscaled.solve(0, b);
+  Dense scaled = a;
+  std::vector<double> scaled_b = b;
+  const std::vector<double> row_scale{1, 0x1p-60, 0x1p70, 1, 0x1p-9, 0x1p100};
+  const std::vector<double> column_scale{0x1p80, 1, 0x1p-70, 0x1p-100, 1, 0x1p90};
+  for (std::size_t i = 0; i < 6; ++i) {
+    for (std::size_t j = 0; j < 6; ++j) scaled[i][j] *= row_scale[i] * column_scale[j];
+    scaled_b[i] *= row_scale[i];
+  }
+  IncompleteFactor factor(sparse(scaled), no_fault);
+  const auto found = factor.solve(0, scaled_b);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(found[i] * column_scale[i] == expected[i]);
+}
+
+TEST_CASE("ILU(0) refuses pivots of rounding alone, and those without a finite inverse") {
+  CHECK_THROWS_WITH(IncompleteFactor(sparse({{3, 1}, {0.3, 0.1}}),
+                                     [](int row, double entry, double pivot) {
+                                       return std::to_string(row) + (entry == 0.1 ? " entry" : "") +
+                                              (std::abs(pivot) < 1e-16 ? " pivot" : "");
+                                     }),
+                    "1 entry pivot");
+  CHECK_THROWS_WITH(IncompleteFactor(sparse({{1e-310, 0}, {0, 1}}), no_fault), "row 0");
+  CHECK_THROWS_WITH(IncompleteFactor(sparse({{1e-300, 1e10}, {1e10, 1}}), no_fault), "row 1");
 }
 
 TEST_CASE("a matrix knows whether it is symmetric, and its lower triangle") {

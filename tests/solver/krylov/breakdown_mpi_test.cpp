@@ -44,13 +44,15 @@ TEST_CASE("a b whose squares leave the range of double is refused, with a guess 
   const ReferenceMatrix a = tests::reference_matrix(spmv::Problem::parse("poisson2d:12"));
   const auto world = Communicator::collective_world();
   MatrixSystem system(world, a);
-  for (const double value : {1e-158, 1e-161, 1e-170})
+  for (const double value : {1e-158, 1e-161, 1e-170, 1e-320, 1e200})
     for (const std::string name : {"cg", "bicgstab", "minres", "gmres", "cg-pipelined"})
       for (const Vector& guess : {Vector(), Vector(a.size(), 1e-165)}) {
         CAPTURE(value, name, guess.size());
         const SolveReport report = solve(system, name, Vector(a.size(), value), guess, {});
         CHECK(report.status == SolveStatus::breakdown);
         CHECK_THAT(report.explanation, Catch::Contains("scale the system"));
+        CHECK(report.relative_residual == 1);
+        CHECK(report.recurrence_residual == 1);
       }
   const SolveReport report = solve(system, "cg", Vector(a.size(), 1e-130), {}, {});
   CHECK(report.status == SolveStatus::converged);

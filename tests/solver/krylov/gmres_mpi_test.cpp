@@ -200,6 +200,7 @@ TEST_CASE("a cycle that brings nothing is a breakdown, and a longer one is not")
   CHECK(stuck.report.explanation.find("longer cycles") != std::string::npos);
   CHECK(stuck.report.iterations == 5);
   CHECK(stuck.report.relative_residual == 1);
+  CHECK(stuck.report.explanation.starts_with("a cycle of 5 iterations"));
   const Solved whole = solve(system, b, options(12, 1e-8));
   CHECK(whole.report.status == SolveStatus::converged);
   CHECK(whole.report.iterations == 12);
@@ -218,6 +219,8 @@ TEST_CASE("what cannot be solved ends with a breakdown that leaves the best x") 
   const Solved nothing = solve(system, unreachable, options(30, 1e-8));
   CHECK(nothing.report.status == SolveStatus::breakdown);
   CHECK(nothing.report.relative_residual == 1);
+  CHECK(nothing.report.iterations == 1);
+  CHECK(nothing.report.explanation.starts_with("a cycle of 1 iteration "));
   CHECK(std::ranges::all_of(nothing.x, [](double value) { return value == 0; }));
   CHECK_THROWS_AS(DiagonalPreconditioner(system.op()), comm_thread::InputError);
 }
