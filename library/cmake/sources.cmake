@@ -193,6 +193,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/null_space.cpp
     solver/precondition/overlapping_pieces.cpp
     solver/precondition/schwarz_preconditioner.cpp
+    solver/precondition/solve_unit.cpp
     solver/report/residual_history.cpp
     solver/report/solve_report.cpp
     solver/sweep/async_iteration.cpp

@@ -24,6 +24,7 @@ Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings,
                     NearNullSpace near_null_space)
     : settings_(settings),
       hierarchy_(op, settings, std::move(near_null_space)),
+      unit_(hierarchy_.crew().communicator(), op.team().thread_count()),
       largest_(static_cast<std::size_t>(op.team().thread_count())) {
   settings_.form = hierarchy_.form();
   if (settings.form == Settings::Form::k)
@@ -33,7 +34,7 @@ Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings,
 
 template <class Value>
 void Cycle<Value>::begin_solve() {
-  unit_ = 0;
+  unit_.begin_solve();
   for (auto& level : hierarchy_.levels()) level->sum_bound = 0;
 }
 
@@ -47,22 +48,15 @@ void Cycle<Value>::apply(const TeamThread& thread, const double* r, double* z) {
   thread.barrier();
 }
 
-/// From the first right-hand side that is not zero: later ones of the same solve are smaller, by
-/// less than single precision can hold.
 template <class Value>
 void Cycle<Value>::collective_choose_unit(const TeamThread& thread, const double* r) {
-  if (unit_ != 0) return;
-  double largest = 0;
-  const double* const scale = hierarchy_.scale().data();
-  for_rows(thread, *hierarchy_.levels().front(),
-           [&](std::size_t row) { largest = std::max(largest, std::abs(scale[row] * r[row])); });
-  largest_[static_cast<std::size_t>(thread.index)] = largest;
-  thread.barrier();
-  if (thread.is_primary()) {
-    const double all = hierarchy_.crew().communicator().max(*std::ranges::max_element(largest_));
-    if (all > 0 && std::isfinite(all)) unit_ = std::ldexp(1.0, -std::ilogb(all));
-  }
-  thread.barrier();
+  unit_.collective_choose(thread, 1, [&] {
+    double largest = 0;
+    const double* const scale = hierarchy_.scale().data();
+    for_rows(thread, *hierarchy_.levels().front(),
+             [&](std::size_t row) { largest = std::max(largest, std::abs(scale[row] * r[row])); });
+    return largest;
+  });
 }
 
 template <class Value>
@@ -78,7 +72,7 @@ void Cycle<Value>::for_rows(const TeamThread& thread, const LevelOf& level,
 template <class Value>
 void Cycle<Value>::take(const TeamThread& thread, const double* r) {
   LevelOf& level = *hierarchy_.levels().front();
-  const double unit = unit_ == 0 ? 1 : unit_;
+  const double unit = unit_.value();
   const double* const scale = hierarchy_.scale().data();
   if (level.off_diagonal) {
     Value* const b = level.b.data();
@@ -93,7 +87,7 @@ void Cycle<Value>::take(const TeamThread& thread, const double* r) {
 template <class Value>
 void Cycle<Value>::give(const TeamThread& thread, double* z) {
   LevelOf& level = *hierarchy_.levels().front();
-  const double unit = unit_ == 0 ? 1 : 1 / unit_;
+  const double unit = 1 / unit_.value();
   const double* const scale = hierarchy_.scale().data();
   const Value* const x = level.x.data();
   for_rows(thread, level,

@@ -13,6 +13,7 @@
 #include "solver/amg/hierarchy.h"
 #include "solver/amg/hierarchy_report.h"
 #include "solver/amg/settings.h"
+#include "solver/precondition/solve_unit.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver::amg {
@@ -97,11 +98,9 @@ class Cycle {
 
   Settings settings_;
   Hierarchy<Value> hierarchy_;
+  SolveUnit unit_;  // of right-hand sides
   std::vector<double> largest_;  // by thread
   std::optional<comm_thread::ReproducibleSum> sums_;  // of a K-cycle
-  /// A power of two by which right-hand sides are multiplied, so that they stay in the range of
-  /// single precision: 0 before the first one that is not zero.
-  double unit_ = 0;
   std::int64_t cycle_count_ = 0;
   double coarsest_seconds_ = 0;  // the primary thread's
 };

@@ -200,11 +200,10 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
         note(thread, state.r, first_norm, report);
         start_iteration = static_cast<double>(last_start);
         if (is_checkpoint_due(report)) carry(Carry::keep);
-        if (report.status != SolveStatus::not_converged) return;
+        if (report.status != SolveStatus::not_converged) break;
       }
     }
-    if (!std::isfinite(state.r))
-      return break_down(report, "the residual left the range of double; gmres cannot diverge");
+    if (!std::isfinite(state.r)) break;
     const bool is_usable =
         is_done && state.omega != 0 && std::abs(state.rho) > least_cosine * state.shadow * state.r;
     if (is_usable) continue;
@@ -218,6 +217,8 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
     collective_begin_again(thread, b);
     state = collective_start(thread, std::max(bound, state.r * state.r));
   }
+  if (!std::isfinite(state.r) && report.status != SolveStatus::diverged)
+    break_down(report, "the residual left the range of double; gmres cannot diverge");
 }
 
 }  // namespace weft::solver

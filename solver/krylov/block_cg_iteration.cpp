@@ -7,6 +7,7 @@
 #include "solver/krylov/block_cg.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/krylov/method.h"
+#include "solver/report/relative_residual.h"
 #include "spmv/sums/block_dot.h"
 
 namespace weft::solver {
@@ -203,6 +204,10 @@ void BlockCg::note(const TeamThread& thread, int vector, State& state) {
     report.status = SolveStatus::converged;
   else if (state.r > options_.stop.divergence * state.first_norm)
     report.status = SolveStatus::diverged;
+  else if (!std::isfinite(state.r)) {
+    report.status = SolveStatus::breakdown;
+    report.explanation = not_finite;
+  }
   state.is_running = report.status == SolveStatus::not_converged &&
                      report.iterations < options_.stop.max_iterations;
   if (thread.is_primary() && options_.on_iteration)

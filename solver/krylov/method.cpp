@@ -133,6 +133,8 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
     report.status = SolveStatus::converged;
   else if (norm > options_.stop.divergence * first_norm)
     report.status = SolveStatus::diverged;
+  else if (!std::isfinite(norm))
+    break_down(report, not_finite);
   else if (asked_before(k) == Asked::stop)
     report.status = SolveStatus::stopped;
   watch_progress(report);

@@ -18,6 +18,18 @@ using spmv::BinnedSum;
 /// Less than this of the tridiagonal matrix is rounding.
 constexpr double least_turned = 64 * std::numeric_limits<double>::epsilon();
 
+/// Where A·r is smaller than this, x is kept. At its least before orthogonality is lost it is about
+/// 1e-8 of ‖A‖·‖r‖.
+constexpr double least_turned_to_keep = 1e-6;
+/// x is kept again where A·r is smaller by this.
+constexpr double better_turned = 1.0 / 64;
+/// The part of r by the recurrence at which it is checked, and that of b − A·x which passes.
+constexpr double checked_part = 0.5;
+constexpr double passing_part = 0.75;
+
+constexpr const char* is_least =
+    "A·r is zero but for rounding and r is not: no x solves the system, and this one leaves the "
+    "least residual";
 constexpr const char* not_definite =
     "v·M·v is not positive: the preconditioner is not positive definite; gmres takes any";
 
@@ -31,6 +43,7 @@ Minres::Minres(spmv::LinearOperator& op, Options options)
       z_(collective_make_operand()) {
   for (Array* const array : {&r_, &q_, &v_[0], &v_[1], &w_[0], &w_[1]}) *array = make_array();
   if (!is_identity()) m_ = make_array();
+  least_ = Array(op.element_count());
 }
 
 void Minres::collective_begin(const TeamThread& thread, std::span<const double> b,
@@ -147,10 +160,9 @@ void Minres::collective_step(const TeamThread& thread, State& state, SolveReport
 
   state.t_norm = std::max(state.t_norm, std::hypot(delta, gamma, state.gamma));
   const double first = state.cosine * delta - state.cosine_before * state.sine * state.gamma;
-  if (!(std::hypot(first, state.cosine * gamma) > least_turned * state.t_norm))
-    return break_down(report,
-                      "A·r is zero but for rounding and r is not: no x solves the system, and this "
-                      "one leaves the least residual");
+  const double turned = std::hypot(first, state.cosine * gamma);
+  if (!(turned > least_turned * state.t_norm)) return break_down(report, is_least);
+  state.turned = turned / state.t_norm;
   const double length = std::hypot(first, gamma);
   const double column[3] = {state.sine_before * state.gamma,
                             state.sine * delta + state.cosine_before * state.cosine * state.gamma,
@@ -171,8 +183,37 @@ void Minres::collective_step(const TeamThread& thread, State& state, SolveReport
   std::swap(state.w, state.w_before);
 }
 
-void Minres::collective_iterate(const TeamThread& thread, std::span<const double> /*b*/,
-                                double bound, double& first_norm, SolveReport& report) {
+/// x is the one that was kept.
+void Minres::go_back(const TeamThread& thread, const Kept& kept, double first_norm,
+                     SolveReport& report) {
+  copy(thread, least_.data(), x_.data());
+  thread.barrier();
+  report.recurrence_residual = first_norm > 0 ? kept.r / first_norm : 0;
+  break_down(report, is_least);
+}
+
+/// Keeps x, or compares it with the one that was kept. After a step.
+void Minres::collective_watch(const TeamThread& thread, std::span<const double> b,
+                              const State& state, double first_norm, Kept& kept,
+                              SolveReport& report) {
+  if (kept.r > 0 && state.r < checked_part * kept.r) {
+    if (!(collective_true_norm(thread, b) < passing_part * kept.r))
+      return go_back(thread, kept, first_norm, report);
+    // z has been lent.
+    const double factor = state.gamma > 0 ? 1 / state.gamma : 0;
+    double* const z = z_->values();
+    for_each_element(thread,
+                     [&](std::size_t i) { z[i] = is_identity() ? state.v[i] : factor * m_[i]; });
+    kept = {};
+  }
+  if (state.turned < (kept.r > 0 ? better_turned * kept.turned : least_turned_to_keep)) {
+    copy(thread, x_.data(), least_.data());
+    kept = {.r = state.r, .turned = state.turned};
+  }
+}
+
+void Minres::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
+                                double& first_norm, SolveReport& report) {
   State state = start_state();
   const auto carry = [&](Carry direction) {
     collective_carry(
@@ -193,14 +234,19 @@ void Minres::collective_iterate(const TeamThread& thread, std::span<const double
   // Later its sign alternates.
   if (starts && report.status == SolveStatus::not_converged && !(state.eta > 0))
     return break_down(report, not_definite);
+  Kept kept;
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     collective_step(thread, state, report);
     if (report.status != SolveStatus::not_converged) return;
     ++report.iterations;
     note(thread, state.r, first_norm, report);
+    collective_watch(thread, b, state, first_norm, kept, report);
     if (is_checkpoint_due(report)) carry(Carry::keep);
   }
+  if (kept.r > 0 && report.status == SolveStatus::not_converged &&
+      !(collective_true_norm(thread, b) <= allowed_drift * kept.r))
+    go_back(thread, kept, first_norm, report);
 }
 
 }  // namespace weft::solver

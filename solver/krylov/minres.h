@@ -19,7 +19,9 @@ namespace weft::solver {
 /// v and z are kept at z·v = 1. Least is √(r·M·r), the norm of the identity without a
 /// preconditioner; the residual is carried along beside it, so that the method stops by ‖r‖ all the
 /// same. Where A·r is nothing but rounding, x is the least squares solution of an inconsistent
-/// system: the method ends as not converged and says so.
+/// system: the method ends as a breakdown and says so. Once the v are no longer orthogonal, A·r may
+/// grow again, and x with it without bounds, while the recurrence reduces r: the method keeps an x
+/// where A·r is small, looks at b − A·x where r has halved since, and goes back if that has not.
 ///
 /// One product and two reductions an iteration. Bytes per row and iteration besides the product:
 /// 192; with another M 240 besides M.
@@ -46,6 +48,7 @@ class Minres final : public KrylovMethod {
     double v_norm_before = 0;
     double r = 0;  // ‖r‖
     double t_norm = 0;  // ‖(δ, γ_j, γ_{j+1})‖, the largest so far
+    double turned = 1;  // ‖A·r‖/(‖A‖·‖r‖) before the last step, in the norm of M
   };
 
   Spare spare() override { return {z_.get(), q_.data()}; }
@@ -54,6 +57,15 @@ class Minres final : public KrylovMethod {
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
   Recurrence recurrence() const override { return {"minres", 7}; }
+  /// What is known of the x in `least_`.
+  struct Kept {
+    double r = 0;  // ‖r‖; 0 where there is none
+    double turned = 0;  // see State
+  };
+  void collective_watch(const comm_thread::TeamThread& thread, std::span<const double> b,
+                        const State& state, double first_norm, Kept& kept, SolveReport& report);
+  void go_back(const comm_thread::TeamThread& thread, const Kept& kept, double first_norm,
+               SolveReport& report);
   State start_state();
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_step(const comm_thread::TeamThread& thread, State& state, SolveReport& report);
@@ -72,6 +84,7 @@ class Minres final : public KrylovMethod {
   std::array<Array, 2> v_;
   std::array<Array, 2> w_;
   Array m_;  // M·v; empty with the identity
+  Array least_;  // x where A·r was small; takes no memory before
 };
 
 }  // namespace weft::solver

@@ -83,7 +83,9 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
       report = start_report(step.r_square, bound);
       if (report.status != SolveStatus::not_converged) return;
     }
-    if (!std::exchange(is_step_known, false)) {
+    // One that is not finite is left to a restart.
+    const bool is_lost = state.has_direction && !std::isfinite(norm);
+    if (!std::exchange(is_step_known, false) && !is_lost) {
       note(thread, norm, first_norm, report);
       has_direction = state.has_direction ? 1 : 0;
       if (is_checkpoint_due(report)) carry(Carry::keep);
@@ -91,7 +93,7 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
     if (report.status != SolveStatus::not_converged ||
         report.iterations >= options().stop.max_iterations)
       return;
-    if (!(step.denominator > 0)) {
+    if (is_lost || !(step.denominator > 0)) {
       if (!state.has_direction) {
         if (!std::isfinite(step.denominator))
           return break_down(report, explain_curvature(step.denominator));

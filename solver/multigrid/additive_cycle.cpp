@@ -55,9 +55,9 @@ void deliver_sum(const typename UpPass<Value>::Sink& sink, GlobalIndex y, Global
   double* const values = sink.values + sink.layout->index(range.begin, y, z) - range.begin;
   if (sink.direction)
     update_row(range, static_cast<Value>(sink.old), static_cast<Value>(sink.fresh), w,
-               sink.direction->row(y, z), values);
+               sink.direction->row(y, z), sink.factor, values);
   else
-    widen_row(range, w, values);
+    widen_row(range, w, sink.factor, values);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "solver/multigrid/cycle.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -75,24 +78,37 @@ CycleOf<Value>::CycleOf(const comm_thread::Communicator& communicator,
                         std::vector<LevelPlan<Value>> plan, const Options& options, int first_tag,
                         perfmodel::PhaseTimer& timer)
     : Cycle(options, grids_of(plan)),
-      grids_(communicator, comm_thread, team, std::move(plan), options, first_tag, timer) {}
+      grids_(communicator, comm_thread, team, std::move(plan), options, first_tag, timer),
+      unit_(communicator, team.thread_count()) {}
 
 template <class Value>
 void CycleOf<Value>::collective_apply(const TeamThread& thread, const spmv::GridLayout& layout,
                                       const double* r, double* z) {
+  const auto for_each_row = [&](const auto& work) {
+    for (const GridBox& box : spmv::share_of_rows(layout.own(), thread.index, thread.count))
+      for (spmv::GlobalIndex row_z = box.begin[2]; row_z < box.end[2]; ++row_z)
+        for (spmv::GlobalIndex row_y = box.begin[1]; row_y < box.end[1]; ++row_y)
+          work(box, row_y, row_z,
+               std::span(r + layout.index(box.begin[0], row_y, row_z),
+                         static_cast<std::size_t>(box.size(0))));
+  };
+  unit_.collective_choose(thread, finest().scale, [&] {
+    double largest = 0;
+    for_each_row([&](const GridBox&, spmv::GlobalIndex, spmv::GlobalIndex, const auto& row) {
+      for (const double value : row) largest = std::max(largest, std::abs(value));
+    });
+    return largest;
+  });
   GridArray<Value>& f = right_hand_side();
-  const double inverse = 1 / finest().scale;
-  for (const GridBox& box : spmv::share_of_rows(layout.own(), thread.index, thread.count))
-    for (spmv::GlobalIndex row_z = box.begin[2]; row_z < box.end[2]; ++row_z)
-      for (spmv::GlobalIndex row_y = box.begin[1]; row_y < box.end[1]; ++row_y) {
-        const double* const from = r + layout.index(box.begin[0], row_y, row_z);
+  const double factor = unit_.value() / finest().scale;
+  for_each_row(
+      [&](const GridBox& box, spmv::GlobalIndex row_y, spmv::GlobalIndex row_z, const auto& row) {
         Value* const to = f.row(row_y, row_z) + box.begin[0];
-        for (spmv::GlobalIndex i = 0; i < box.size(0); ++i)
-          to[i] = static_cast<Value>(inverse * from[i]);
-      }
+        for (std::size_t i = 0; i < row.size(); ++i) to[i] = static_cast<Value>(factor * row[i]);
+      });
   thread.barrier();
   collective_descend(thread, {.array = &f}, &right_hand_side_halo());
-  collective_ascend(thread, {.layout = &layout, .values = z});
+  collective_ascend(thread, {.layout = &layout, .values = z, .factor = 1 / unit_.value()});
 }
 
 template <class Value>

@@ -16,6 +16,7 @@
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/level_report.h"
 #include "solver/multigrid/passes/grid_pass.h"
+#include "solver/precondition/solve_unit.h"
 #include "spmv/grid/layout.h"
 #include "spmv/rows/halo.h"
 
@@ -36,6 +37,10 @@ class Cycle {
   /// Of this cycle times A, where couplings are the same at all points; the largest eigenvalue
   /// is 1.
   double least_eigenvalue() const { return least_eigenvalue_; }
+
+  /// The next right-hand side of `collective_apply` is the first of a solve.
+  /// Thread: the main thread, outside the team.
+  virtual void begin_solve() = 0;
 
   /// z ≈ A⁻¹·r. Shape: r, z: arrays of `layout`. Thread: every thread of the team, after a barrier.
   /// Ends with one. Collective.
@@ -114,6 +119,7 @@ class CycleOf : public Cycle {
   virtual void collective_ascend(const comm_thread::TeamThread& thread,
                                  const typename UpPass<Value>::Sink& sink) = 0;
 
+  void begin_solve() override { unit_.begin_solve(); }
   void collective_apply(const comm_thread::TeamThread& thread, const spmv::GridLayout& layout,
                         const double* r, double* z) override;
   CycleReport report() override;
@@ -129,6 +135,9 @@ class CycleOf : public Cycle {
   virtual std::size_t own_byte_count() const { return 0; }
 
   CycleGrids<Value> grids_;
+
+ private:
+  SolveUnit unit_;  // of `collective_apply`
 };
 
 }  // namespace weft::solver

@@ -9,6 +9,7 @@ namespace weft::solver {
 class CyclePreconditioner : public Preconditioner {
  public:
   bool is_symmetric() const final { return true; }
+  void begin_solve() override { cycle().begin_solve(); }
 
   virtual Cycle& cycle() = 0;
   /// True if the eigenvalues of the cycle times A are between `cycle().least_eigenvalue()` and 1:

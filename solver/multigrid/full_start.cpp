@@ -58,23 +58,24 @@ struct RestrictionTerms {
   std::array<Value, 3> weights{1, 0, 0};
 };
 
-/// out += weight·row at the points [begin, end).
+/// out += weight·(unit·row) at the points [begin, end).
 template <class In, class Value>
-void add_row_to(GlobalIndex begin, GlobalIndex end, Value weight, const In* row, Value* out) {
+void add_row_to(GlobalIndex begin, GlobalIndex end, Value weight, In unit, const In* row,
+                Value* out) {
 #pragma omp simd
-  for (GlobalIndex x = begin; x < end; ++x) out[x] += weight * static_cast<Value>(row[x]);
+  for (GlobalIndex x = begin; x < end; ++x) out[x] += weight * static_cast<Value>(unit * row[x]);
 }
 
-/// out = t along x, from `terms` of the points [begin, end).
+/// out = factor·t along x, from `terms` of the points [begin, end).
 template <class Value, class Out>
 void interpolate_row(std::span<const CubicTerms<Value>> terms, GlobalIndex begin, GlobalIndex end,
-                     const Value* t, Out* out) {
+                     const Value* t, Out factor, Out* out) {
   const auto by_terms = [&](GlobalIndex i) {
     const CubicTerms<Value>& of = terms[static_cast<std::size_t>(i - begin)];
     Value sum = of.weights[0] * t[of.first];
     for (int k = 1; k < of.count; ++k)
       sum += of.weights[static_cast<std::size_t>(k)] * t[of.first + k];
-    out[i] = static_cast<Out>(sum);
+    out[i] = factor * static_cast<Out>(sum);
   };
   const auto is_inner = [&](GlobalIndex i) {
     return terms[static_cast<std::size_t>(i - begin)].is_inner;
@@ -90,8 +91,8 @@ void interpolate_row(std::span<const CubicTerms<Value>> terms, GlobalIndex begin
     const Value sum =
         ((-Value{0.0625} * t[j - 2] + Value{0.5625} * t[j - 1]) + Value{0.5625} * t[j]) +
         -Value{0.0625} * t[j + 1];
-    out[2 * j] = static_cast<Out>(sum);
-    out[2 * j + 1] = static_cast<Out>(t[j]);
+    out[2 * j] = factor * static_cast<Out>(sum);
+    out[2 * j + 1] = factor * static_cast<Out>(t[j]);
   }
   for (i = std::max(i, 2 * pairs_end); i < end; ++i) by_terms(i);
 }
@@ -160,9 +161,9 @@ void FullStart<Value>::collective_exchange(const TeamThread& thread,
 }
 
 template <class Value>
-template <class RowOf>
+template <class In, class RowOf>
 void FullStart<Value>::restrict_to(const TeamThread& thread, std::size_t index, double factor,
-                                   const RowOf& fine_row) {
+                                   In unit, const RowOf& fine_row) {
   typename CycleGrids<Value>::Level& to = cycle_.grids_.levels()[index];
   const GridLevel& fine = cycle_.grids_.levels()[index - 1].grid;
   const GridBox own = coarse_points(fine, cycle_.grids_.levels()[index - 1].cuts.box(rank()));
@@ -181,7 +182,7 @@ void FullStart<Value>::restrict_to(const TeamThread& thread, std::size_t index, 
                    static_cast<Value>(factor / to.grid.scale) *
                        in_z.weights[static_cast<std::size_t>(k)] *
                        in_y.weights[static_cast<std::size_t>(j)],
-                   fine_row(in_y.first + j, in_z.first + k), t);
+                   unit, fine_row(in_y.first + j, in_z.first + k), t);
     Value* const out = to.restriction_target().row(y, z);
     if (!is_coarsened) {
       std::copy(t + begin, t + end, out + begin);
@@ -202,7 +203,7 @@ void FullStart<Value>::restrict_to(const TeamThread& thread, std::size_t index, 
 
 template <class Value>
 template <class Out, class RowOf>
-void FullStart<Value>::interpolate_to(const TeamThread& thread, std::size_t index,
+void FullStart<Value>::interpolate_to(const TeamThread& thread, std::size_t index, Out factor,
                                       const RowOf& fine_row) {
   typename CycleGrids<Value>::Level& from = cycle_.grids_.levels()[index + 1];
   collective_exchange(thread, *from.e_halo);
@@ -237,9 +238,10 @@ void FullStart<Value>::interpolate_to(const TeamThread& thread, std::size_t inde
       Out* const out = fine_row(y, z);
       if (to.grid.is_coarsened[0])
         interpolate_row(std::span<const CubicTerms<Value>>(terms[0]), own.begin[0], own.end[0], t,
-                        out);
+                        factor, out);
       else
-        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x) out[x] = static_cast<Out>(t[x]);
+        for (GlobalIndex x = own.begin[0]; x < own.end[0]; ++x)
+          out[x] = factor * static_cast<Out>(t[x]);
     });
   }
   thread.barrier();
@@ -311,20 +313,20 @@ void FullStart<Value>::take_correction(const TeamThread& thread, std::size_t ind
 
 template <class Value>
 void FullStart<Value>::collective_run(const TeamThread& thread, const spmv::GridLayout& layout,
-                                      const double* b, double* x) {
+                                      const double* b, double unit, double* x) {
   const auto levels = cycle_.grids_.levels();
   const std::size_t last = levels.size() - 1;
-  restrict_to(thread, 1, 1 / cycle_.finest().scale,
+  restrict_to(thread, 1, 1 / cycle_.finest().scale, unit,
               [&](GlobalIndex y, GlobalIndex z) { return b + layout.index(0, y, z); });
   for (std::size_t i = 1; i < last; ++i) {
     collective_exchange(thread, *levels[i].f_halo);
-    restrict_to(thread, i + 1, 1,
+    restrict_to(thread, i + 1, 1, Value{1},
                 [&](GlobalIndex y, GlobalIndex z) { return levels[i].f.row(y, z); });
   }
   cycle_.descend_from(thread, last, {.array = &levels[last].f}, &*levels[last].f_halo);
   for (std::size_t i = last - 1; i > 0; --i) {
-    interpolate_to<Value>(
-        thread, i, [&](GlobalIndex y, GlobalIndex z) { return guesses_[i].values.row(y, z); });
+    interpolate_to(thread, i, Value{1},
+                   [&](GlobalIndex y, GlobalIndex z) { return guesses_[i].values.row(y, z); });
     for (int k = 0; k < cycles_per_grid; ++k) {
       collective_exchange(thread, *guesses_[i].halo);
       subtract_product(thread, i);
@@ -333,8 +335,8 @@ void FullStart<Value>::collective_run(const TeamThread& thread, const spmv::Grid
       take_correction(thread, i, k == 0, k + 1 == cycles_per_grid);
     }
   }
-  interpolate_to<double>(thread, 0,
-                         [&](GlobalIndex y, GlobalIndex z) { return x + layout.index(0, y, z); });
+  interpolate_to(thread, 0, 1 / unit,
+                 [&](GlobalIndex y, GlobalIndex z) { return x + layout.index(0, y, z); });
 }
 
 template class FullStart<float>;

@@ -33,11 +33,12 @@ class FullStart {
   /// `cycle`: made with `has_full_start`. Collective. Thread: the main thread, outside the team.
   explicit FullStart(GridCycle<Value>& cycle);
 
-  /// x at the own points of the finest grid. `b`: with at least one point around the own ones.
+  /// x at the own points of the finest grid. `b`: with at least one point around the own ones;
+  /// `unit`: a power of two that brings b into the range of `Value`.
   /// Shape: b, x: arrays of `layout`. Thread: every thread of the team, after a barrier; ends with
   /// one. Collective.
   void collective_run(const comm_thread::TeamThread& thread, const spmv::GridLayout& layout,
-                      const double* b, double* x);
+                      const double* b, double unit, double* x);
 
   std::size_t byte_count() const;
 
@@ -56,13 +57,14 @@ class FullStart {
 
   void collective_exchange(const comm_thread::TeamThread& thread, BoxExchange<Value>& halo) const;
   int rank() const;
-  /// f of grid `index` from the rows of the next finer one, times `factor`.
-  template <class RowOf>
-  void restrict_to(const comm_thread::TeamThread& thread, std::size_t index, double factor,
+  /// f of grid `index` from the rows of the next finer one, times `factor` and `unit`; with `unit`
+  /// they are in the range of `Value`.
+  template <class In, class RowOf>
+  void restrict_to(const comm_thread::TeamThread& thread, std::size_t index, double factor, In unit,
                    const RowOf& fine_row);
-  /// Rows of grid `index` from the solution of the next coarser one.
+  /// Rows of grid `index` from the solution of the next coarser one, times `factor`.
   template <class Out, class RowOf>
-  void interpolate_to(const comm_thread::TeamThread& thread, std::size_t index,
+  void interpolate_to(const comm_thread::TeamThread& thread, std::size_t index, Out factor,
                       const RowOf& fine_row);
   /// f -= A·(values of the guess), at the own points and as many around them as a cycle needs.
   void subtract_product(const comm_thread::TeamThread& thread, std::size_t index) const;

@@ -1,5 +1,7 @@
 #include "solver/multigrid/matrix_multigrid.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "solver/multigrid/cycle_choice.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/varying_plan.h"
+#include "solver/precondition/solve_unit.h"
 
 namespace weft::solver {
 namespace {
@@ -45,6 +48,7 @@ class MatrixMultigrid::CycleOnBoxes {
  public:
   virtual ~CycleOnBoxes() = default;
   virtual Cycle& cycle() = 0;
+  virtual void begin_solve() = 0;
   /// As Preconditioner::apply.
   virtual void collective_apply(const comm_thread::TeamThread& thread, const double* r,
                                 double* z) = 0;
@@ -61,18 +65,28 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
                                             std::move(plan), options, timer)),
         exchange_(op.communicator(), op.matrix().matrix().partition, partition,
                   cycle_->right_hand_side().layout(), first_rows_tag),
-        z_(cycle_->right_hand_side().layout()) {
+        z_(cycle_->right_hand_side().layout()),
+        row_count_(op.matrix().matrix().rows.row_count),
+        unit_(op.communicator(), op.team().thread_count()) {
     op.communicator().barrier();  // both ends of every pair exist
   }
 
   Cycle& cycle() override { return *cycle_; }
+  void begin_solve() override { unit_.begin_solve(); }
   void collective_apply(const comm_thread::TeamThread& thread, const double* r,
                         double* z) override {
+    const double scale = cycle_->finest().scale;
+    unit_.collective_choose(thread, scale, [&] {
+      const auto [begin, end] = comm_thread::share_of(row_count_, thread.index, thread.count);
+      double largest = 0;
+      for (auto row = begin; row < end; ++row) largest = std::max(largest, std::abs(r[row]));
+      return largest;
+    });
     GridArray<Value>& f = cycle_->right_hand_side();
-    exchange_.collective_to_boxes(thread, comm_thread_, r, 1 / cycle_->finest().scale, f.values());
+    exchange_.collective_to_boxes(thread, comm_thread_, r, unit_.value() / scale, f.values());
     cycle_->collective_descend(thread, {.array = &f}, &cycle_->right_hand_side_halo());
     cycle_->collective_ascend(thread, {.array = &z_});
-    exchange_.collective_to_rows(thread, comm_thread_, z_.values(), z);
+    exchange_.collective_to_rows(thread, comm_thread_, z_.values(), 1 / unit_.value(), z);
   }
 
  private:
@@ -80,6 +94,8 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
   std::unique_ptr<CycleOf<Value>> cycle_;
   RowBoxExchange<Value> exchange_;
   GridArray<Value> z_;  // of the box, in memory as the right-hand side
+  spmv::LocalIndex row_count_;  // of the matrix, here
+  SolveUnit unit_;
 };
 
 template <class Value>
@@ -123,6 +139,8 @@ MatrixMultigrid::MatrixMultigrid(const spmv::SparseOperator& op, const Grid& gri
 MatrixMultigrid::~MatrixMultigrid() = default;
 
 Cycle& MatrixMultigrid::cycle() { return boxes_->cycle(); }
+
+void MatrixMultigrid::begin_solve() { boxes_->begin_solve(); }
 
 void MatrixMultigrid::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {
   const double begin = thread.is_primary() ? perfmodel::seconds_now() : 0;

@@ -35,6 +35,7 @@ class MatrixMultigrid final : public CyclePreconditioner {
 
   ~MatrixMultigrid() override;
 
+  void begin_solve() override;
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
   double norm() const override { return norm_; }
   Cycle& cycle() override;

@@ -18,6 +18,7 @@
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/square_work.h"
+#include "solver/precondition/solve_unit.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
@@ -77,10 +78,12 @@ class MultigridMethodOf final : public MultigridMethod {
     double norm = 0;
     double factor = 1;  // by which the last iteration has reduced the residual
     double rho = 0;  // of the semi-iteration
+    double unit = 1;  // of the direction, see SolveUnit
   };
   void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
                             double& first_norm, SolveReport& report, Carried& carried);
-  FinestResidual residual();
+  /// `unit`: by which the residual is multiplied.
+  FinestResidual residual(double unit = 1);
   double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
   /// ‖b − A·x‖ in a pass of its own.
   double collective_measure(const comm_thread::TeamThread& thread, double bound);
@@ -224,7 +227,7 @@ void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Ca
     turn_solution_back(thread);
   }
   collective_carry(thread, direction, first_norm, report,
-                   {&carried.norm, &carried.factor, &carried.rho},
+                   {&carried.norm, &carried.factor, &carried.rho, &carried.unit},
                    {x_.data(), direction_copy_.data()});
   if (is_kept) return;
   copy_direction();
@@ -246,8 +249,8 @@ void MultigridMethodOf<Value>::turn_solution_back(const TeamThread& thread) {
 }
 
 template <class Value>
-FinestResidual MultigridMethodOf<Value>::residual() {
-  return {grid_.stencil(), layout_, b_, solution_on_grid(), cycle_->finest().scale, rim_};
+FinestResidual MultigridMethodOf<Value>::residual(double unit) {
+  return {grid_.stencil(), layout_, b_, solution_on_grid(), cycle_->finest().scale / unit, rim_};
 }
 
 template <class Value>
@@ -298,8 +301,9 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
                                                   std::span<const double> /*b*/, double bound,
                                                   double& first_norm, SolveReport& report) {
   SemiIteration outer(cycle_->least_eigenvalue(), 1);
-  const FinestResidual finest = residual();
   double norm = std::sqrt(bound);
+  const double largest = std::sqrt(bound / static_cast<double>(op().global_row_count()));
+  double unit = SolveUnit::of(largest, cycle_->finest().scale);
   double factor = 1;  // by which the last iteration has reduced the residual
   if (is_continued()) {
     Carried carried;
@@ -307,7 +311,9 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
     norm = carried.norm;
     factor = carried.factor;
     outer.carried() = carried.rho;
+    unit = carried.unit;
   }
+  const FinestResidual finest = residual(unit);
   bool is_start = full_start_ && first_norm < 0;  // the finest grid's cycle of it is to come
   if (is_start) {
     norm = collective_measure(thread, bound);
@@ -316,7 +322,7 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
     if (report.status != SolveStatus::not_converged ||
         report.iterations >= options().stop.max_iterations)
       return;
-    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_,
+    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, unit,
                                 solution_on_grid());
   }
   while (true) {
@@ -325,7 +331,7 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
     const double wanted = options().stop.wanted_norm(first_norm);
     const double before = norm;
     spmv::Halo* halo = x_halo_ ? &*x_halo_ : nullptr;
-    Carried carried{.norm = norm, .factor = factor, .rho = outer.carried()};
+    Carried carried{.norm = norm, .factor = factor, .rho = outer.carried(), .unit = unit};
     SolveReport begun;  // what a checkpoint takes: it repeats the cycle down
     if (options().checkpoints) begun = report;
     const auto note_norm = [&] {
@@ -367,7 +373,8 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
                                        .values = solution_on_grid(),
                                        .direction = &direction_,
                                        .old = step.old,
-                                       .fresh = step.fresh});
+                                       .fresh = step.fresh,
+                                       .factor = 1 / unit});
     ++report.iterations;
   }
   turn_solution_back(thread);

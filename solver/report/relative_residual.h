@@ -10,6 +10,11 @@ namespace weft::solver {
 inline constexpr const char* out_of_range =
     "the squares of b leave the range of double; scale the system";
 
+/// Why a solve ends whose residual is not finite.
+inline constexpr const char* not_finite =
+    "the residual is not finite: values left the range of double, or of single precision in the "
+    "preconditioner; scale the system";
+
 /// True if the squares of residuals lose digits, or are 0, before the residual is `wanted_norm`:
 /// nobody can tell when such a solve has converged. No residual falls below the rounding of b.
 /// False where b is 0.

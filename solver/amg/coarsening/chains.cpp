@@ -1,6 +1,7 @@
 #include "solver/amg/coarsening/chains.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -243,26 +244,31 @@ void Chains::collective_fetch(Crew& crew) {
   for (const Row& row : others_) halo_rows.push_back(row.row);
 }
 
+std::optional<Chains::Row> Chains::link_beside(const Row& link, GlobalIndex neighbour) const {
+  if (neighbour == no_row) return std::nullopt;
+  const Row there = find(neighbour);
+  return there.is_link && there.has_neighbour(link.row) ? std::optional(there) : std::nullopt;
+}
+
 Chains::Segment Chains::segment_of(std::size_t row) const {
   // To the first link, on the side of the lower neighbour.
   Row link = describe(row);
   GlobalIndex before = link.neighbours[0];
-  for (std::size_t steps = 1; before != no_row && steps < most_links; ++steps) {
-    const Row there = find(before);
-    if (!there.is_link) break;
-    before = there.neighbour_beside(link.row);
-    link = there;
+  for (std::size_t steps = 1; steps < most_links; ++steps) {
+    const std::optional<Row> there = link_beside(link, before);
+    if (!there) break;
+    before = there->neighbour_beside(link.row);
+    link = *there;
   }
   Segment segment;
   segment.ends[0] = before;
   for (GlobalIndex from = before; segment.count < most_links;) {
     segment.links[segment.count++] = link;
     segment.ends[1] = link.neighbour_beside(from);
-    if (segment.ends[1] == no_row) break;
-    const Row next = find(segment.ends[1]);
-    if (!next.is_link) break;
+    const std::optional<Row> next = link_beside(link, segment.ends[1]);
+    if (!next) break;
     from = link.row;
-    link = next;
+    link = *next;
   }
   if (segment.links[0].row > segment.links[segment.count - 1].row) {
     std::reverse(segment.links.begin(),

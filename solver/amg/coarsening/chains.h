@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,9 @@ namespace weft::solver::amg {
 ///
 ///     chain     R ─ a ─ b ─ c ─ R'     with equal couplings: P_a = ¾R + ¼R',  P_b = ½R + ½R'
 ///
-/// Rows with more couplings end a chain, with the value 1 for their aggregate, as roots do. As
-/// roots are a maximal set, a segment between two ends has four links at most. Its matrix is
+/// Rows with more couplings end a chain, with the value 1 for their aggregate, as roots do; so does
+/// a link that lacks the coupling back, which rounding may leave strong for one of its rows only.
+/// As roots are a maximal set, a segment between two ends has four links at most. Its matrix is
 /// tridiagonal, and solved by elimination from the end with the lower row, by the same operations
 /// on any ranks and threads.
 class Chains {
@@ -88,6 +90,9 @@ class Chains {
     spmv::GlobalIndex neighbour_beside(spmv::GlobalIndex other) const {
       return neighbours[neighbours[0] == other ? 1 : 0];
     }
+    bool has_neighbour(spmv::GlobalIndex other) const {
+      return neighbours[0] == other || neighbours[1] == other;
+    }
     double value_to(spmv::GlobalIndex neighbour) const {
       return neighbour == no_row ? 0 : values[neighbours[0] == neighbour ? 0 : 1];
     }
@@ -113,6 +118,8 @@ class Chains {
   }
   Row find(spmv::GlobalIndex row) const;
   void collective_fetch(Crew& crew);
+  /// `neighbour` of `link` if it is a link that `link` is a neighbour of.
+  std::optional<Row> link_beside(const Row& link, spmv::GlobalIndex neighbour) const;
   Segment segment_of(std::size_t row) const;
   Solved solve(const Segment& segment, bool inverts) const;
   spmv::LocalIndex local(spmv::GlobalIndex row) const;

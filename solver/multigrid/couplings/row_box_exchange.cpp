@@ -172,12 +172,12 @@ void RowBoxExchange<Value>::collective_to_boxes(const TeamThread& thread,
 template <class Value>
 void RowBoxExchange<Value>::collective_to_rows(const TeamThread& thread,
                                                comm_thread::CommThread& carrier, const Value* box,
-                                               double* rows) {
+                                               double factor, double* rows) {
   for (const Line& line : share(from_box_, thread))
     std::copy_n(box + line.box, line.count, box_buffer_.data() + line.row);
   const auto copy = [&](const Line& line, const Value* from) {
     double* const to = rows + line.row;
-    for (std::size_t i = 0; i < line.count; ++i) to[i] = static_cast<double>(from[i]);
+    for (std::size_t i = 0; i < line.count; ++i) to[i] = factor * static_cast<double>(from[i]);
   };
   collective_exchange(thread, carrier, *to_rows_, [&] {
     for (const Line& line : share(own_, thread)) copy(line, box + line.box);

@@ -34,9 +34,9 @@ class RowBoxExchange {
   /// Collective. Throws comm_thread::MpiError.
   void collective_to_boxes(const comm_thread::TeamThread& thread, comm_thread::CommThread& carrier,
                            const double* rows, double factor, Value* box);
-  /// rows = box. Thread: as above.
+  /// rows = factor·box. Thread: as above.
   void collective_to_rows(const comm_thread::TeamThread& thread, comm_thread::CommThread& carrier,
-                          const Value* box, double* rows);
+                          const Value* box, double factor, double* rows);
 
  private:
   /// Part of a line of points: a place in the box or in a buffer, and one among the rows or in a

@@ -55,9 +55,9 @@ template <class Value>
   double* const values = sink.values + sink.layout->index(range.begin, y, z) - range.begin;
   if (sink.direction)
     update_row(range, static_cast<Value>(sink.old), static_cast<Value>(sink.fresh), row,
-               sink.direction->row(y, z), values);
+               sink.direction->row(y, z), sink.factor, values);
   else
-    widen_row(range, row, values);
+    widen_row(range, row, sink.factor, values);
 }
 
 }  // namespace

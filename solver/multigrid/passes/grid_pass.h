@@ -95,8 +95,8 @@ class UpPass {
   UpPass(const GridLevel& fine, const Smoother& smoother,
          const LevelCouplings<Value>* couplings = nullptr);
 
-  /// Where x goes: to an array of Value; or to `values`; or, with a direction d, there
-  /// in a step of a semi-iteration: d = old·d + fresh·x, values += d.
+  /// Where x goes: to an array of Value; or to `values`, as factor·x; or, with a direction d, there
+  /// in a step of a semi-iteration: d = old·d + fresh·x, values += factor·d.
   struct Sink {
     GridArray<Value>* array = nullptr;
     const spmv::GridLayout* layout = nullptr;  // of `values`
@@ -104,6 +104,7 @@ class UpPass {
     GridArray<Value>* direction = nullptr;
     double old = 0;
     double fresh = 1;
+    double factor = 1;  // a power of two
   };
 
   /// `e`: the coarse solution. `x`: empty to compute it again; then f must be there at one more

@@ -299,22 +299,24 @@ template <class Value>
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i) out[i] = x[i] + e[i];
 }
 
-/// d = old·d + fresh·z, x += d.
+/// d = old·d + fresh·z, x += factor·d.
 template <class Value>
 [[gnu::always_inline]] inline void update_row(RowRange range, Value old, Value fresh,
-                                              const Value* z, Value* d, double* x) {
+                                              const Value* z, Value* d, double factor, double* x) {
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i) {
     d[i] = old * d[i] + fresh * z[i];
-    x[i] += static_cast<double>(d[i]);
+    x[i] += factor * static_cast<double>(d[i]);
   }
 }
 
-/// out = x, in double precision.
+/// out = factor·x, in double precision.
 template <class Value>
-[[gnu::always_inline]] inline void widen_row(RowRange range, const Value* x, double* out) {
+[[gnu::always_inline]] inline void widen_row(RowRange range, const Value* x, double factor,
+                                             double* out) {
 #pragma omp simd
-  for (std::ptrdiff_t i = range.begin; i < range.end; ++i) out[i] = static_cast<double>(x[i]);
+  for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
+    out[i] = factor * static_cast<double>(x[i]);
 }
 
 }  // namespace weft::solver

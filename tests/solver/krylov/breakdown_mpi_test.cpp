@@ -1,5 +1,7 @@
 // Systems whose numbers leave the range, or the digits, of double.
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -8,6 +10,7 @@
 #include "solver/krylov/method.h"
 #include "solver/methods/method_table.h"
 #include "solver/precondition/diagonal_preconditioner.h"
+#include "solver/precondition/preconditioner.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
 #include "tests/support/serial_reference.h"
@@ -56,6 +59,43 @@ TEST_CASE("a b whose squares leave the range of double is refused, with a guess 
       }
   const SolveReport report = solve(system, "cg", Vector(a.size(), 1e-130), {}, {});
   CHECK(report.status == SolveStatus::converged);
+}
+
+/// The identity at first; after three applications its result is no number.
+class FailingPreconditioner final : public Preconditioner {
+ public:
+  explicit FailingPreconditioner(std::size_t size) : size_(size) {}
+  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override {
+    if (thread.is_primary()) {
+      const double factor = ++count_ > 3 ? std::numeric_limits<double>::quiet_NaN() : 1;
+      for (std::size_t i = 0; i < size_; ++i) z[i] = r[i] * factor;
+    }
+    thread.barrier();
+  }
+  bool is_symmetric() const override { return true; }
+  double norm() const override { return 1; }
+
+ private:
+  std::size_t size_;
+  int count_ = 0;
+};
+
+TEST_CASE("a residual that is not finite ends every method, which says so") {
+  const ReferenceMatrix a = tests::reference_matrix(spmv::Problem::parse("poisson2d:12"));
+  const auto world = Communicator::collective_world();
+  MatrixSystem system(world, a);
+  for (const std::string name : {"cg", "fcg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr",
+                                 "minres", "bicgstab", "bicgstab-pipelined", "gmres", "fgmres"}) {
+    CAPTURE(name);
+    FailingPreconditioner failing(system.op().element_count());
+    KrylovMethod::Options options;
+    options.preconditioner = &failing;
+    const SolveReport report = solve(system, name, Vector(a.size(), 1.0), {}, options);
+    CAPTURE(report.explanation);
+    CHECK(report.status == SolveStatus::breakdown);
+    CHECK(report.iterations < 50);
+    CHECK(!report.explanation.empty());
+  }
 }
 
 TEST_CASE("rows that are fixed by a weight of 1e16 do not break down") {

@@ -105,6 +105,36 @@ TEST_CASE("MINRES ends with the least squares solution of a system that has none
   CHECK(consistent.report.status == SolveStatus::converged);
 }
 
+TEST_CASE("MINRES goes back to the least residual where rounding lets it iterate beyond") {
+  constexpr std::int64_t size = 1000;
+  ReferenceMatrix a(size);
+  for (std::int64_t i = 0; i < size; ++i)
+    a[static_cast<std::size_t>(i)][i] = static_cast<double>(i + 1) / size;
+  constexpr std::size_t row = 500;
+  for (const double value : {0.0, 1e-7}) {
+    a[row][row] = value;
+    CAPTURE(value);
+    const auto world = Communicator::collective_world();
+    MatrixSystem system(world, a);
+    KrylovMethod::Options options;
+    options.stop.max_iterations = 3000;
+    const RecordedSolve found = record(system, "minres", Vector(size, 1.0), options);
+    CAPTURE(found.report.explanation);
+    if (value > 0) {
+      CHECK(found.report.status == SolveStatus::converged);
+      continue;
+    }
+    CHECK(found.report.status == SolveStatus::breakdown);
+    CHECK(found.report.explanation.find("least residual") != std::string::npos);
+    CHECK(found.report.relative_residual == Approx(std::sqrt(1.0 / size)).epsilon(1e-6));
+    CHECK(found.report.recurrence_residual == Approx(std::sqrt(1.0 / size)).epsilon(1e-6));
+    CHECK(found.report.iterations < 1000);
+    options.stop.max_iterations = found.report.iterations - 1;
+    const RecordedSolve cut = record(system, "minres", Vector(size, 1.0), options);
+    CHECK(cut.report.relative_residual == Approx(std::sqrt(1.0 / size)).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("MINRES refuses a preconditioner that is not positive definite") {
   const ReferenceMatrix a = shifted_laplacian(9, 5);  // negative on the diagonal
   const auto world = Communicator::collective_world();

@@ -134,6 +134,24 @@ TEST_CASE("one full multigrid cycle reaches the error of discretisation, of seco
   }
 }
 
+TEST_CASE("the bits of multigrid in single precision do not depend on the unit of b") {
+  Grid grid(Communicator::collective_world(), tests::thread_count(), "poisson3d:18x25x40");
+  const auto solve = [&](int exponent, bool has_full_start) {
+    const auto b = grid.filled([&](std::int64_t row) {
+      return std::ldexp(std::sin(static_cast<double>(row)) + 0.25, exponent);
+    });
+    auto [report, x] = grid.collective_solve(b, has_full_start, 20);
+    CHECK(report.status == SolveStatus::converged);
+    for (double& value : x) value = std::ldexp(value, -exponent);
+    return x;
+  };
+  for (const bool has_full_start : {false, true})
+    for (const int exponent : {-400, -125, 135, 400}) {
+      CAPTURE(has_full_start, exponent);
+      CHECK(solve(exponent, has_full_start) == solve(0, has_full_start));
+    }
+}
+
 TEST_CASE("a full start has the same bits on any ranks, and saves iterations") {
   for (const std::string word :
        {"poisson3d:33x40x36", "anisotropic3d:19x24x21,1,1,40", "poisson2d:75x46",

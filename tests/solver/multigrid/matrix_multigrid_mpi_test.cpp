@@ -298,6 +298,51 @@ TEST_CASE("multigrid as a method solves matrices and couplings that vary, with t
   }
 }
 
+/// x of `word` with A and b times powers of two, divided by that of x; and the iterations.
+std::pair<std::vector<double>, std::int64_t> solve_in_units(const std::string& word,
+                                                            const std::string& name, double a_unit,
+                                                            double b_unit) {
+  const Communicator communicator = Communicator::collective_world();
+  const ComputeTeam team(tests::thread_count(), comm_thread::WaitPolicy::yield);
+  CommThread comm_thread({.thread_level = tests::session().thread_level()});
+  const auto problem = spmv::Problem::parse(word);
+  auto matrix = collective_generate(communicator, team, problem, spmv::PartitionBy::rows);
+  const auto entries = static_cast<std::size_t>(
+      matrix.rows.row_offsets[static_cast<std::size_t>(matrix.rows.row_count)]);
+  for (std::size_t k = 0; k < entries; ++k) matrix.rows.values[k] *= a_unit;
+  std::vector<double> b(static_cast<std::size_t>(matrix.rows.row_count));
+  for (std::size_t i = 0; i < b.size(); ++i)
+    b[i] = b_unit * value_of(matrix.first_row() + static_cast<std::int64_t>(i));
+  spmv::SparseOperator op(communicator, comm_thread, team, std::move(matrix));
+  MatrixMultigrid cycle(op, {.size = problem.grid}, {.steps = 0});
+  const auto method = find_krylov_method(name)->collective_make(
+      op, {.preconditioner = &cycle, .stop = {.max_iterations = 40}, .on_iteration = {}});
+  const SolveReport report = method->solve(b);
+  CAPTURE(word, name, a_unit, b_unit, report.explanation);
+  CHECK(report.status == SolveStatus::converged);
+  std::vector<double> x(method->solution().begin(), method->solution().end());
+  for (double& value : x) value *= a_unit / b_unit;
+  return {x, report.iterations};
+}
+
+TEST_CASE("single precision holds the cycles of a solve whatever the units of A and b") {
+  for (const std::string word : {"poisson3d:8x9x7", "diffusion3d:12x10x14,lognormal:1"})
+    for (const std::string name : {"cg", "multigrid"}) {
+      const auto [expected, iterations] = solve_in_units(word, name, 1, 1);
+      for (const auto& [a_exponent, b_exponent] : std::vector<std::pair<int, int>>{
+               {0, -125}, {0, 135}, {660, 0}, {-660, 0}, {300, -100}}) {
+        CAPTURE(word, name, a_exponent, b_exponent);
+        const auto [x, count] =
+            solve_in_units(word, name, std::ldexp(1.0, a_exponent), std::ldexp(1.0, b_exponent));
+        CHECK(count == iterations);
+        double difference = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+          difference = std::max(difference, std::abs(x[i] - expected[i]));
+        CHECK(difference < 1e-7);
+      }
+    }
+}
+
 TEST_CASE("a matrix of a single row is solved in one iteration") {
   System system(Communicator::self(), 1, "diffusion3d:1,constant");
   solve(system, Mode::task, 1);

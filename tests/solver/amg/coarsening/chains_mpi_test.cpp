@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "solver/amg/coarsening/prolongator.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "tests/solver/amg/crew_system.h"
+#include "tests/support/serial_reference.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -29,8 +31,10 @@ std::vector<double> scale_of(CrewSystem& system) {
 
 /// The steps of the set-up of one level, with chains.
 struct ChainSetUp {
-  ChainSetUp(const Communicator& communicator, const std::string& problem, int threads)
-      : system(communicator, problem, threads),
+  /// `matrix`: a problem or its rows.
+  template <class Matrix>
+  ChainSetUp(const Communicator& communicator, const Matrix& matrix, int threads)
+      : system(communicator, matrix, threads),
         crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
         level{.matrix = system.op().matrix().matrix(),
               .plan = system.op().halo_plan(),
@@ -67,6 +71,15 @@ struct ChainSetUp {
   std::map<GlobalIndex, float> value_in_a_chain(std::size_t row) const {
     return chains.is_link(row) ? row_of_p(row)
                                : std::map<GlobalIndex, float>{{aggregates.of(row), 1.0F}};
+  }
+
+  /// True if the rows here are those that one thread of one rank makes.
+  bool is_as(const ChainSetUp& alone) const {
+    for (std::size_t row = 0; row < system.count(); ++row)
+      if (row_of_p(row) != alone.row_of_p(system.first() + row) ||
+          row_of_inverse(row) != alone.row_of_inverse(system.first() + row))
+        return false;
+    return true;
   }
 
   CrewSystem system;
@@ -143,6 +156,33 @@ TEST_CASE("the inverse in the links is that of their strong couplings, and symme
   }
 }
 
+TEST_CASE("couplings that are strong for one of their rows but for rounding depend on no rank") {
+  constexpr std::int64_t size = 60;
+  // The weak couplings of a line of points are at the threshold, as if by rounding on either side.
+  for (std::int64_t period = 2; period < 7; ++period)
+    for (const bool is_strong_for_lower : {false, true}) {
+      CAPTURE(period, is_strong_for_lower);
+      tests::ReferenceMatrix matrix(size);
+      for (std::int64_t i = 0; i < size; ++i) matrix[static_cast<std::size_t>(i)][i] = 0.05;
+      for (std::int64_t i = 0; i + 1 < size; ++i) {
+        const bool is_near = i % period == 0;
+        const double value = is_near ? 0.25 : 1;
+        const double other = is_near ? 0.25 * (1 - 3e-11) : 1;
+        auto& lower = matrix[static_cast<std::size_t>(i)];
+        auto& upper = matrix[static_cast<std::size_t>(i) + 1];
+        lower[i + 1] = is_strong_for_lower ? -value : -other;
+        upper[i] = is_strong_for_lower ? -other : -value;
+        lower[i] += value;
+        upper[i + 1] += value;
+      }
+      const ChainSetUp alone(Communicator::self(), matrix, 1);
+      for (const int threads : {1, 2, 3, 7}) {
+        const ChainSetUp together(Communicator::collective_world(), matrix, threads);
+        CHECK(together.is_as(alone));
+      }
+    }
+}
+
 TEST_CASE("chains are found where nearly all rows are links, and on any ranks alike") {
   for (const std::string& problem : problems) {
     CAPTURE(problem);
@@ -150,10 +190,7 @@ TEST_CASE("chains are found where nearly all rows are links, and on any ranks al
     const ChainSetUp alone(Communicator::self(), problem, 1);
     CHECK(together.strong.is_of_chains() == (problem == problems.front()));
     CHECK(alone.strong.is_of_chains() == (problem == problems.front()));
-    for (std::size_t row = 0; row < together.system.count(); ++row) {
-      CHECK(together.row_of_p(row) == alone.row_of_p(together.system.first() + row));
-      CHECK(together.row_of_inverse(row) == alone.row_of_inverse(together.system.first() + row));
-    }
+    CHECK(together.is_as(alone));
   }
 }
 
