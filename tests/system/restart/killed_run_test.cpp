@@ -61,7 +61,9 @@ const std::vector<Run> solves{
 const std::vector<Run> sweeps{
     {{"jacobi", "--grid", "60", "--max-iterations", "6000"}, true},
     {{"jacobi", "poisson3d:40", "--max-iterations", "4000"}, true},
-    {{"schwarz", "--subdomains", "12", "--points", "32", "--max-iterations", "1600"}, true},
+    {{"schwarz", "--subdomains", "12", "--points", "32", "--local-solver", "tensor",
+      "--max-iterations", "1600"},
+     true},
     {{"jacobi", "poisson2d:128", "--inner", "multigrid", "--max-iterations", "600"}, true},
 };
 
@@ -118,7 +120,7 @@ void check_killed_runs(const std::vector<Run>& all) {
       INFO(result.errors << result.output);
       CHECK_FALSE(result.is_late);
       if (result.exit_code == what.exit_code()) {
-        CHECK(read_file(what.is_sweep ? state : solution) == expected[which]);
+        CHECK((read_file(what.is_sweep ? state : solution) == expected[which]));  // not shown
         break;
       }
       REQUIRE(kills < 3);
