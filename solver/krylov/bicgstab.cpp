@@ -186,6 +186,7 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
   if (first_norm < 0) {
     first_norm = state.r;
     report = start_report(state.r * state.r, bound);
+    if (report.status != SolveStatus::not_converged) return;
   }
   std::int64_t last_start =
       is_restored ? static_cast<std::int64_t>(start_iteration) : report.iterations;
