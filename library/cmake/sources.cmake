@@ -83,6 +83,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/word_number.cpp
     library/settings/word_settings.cpp
     library/solve/chosen_solver.cpp
+    library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp

@@ -1,7 +1,6 @@
 #include "library/solve/chosen_solver.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -314,33 +313,8 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   }
 }
 
-/// Keeps x where no way before has left a smaller residual.
-void ChosenSolver::keep_least(const SolveReport& report) {
-  if (!std::isfinite(report.relative_residual) ||
-      (kept_ && kept_->relative_residual <= report.relative_residual))
-    return;
-  const std::span<const double> x = method_->solution();
-  kept_ = {std::vector(x.begin(), x.end()), report.recurrence_residual, report.relative_residual,
-           name_of(ways_[way_])};
-}
-
-/// The end of a solve: where nothing has converged, with the least residual of all ways.
-SolveReport ChosenSolver::with_least(SolveReport report) {
-  if (!kept_ || report.status == SolveStatus::converged ||
-      report.relative_residual <= kept_->relative_residual) {
-    kept_.reset();
-    return report;
-  }
-  decisions_.push_back(
-      fmt::format("the solution of {} is kept: its residual of {:.1e} is the least", kept_->way,
-                  kept_->relative_residual));
-  report.recurrence_residual = kept_->recurrence_residual;
-  report.relative_residual = kept_->relative_residual;
-  return report;
-}
-
 SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
-  kept_.reset();
+  least_.clear();
   if (limit_) limit_->start();
   while (true) {
     collective_make_ready();
@@ -352,8 +326,12 @@ SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solv
       report.status = SolveStatus::out_of_time;
       report.explanation = fmt::format("max-seconds: {:g} s are over", limit_->limit_seconds());
     }
-    if (is_final(report)) return with_least(std::move(report));
-    keep_least(report);
+    if (is_final(report)) {
+      const std::string kept = least_.take_place_in(report);
+      if (!kept.empty()) decisions_.push_back(kept);
+      return report;
+    }
+    least_.offer(method_->solution(), report, name_of(ways_[way_]));
     collective_turn(fmt::format("after {} iterations the residual was {:.1e}{}", report.iterations,
                                 report.relative_residual,
                                 report.explanation.empty() ? "" : ": " + report.explanation));

@@ -12,6 +12,7 @@
 
 #include "library/settings/method_choice.h"
 #include "library/settings/solve_settings.h"
+#include "library/solve/least_solution.h"
 #include "library/solve/symmetry_check.h"
 #include "library/solve/time_limit.h"
 #include "solver/checkpoint/checkpoints.h"
@@ -100,7 +101,7 @@ class ChosenSolver {
   /// The last solution of `collective_solve`: where no way has converged, that of the least
   /// residual. Shape: [element_count].
   std::span<const double> solution() const {
-    return kept_ ? std::span<const double>(kept_->x) : method_->solution();
+    return least_.is_kept() ? least_.x() : method_->solution();
   }
 
   /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
@@ -127,8 +128,6 @@ class ChosenSolver {
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
   void collective_turn(std::string reason);
-  void keep_least(const solver::SolveReport& report);
-  solver::SolveReport with_least(solver::SolveReport report);
   void forget_methods();
   solver::SolveReport collective_run_method(std::span<const double> b, const solver::Guess& guess);
   void collective_set_up(const solver::Candidate& way);
@@ -154,15 +153,7 @@ class ChosenSolver {
   std::vector<solver::Candidate> ways_;  // empty: the matrix is to be looked at again
   std::size_t way_ = 0;
   std::vector<std::string> decisions_;
-
-  /// What a way has left that has not converged.
-  struct Kept {
-    std::vector<double> x;
-    double recurrence_residual;
-    double relative_residual;
-    std::string way;
-  };
-  std::optional<Kept> kept_;  // of the solve, while it may be the solution
+  LeastSolution least_;  // of the ways of a solve
 
   SolveSettings settings_;
   std::unique_ptr<solver::Preconditioner> preconditioner_;
