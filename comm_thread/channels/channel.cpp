@@ -39,14 +39,11 @@ Channel::Channel(const ChannelSpec& spec, Delivery delivery, CommThread& comm_th
     : spec_(spec),
       transport_(transport),
       comm_thread_(comm_thread),
-      service_(service),
       reader_(landing, delivery, spec.receive_count),
-      link_(link) {
-  if (transport)
-    landing_.emplace(landing, delivery, spec.receive_count);
-  else
-    direct_.emplace(neighbours_landing, delivery, spec.send_count);
-}
+      service_(service),
+      writer_(transport ? landing : neighbours_landing, delivery,
+              transport ? spec.receive_count : spec.send_count),
+      link_(static_cast<std::uint32_t>(link)) {}
 
 std::uint64_t Channel::in_flight() const {
   return !transport_ ? 0 : sent_count() - acknowledged_.load(std::memory_order_acquire);
@@ -60,7 +57,7 @@ bool Channel::can_send() const {
 }
 
 std::span<double> Channel::outgoing() {
-  if (!transport_) return direct_->buffer();
+  if (!transport_) return writer_.buffer();
   return {payload(transport_->send_slot(link_, sent_count() + 1)), spec_.send_count};
 }
 
@@ -69,7 +66,7 @@ bool Channel::send(std::uint64_t iteration) {
   const std::uint64_t number = sent_count() + 1;
   perfmodel::trace_instant("send to", spec_.neighbour);
   if (!transport_)
-    direct_->land(number, iteration);
+    writer_.land(number, iteration);
   else
     write_header(transport_->send_slot(link_, number),
                  {.number = number, .iteration = iteration, .kind = data_kind});
@@ -138,7 +135,7 @@ bool Channel::progress_receiving() {
     if (header.kind == closing_kind)
       has_received_closing_ = true;
     else
-      landing_->land({payload(*message), spec_.receive_count}, header.number, header.iteration);
+      writer_.land({payload(*message), spec_.receive_count}, header.number, header.iteration);
     transport_->release(link_);
     perfmodel::trace_instant("received from", spec_.neighbour);
     moved = true;

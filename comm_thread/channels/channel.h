@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -74,10 +73,6 @@ class Channel {
   /// Messages sent but not acknowledged. Thread: any; exact on the sender's.
   std::uint64_t in_flight() const;
 
-  /// Where messages land, for simulations, which fetch that memory into the caches; null without a
-  /// transport. Thread: the communication thread.
-  const Landing::Writer* landing() const { return landing_ ? &*landing_ : nullptr; }
-
  private:
   friend class ChannelSet;
 
@@ -93,28 +88,29 @@ class Channel {
   bool progress_receiving();
   void send_closing_message();
 
-  // A step looks at four cache lines of a channel with a transport: the first two, and one each of
-  // the program's and of the communication thread's.
+  // Three cache lines: what nobody writes, what the program writes, and what the communication
+  // thread writes. Simulations of many ranks wait for each of them.
   ChannelSpec spec_;
   Transport* transport_;
   CommThread& comm_thread_;
-  Service& service_;
-  Landing::Reader reader_;
-  std::optional<Landing::Writer> direct_;  // without a transport
 
   alignas(64) std::atomic<std::uint64_t> sent_{0};  // by the program
+  Landing::Reader reader_;
+  Service& service_;
 
   alignas(64) std::atomic<std::uint64_t> acknowledged_{0};
+  // With a transport used by the communication thread only, without one by the program: where
+  // messages land, here or at the neighbour.
+  Landing::Writer writer_;
+  std::uint64_t started_ = 0;
+  std::uint64_t arrived_ = 0;
+  std::uint32_t link_;
   std::atomic<bool> is_closing_{false};
   std::atomic<bool> is_drained_{false};
   // Used by the communication thread only.
-  bool has_sent_closing_ = false;
-  bool is_closing_acknowledged_ = false;
-  bool has_received_closing_ = false;
-  std::uint64_t started_ = 0;
-  std::uint64_t arrived_ = 0;
-  std::size_t link_;
-  std::optional<Landing::Writer> landing_;  // with a transport
+  bool has_sent_closing_ : 1 = false;
+  bool is_closing_acknowledged_ : 1 = false;
+  bool has_received_closing_ : 1 = false;
 };
 
 }  // namespace weft::comm_thread

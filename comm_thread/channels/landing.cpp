@@ -55,17 +55,17 @@ void Landing::initialise(std::byte* memory, Delivery delivery, std::size_t eleme
 
 Landing::Writer::Writer(std::byte* memory, Delivery delivery, std::size_t element_count)
     : memory_(memory), element_count_(element_count), delivery_(delivery) {
-  if (delivery == Delivery::racy) staging_.resize(element_count);
+  if (delivery == Delivery::racy) staging_ = std::make_unique<double[]>(element_count);
 }
 
 std::span<double> Landing::Writer::buffer() {
-  if (delivery_ == Delivery::racy) return staging_;
+  if (delivery_ == Delivery::racy) return {staging_.get(), element_count_};
   return elements(memory_, back_, element_count_);
 }
 
 void Landing::Writer::land(std::uint64_t number, std::uint64_t iteration) {
   if (delivery_ == Delivery::racy) {
-    land(staging_, number, iteration);
+    land({staging_.get(), element_count_}, number, iteration);
     return;
   }
   Control& passed = control(memory_);
@@ -88,15 +88,9 @@ void Landing::Writer::land(std::span<const double> values, std::uint64_t number,
   std::atomic_ref(label.number).store(number, std::memory_order_release);
 }
 
-std::span<const std::byte> Landing::Writer::next_memory() const {
-  const std::size_t bytes = payload_bytes(element_count_);
-  const std::size_t before = delivery_ == Delivery::racy ? 0 : back_ * bytes;
-  return {memory_ + sizeof(Control) + before, bytes};
-}
-
 Landing::Reader::Reader(std::byte* memory, Delivery delivery, std::size_t element_count)
     : memory_(memory), element_count_(element_count), delivery_(delivery) {
-  if (delivery == Delivery::racy) copy_.resize(element_count);
+  if (delivery == Delivery::racy) copy_ = std::make_unique<double[]>(element_count);
 }
 
 bool Landing::Reader::has_arrived() const {
@@ -128,7 +122,7 @@ Received Landing::Reader::take_racy() {
     copy_[i] = std::atomic_ref(live[i]).load(std::memory_order_relaxed);
   const std::uint64_t arrived_count = number - last_number_;
   last_number_ = number;
-  return {copy_, iteration, number, arrived_count};
+  return {{copy_.get(), element_count_}, iteration, number, arrived_count};
 }
 
 }  // namespace weft::comm_thread

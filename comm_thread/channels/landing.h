@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "comm_thread/channels/triple_swap.h"
 
@@ -61,17 +61,12 @@ class Landing::Writer {
   /// Publishes `values`, without an intermediate copy if possible. Shape: [element_count].
   void land(std::span<const double> values, std::uint64_t number, std::uint64_t iteration);
 
-  /// The landing. Its first line holds the state and the labels of the messages.
-  const std::byte* memory() const { return memory_; }
-  /// Where the values of the next message are written.
-  std::span<const std::byte> next_memory() const;
-
  private:
   std::byte* memory_;
   std::size_t element_count_;
   Delivery delivery_;
   std::uint32_t back_ = TripleSwap::first_back;
-  std::vector<double> staging_;  // racy only
+  std::unique_ptr<double[]> staging_;  // racy only. Shape: [element_count]
 };
 
 /// The reading end. Thread: one at a time.
@@ -96,7 +91,7 @@ class Landing::Reader {
   Delivery delivery_;
   std::uint32_t front_ = TripleSwap::first_front;
   std::uint64_t last_number_ = 0;
-  std::vector<double> copy_;  // racy only
+  std::unique_ptr<double[]> copy_;  // racy only. Shape: [element_count]
 };
 
 }  // namespace weft::comm_thread

@@ -26,7 +26,19 @@ class FetchQueue {
   }
 
   /// A few lines.
-  void fetch_some() { fetch(std::min(waiting_, lines_at_once)); }
+  void fetch_some() {
+    Run& run = runs_[begin_ % runs_.size()];
+    if (run.count < lines_at_once) {
+      fetch(std::min(waiting_, lines_at_once));
+      return;
+    }
+    for (std::size_t i = 0; i < lines_at_once; ++i)
+      __builtin_prefetch(run.next + i * line_bytes, for_reading, second_level);
+    run.next += lines_at_once * line_bytes;
+    run.count -= lines_at_once;
+    waiting_ -= lines_at_once;
+    if (run.count == 0) ++begin_;
+  }
   /// More where too many wait: what comes late is of no use.
   void fetch_overdue() {
     if (waiting_ > most_waiting) fetch(waiting_ - most_waiting);

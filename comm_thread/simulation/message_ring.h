@@ -32,9 +32,9 @@ class MessageRing {
 
   /// Makes room for messages of `bytes`. Before the first one.
   void expect(std::size_t bytes) {
-    const std::size_t slot_bytes = std::max(times_at + sizeof(Times), payload_at + bytes);
-    if (slot_bytes <= stride_ && capacity_ > 0) return;
-    stride_ = std::max(stride_, static_cast<std::uint32_t>(lines(slot_bytes)));
+    const auto stride = static_cast<std::uint32_t>(slot_lines(bytes));
+    if (stride <= stride_ && capacity_ > 0) return;
+    stride_ = std::max(stride_, stride);
     capacity_ = 0;
     grow();
   }
@@ -55,6 +55,10 @@ class MessageRing {
   void push(const Times& times_of_it) { times(end_++) = times_of_it; }
   void pop() { ++first_; }
 
+  /// False while the slots are where `expect` has put them first.
+  bool has_grown() const { return capacity_ > first_capacity; }
+  /// Of those slots, for messages of `bytes`.
+  static std::size_t first_bytes(std::size_t bytes) { return first_capacity * slot_lines(bytes); }
   /// The slot of message `number`, to be fetched into the caches.
   std::span<const std::byte> memory(std::uint64_t number) const { return {slot(number), stride_}; }
 
@@ -62,8 +66,10 @@ class MessageRing {
   /// A message that is on its way and the next one: most routes never need more.
   static constexpr std::size_t first_capacity = 2;
 
-  static std::size_t lines(std::size_t bytes) {
-    return (bytes + LinePool::line_bytes - 1) / LinePool::line_bytes * LinePool::line_bytes;
+  /// Bytes of a slot, whole lines, for a message of `bytes`.
+  static std::size_t slot_lines(std::size_t bytes) {
+    const std::size_t used = std::max(times_at + sizeof(Times), payload_at + bytes);
+    return (used + LinePool::line_bytes - 1) / LinePool::line_bytes * LinePool::line_bytes;
   }
 
   std::byte* slot(std::uint64_t number) const {

@@ -152,7 +152,7 @@ void SimulatedNetwork::set_arrival(Wire& wire, std::size_t bytes, double departe
   wire.messages.times(number).arrival = wire.last_arrival;
   if (wire.released == number) {
     wire.next_arrival = wire.last_arrival;
-    if (wire.receiver) wire.receiver->due = std::min(wire.receiver->due, wire.last_arrival);
+    look_again_if_due(wire.last_arrival);
   }
   if (wire.is_acknowledged_on_arrival)
     acknowledge(wire, number, model_.acknowledgement(wire.route, wire.last_arrival));
@@ -189,7 +189,7 @@ void SimulatedNetwork::acknowledge(Wire& wire, std::uint64_t number, double seco
   wire.messages.times(number).acknowledgement = seconds;
   if (wire.acknowledged != number) return;
   wire.next_acknowledgement = seconds;
-  if (wire.sender) wire.sender->due = std::min(wire.sender->due, seconds);
+  look_again_if_due(seconds);
 }
 
 Letter* SimulatedNetwork::first_letter() {

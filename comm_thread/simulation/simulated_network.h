@@ -63,7 +63,10 @@ class SimulatedNetwork {
   NetworkModel& model() { return model_; }
 
   double now() const { return now_; }
-  void set_now(double seconds) { now_ = seconds; }
+  void set_now(double seconds) {
+    now_ = seconds;
+    ++look_count_;
+  }
 
   /// Called with the rank and the time at which it has to be polled. Empty: the driver polls
   /// everybody all the time.
@@ -140,13 +143,7 @@ class SimulatedNetwork {
     std::size_t count = 0;
   };
 
-  /// When the channels of one transport have to be looked at. Others' messages bring it forward.
-  struct Look {
-    double due = 0;
-  };
-
-  /// One direction of a channel's link. What every poll looks at lies in one cache line, and the
-  /// messages follow: with thousands of ranks, nothing else of a wire is in the caches.
+  /// One direction of a channel's link. What every poll looks at lies in one cache line.
   ///
   /// Between two networks it has two halves. That of the source keeps messages until they are
   /// acknowledged, that of the destination until they are released.
@@ -167,15 +164,24 @@ class SimulatedNetwork {
     std::uint32_t timed = 0;  // their arrival is known; of a half at the source, what it waits for
     double last_arrival = 0;
     double last_acknowledgement = 0;
-    Look* sender = nullptr;
-    Look* receiver = nullptr;
 
     Messages messages;  // kept until received and acknowledged
     Wire* far = nullptr;  // the other half
     SimulatedRoute route;
     bool is_acknowledged_on_arrival = false;
+
+    /// The wire and its first messages, which the pool has put behind it.
+    std::span<const std::byte> memory(std::size_t message_bytes) const {
+      return {reinterpret_cast<const std::byte*>(this),
+              sizeof(Wire) + Messages::first_bytes(message_bytes)};
+    }
   };
   static_assert(sizeof(Wire) == 128);
+
+  /// Changes when channels have to be looked at again: with each event, and when something that
+  /// arrives at once is sent.
+  std::uint64_t look_count() const { return look_count_; }
+  void look_again_if_due(double seconds) { look_count_ += seconds <= now_; }
 
   /// A round of an all-reduce of the network's own.
   struct Reduction {
@@ -243,12 +249,12 @@ class SimulatedNetwork {
   NetworkModel& model_;
   RankRange own_;
   double now_ = 0;
+  std::uint64_t look_count_ = 1;
   std::function<void(int, double)> on_due_;
   FetchQueue fetches_;
   LinePool pool_;
   std::vector<Port*> ports_;  // in the pool, as the wires
   std::vector<Wire*> wires_;
-  std::deque<Look> looks_;
   std::vector<Receives> receives_;  // of each of its ranks
   std::size_t most_bytes_ = Edge::bytes;
   // Of networks that share the ranks.

@@ -7,54 +7,52 @@ namespace weft::comm_thread {
 SimulatedTransport::SimulatedTransport(SimulatedNetwork& network, int rank,
                                        std::span<const LinkPlan> plans,
                                        Acknowledgement acknowledgement)
-    : network_(network), look_(&network.looks_.emplace_back()) {
+    : network_(network) {
   links_.reserve(plans.size());
   for (const LinkPlan& plan : plans) {
     links_.push_back({&network.wire({rank, plan.neighbour, plan.send_tag}, plan.send_bytes),
                       &network.wire({plan.neighbour, rank, plan.receive_tag}, plan.receive_bytes),
                       plan.send_bytes, plan.receive_bytes});
-    links_.back().out->sender = look_;
     links_.back().in->is_acknowledged_on_arrival = acknowledgement == Acknowledgement::on_arrival;
-    links_.back().in->receiver = look_;
   }
 }
 
 bool SimulatedTransport::progress() {
   if (rests_) return false;
-  if (!is_look_due_known_) {
-    look_->due = SimulatedNetwork::Wire::never;
+  if (looked_ != network_.look_count()) {
+    looked_ = network_.look_count();
+    due_ = has_drafts_ ? network_.now() : SimulatedNetwork::Wire::never;
     for (const Link& link : links_)
-      look_->due = std::min({look_->due, link.out->next_acknowledgement, link.in->next_arrival});
-    is_look_due_known_ = true;
+      due_ = std::min({due_, link.out->next_acknowledgement, link.in->next_arrival});
   }
-  if (look_->due > network_.now()) return false;
-  is_look_due_known_ = false;
+  if (due_ > network_.now()) return false;
+  looked_ = 0;
+  has_drafts_ = false;
   return true;
 }
 
 void SimulatedTransport::fetch_wires() const {
   FetchQueue& fetches = network_.fetches();
-  fetches.add(look_);
-  for (const Link& link : links_)
-    for (const SimulatedNetwork::Wire* const wire : {link.out, link.in}) {
-      fetches.add(wire);
-      fetches.add(&wire->messages);
-    }
+  for (const Link& link : links_) {
+    fetches.add(link.out->memory(link.send_bytes));
+    fetches.add(link.in->memory(link.receive_bytes));
+  }
 }
 
-void SimulatedTransport::fetch_messages() const {
+void SimulatedTransport::fetch_moved_messages() const {
   FetchQueue& fetches = network_.fetches();
   for (const Link& link : links_) {
-    fetches.add(link.out->messages.memory(link.out->started));
-    fetches.add(link.in->messages.memory(link.in->released));
-    fetches.add(link.out->receiver);  // the neighbour's look
+    const auto& sent = link.out->messages;
+    const auto& received = link.in->messages;
+    if (sent.has_grown()) fetches.add(sent.memory(link.out->started));
+    if (received.has_grown()) fetches.add(received.memory(link.in->released));
   }
 }
 
 std::span<std::byte> SimulatedTransport::send_slot(std::size_t link, std::uint64_t number) {
   network_.fetches().fetch_some();
-  look_->due = network_.now();
-  is_look_due_known_ = true;
+  has_drafts_ = true;
+  looked_ = 0;
   return {links_[link].out->messages.payload(number - 1), links_[link].send_bytes};
 }
 

@@ -36,10 +36,10 @@ class SimulatedTransport final : public Transport {
   /// While it rests, channels are not looked at: what arrives waits for the next poll.
   void rest(bool rests) { rests_ = rests; }
 
-  /// Fetch what the next step will look at into the caches: first the wires of all links, then the
-  /// messages on them.
+  /// Fetch what the next step will look at into the caches: first the wires of all links with the
+  /// messages behind them, then messages that have moved elsewhere because there were many.
   void fetch_wires() const;
-  void fetch_messages() const;
+  void fetch_moved_messages() const;
 
  private:
   struct Link {
@@ -51,8 +51,9 @@ class SimulatedTransport final : public Transport {
 
   SimulatedNetwork& network_;
   bool rests_ = false;
-  SimulatedNetwork::Look* look_;
-  bool is_look_due_known_ = false;  // after a poll it has to be found again
+  std::uint64_t looked_ = 0;  // the network's count when `due_` was found
+  bool has_drafts_ = false;  // messages that are not started yet
+  double due_ = 0;  // when the channels have to be looked at
   std::vector<Link> links_;
 };
 

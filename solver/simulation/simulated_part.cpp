@@ -47,32 +47,11 @@ SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
   // Elsewhere than supposed, only what is known to be there.
   constexpr std::ptrdiff_t most_bytes = 1 << 15;
   if (!(part < detector && detector < end && end - part < most_bytes)) return place;
+  place.part = {part, end};
   // What lies behind belongs to snapshots, and to the report that a simulation does without.
   constexpr std::ptrdiff_t polled_bytes = 3584;
   place.polled = {detector, std::min(end, detector + polled_bytes)};
-  if (!channels_ || channels_->size() == 0) {
-    place.part = {part, end};
-    return place;
-  }
-  constexpr std::ptrdiff_t set_bytes = sizeof(comm_thread::ChannelSet) + 512;  // with its lists
-  const auto* const set = reinterpret_cast<const std::byte*>(channels_.get());
-  const auto* const channels = reinterpret_cast<const std::byte*>(&std::as_const(*channels_)[0]);
-  if (part < set && set + set_bytes < channels && channels < end) {
-    place.part = {part, set + set_bytes};
-    place.channels = {channels, end};
-  } else {
-    place.part = {part, end};
-  }
   return place;
-}
-
-void SimulatedPart::fetch_landings(comm_thread::FetchQueue& fetches) const {
-  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    const comm_thread::Landing::Writer* const landing = (*channels_)[i].landing();
-    if (!landing) continue;
-    fetches.add(landing->memory());
-    fetches.add(landing->next_memory());
-  }
 }
 
 bool SimulatedPart::sweep() {

@@ -100,10 +100,9 @@ class SimulatedPart {
 
   /// Where what a step and a poll look at lies, as far as it lies together. The allocator puts what
   /// a rank allocates one after the other: the part, landings, channels and the detector; small
-  /// objects fill holes. Of the landings a step needs one message each.
+  /// objects fill holes. Not all of it is needed, but what lies together is fetched quicker.
   struct Place {
-    std::span<const std::byte> part{};  // up to its landings
-    std::span<const std::byte> channels{};  // and the detector
+    std::span<const std::byte> part{};  // up to the next one
     std::span<const std::byte> polled{};  // of the detector, if schedules serve it
     std::span<const std::byte> values_object{};
     std::span<const std::byte> values{};
@@ -111,8 +110,6 @@ class SimulatedPart {
   };
   /// `end`: the next part.
   Place place(const std::byte* end) const;
-  /// Fetches what the next messages will land in into the caches.
-  void fetch_landings(comm_thread::FetchQueue& fetches) const;
 
   // The end: nothing is left in flight.
   void begin_close();

@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "comm_thread/channels/landing.h"
 #include "comm_thread/simulation/simulated_transport.h"
 #include "perfmodel/huge_page_buffer.h"
 
@@ -308,7 +307,7 @@ void SimulatedRanks::leave_verification(SweepLane& lane, int rank) {
 /// rank has left the caches when its turn comes, and waiting for it line by line takes most of a
 /// simulation.
 void SimulatedRanks::fetch_ahead(const SweepLane& lane) const {
-  constexpr std::array<std::size_t, 5> stages{15, 12, 10, 7, 4};  // events ahead
+  constexpr std::array<std::size_t, 4> stages{15, 12, 7, 4};  // events ahead
   comm_thread::FetchQueue& fetches = lane.network.fetches();
   const auto step = [this, &lane](std::size_t ahead) -> const SimulatedPart::Place* {
     const EventQueue::Event* const event = lane.events.upcoming(ahead);
@@ -316,11 +315,13 @@ void SimulatedRanks::fetch_ahead(const SweepLane& lane) const {
   };
   if (const EventQueue::Event* const event = lane.events.upcoming(stages[0])) {
     const auto rank = static_cast<std::size_t>(event->rank);
-    fetches.add(std::as_bytes(std::span(places_).subspan(rank, 1)));
-    for (const void* const what :
-         std::initializer_list<const void*>{&parts_[rank], &has_begun_[rank], &is_meeting_[rank],
-                                            &model_.core_factor(static_cast<int>(rank))})
-      fetches.add(what);
+    if (event->kind == EventQueue::Kind::step || reductions_.empty()) {
+      fetches.add(std::as_bytes(std::span(places_).subspan(rank, 1)));
+      for (const void* const what :
+           std::initializer_list<const void*>{&parts_[rank], &has_begun_[rank], &is_meeting_[rank],
+                                              &model_.core_factor(static_cast<int>(rank))})
+        fetches.add(what);
+    }
     if (!reductions_.empty()) fetches.add(std::as_bytes(std::span(reductions_).subspan(rank, 1)));
   }
   if (const EventQueue::Event* const event = lane.events.upcoming(stages[1]);
@@ -331,14 +332,11 @@ void SimulatedRanks::fetch_ahead(const SweepLane& lane) const {
       fetches.add(memory);
     if (place->transport) fetches.add(std::as_bytes(std::span(place->transport, 1)));
   }
-  if (const SimulatedPart::Place* const place = step(stages[2])) fetches.add(place->channels);
-  if (reductions_.empty()) fetch_poll_ahead(lane, stages[1], stages[3]);
-  if (const SimulatedPart::Place* const place = step(stages[3]); place && place->transport)
+  if (reductions_.empty()) fetch_poll_ahead(lane, stages[1], stages[2]);
+  if (const SimulatedPart::Place* const place = step(stages[2]); place && place->transport)
     place->transport->fetch_wires();
-  if (const SimulatedPart::Place* const place = step(stages[4]); place && place->transport) {
-    place->transport->fetch_messages();
-    parts_[lane.events.upcoming(stages[4])->rank]->fetch_landings(fetches);
-  }
+  if (const SimulatedPart::Place* const place = step(stages[3]); place && place->transport)
+    place->transport->fetch_moved_messages();
   fetches.fetch_some();
   fetches.fetch_overdue();
 }
