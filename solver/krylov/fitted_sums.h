@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/simd.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/sums/binned_sum.h"
 #include "spmv/sums/fitted_bound.h"
@@ -71,8 +72,15 @@ class FittedSums {
     spmv::BinnedSum again(
         spmv::FittedBound::bound_of(largest, static_cast<double>(operator_.global_row_count())));
     for_each_segment(thread, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) again.add(term(i));
-      again.carry();
+      perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+        std::size_t i = begin;
+        for (perfmodel::Lane8 terms{}; i + lane_count <= end; i += lane_count) {
+          for (std::size_t lane = 0; lane < lane_count; ++lane) terms[lane] = term(i + lane);
+          again.add(terms);
+        }
+        for (; i < end; ++i) again.add(term(i));
+        again.carry();
+      });
     });
     again.flush(total_.part(thread.index));
     total_.collective_reduce(thread);
@@ -81,6 +89,8 @@ class FittedSums {
   }
 
  private:
+  static constexpr std::size_t lane_count = sizeof(perfmodel::Lane8) / sizeof(double);
+
   struct alignas(64) Mine {
     std::array<spmv::FittedBound, most_sums> bounds{spmv::FittedBound(true)};
     double largest = 0;
