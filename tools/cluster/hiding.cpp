@@ -168,6 +168,7 @@ LabHiding measure_hiding(const LabConnection& server, double bits_per_second) {
     both.push_back(steps.both());
   }
   const double alone = median(transfer);
+  if (alone < 4 * bytes / bits_per_second) return {-1, 0};  // half of what the link needs
   return {alone, 1 - (median(both) - median(compute)) / alone};
 }
 

@@ -8,7 +8,7 @@ namespace weft::tools {
 /// two threads send and receive by blocking calls while a third one reads an array. No other way of
 /// communicating on the same cores can exceed it by much.
 struct LabHiding {
-  double transfer_seconds = 0;
+  double transfer_seconds = 0;  // below 0: in vain, the cores were busy
   double hidden_fraction = 0;  // 1 − (both − computation) / transfer, medians
 };
 

