@@ -32,12 +32,8 @@ class FetchQueue {
       fetch(std::min(waiting_, lines_at_once));
       return;
     }
-    for (std::size_t i = 0; i < lines_at_once; ++i)
-      __builtin_prefetch(run.next + i * line_bytes, for_reading, second_level);
-    run.next += lines_at_once * line_bytes;
-    run.count -= lines_at_once;
+    fetch_from(run, lines_at_once);
     waiting_ -= lines_at_once;
-    if (run.count == 0) ++begin_;
   }
   /// More where too many wait: what comes late is of no use.
   void fetch_overdue() {
@@ -64,17 +60,22 @@ class FetchQueue {
     waiting_ += count;
   }
 
+  /// `count` lines of the oldest run, which has so many.
+  [[gnu::always_inline]] void fetch_from(Run& run, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      __builtin_prefetch(run.next + i * line_bytes, for_reading, second_level);
+    run.next += count * line_bytes;
+    run.count -= count;
+    if (run.count == 0) ++begin_;
+  }
+
   void fetch(std::size_t count) {
     waiting_ -= count;
     while (count > 0) {
       Run& run = runs_[begin_ % runs_.size()];
       const std::size_t lines = std::min(count, run.count);
-      for (std::size_t i = 0; i < lines; ++i)
-        __builtin_prefetch(run.next + i * line_bytes, for_reading, second_level);
-      run.next += lines * line_bytes;
-      run.count -= lines;
+      fetch_from(run, lines);
       count -= lines;
-      if (run.count == 0) ++begin_;
     }
   }
 
