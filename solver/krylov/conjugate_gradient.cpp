@@ -46,30 +46,47 @@ TextbookCg::Norms ConjugateGradient::collective_norms(const TeamThread& thread,
 
 /// The sums of a fused pass, for a residual whose square was `square`.
 ResidualSums ConjugateGradient::next_sums(const TeamThread& thread, double square) {
-  const double z_estimate = is_identity() ? 0 : preconditioner_norm() * square;
-  return {fitted_.next<CloseSum>(thread, sum_rr, square),
-          fitted_.next<CloseSum>(thread, sum_rz, z_estimate)};
+  const double r_bound = fitted_.next<CloseSum>(thread, sum_rr, square);
+  if (is_identity() || general()) return {r_bound, 0};
+  return {r_bound, fitted_.next<CloseSum>(thread, sum_rz, preconditioner_norm() * square)};
 }
 
-/// z = M·r for a general M, after all threads have written r, and the sums of both. `square_bound`:
-/// of r·r.
+/// ‖r‖ alone.
+double ConjugateGradient::collective_residual_norm(const TeamThread& thread,
+                                                   const CloseSum& r_dot_r) {
+  const PhaseScope scope(timer_, thread.index, Phase::reduction);
+  CloseSum sum = r_dot_r;
+  sum.flush(extra_sum().part(thread.index));
+  extra_sum().collective_reduce(thread);
+  return std::sqrt(fitted_.collective_fit_one(thread, sum_rr, extra_sum().result(),
+                                              [this](std::size_t i) { return r_[i] * r_[i]; }));
+}
+
+/// z = M·r for a general M, after all threads have written r, and r·z. `sums`: those of r;
+/// `square_bound`: of r·r. Without z where ‖r‖ is below `looked_for`.
 TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& thread,
-                                                             double square_bound) {
+                                                             ResidualSums& sums,
+                                                             double square_bound,
+                                                             double looked_for) {
+  if (looked_for > 0) {
+    const double norm = collective_residual_norm(thread, sums.r_dot_r);
+    if (norm < looked_for || norm == 0) return {.r = norm};
+  }
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     thread.barrier();
     general()->apply(thread, r_.data(), z());
     const double inverse = preconditioner_norm();
     const double q_estimate = needs_z_dot_q() ? norm_ * inverse * inverse * square_bound : 0;
-    BinnedSum r_dot_r(fitted_.next<BinnedSum>(thread, sum_rr, square_bound));
     BinnedSum r_dot_z(fitted_.next<BinnedSum>(thread, sum_rz, inverse * square_bound));
     BinnedSum z_dot_q(fitted_.next<BinnedSum>(thread, sum_zq, q_estimate));
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      add_square(r_.data() + i, count, r_dot_r);
       add_product(r_.data() + i, z() + i, count, r_dot_z);
       if (needs_z_dot_q()) add_product(z() + i, q_.data() + i, count, z_dot_q);
     });
-    flush(residual_, thread, {&r_dot_r, &r_dot_z, &z_dot_q});
+    sums.r_dot_r.flush(residual_.part(thread.index, sum_rr));
+    r_dot_z.flush(residual_.part(thread.index, sum_rz));
+    z_dot_q.flush(residual_.part(thread.index, sum_zq));
   }
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   residual_.collective_reduce(thread);
@@ -81,7 +98,6 @@ TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& t
 }
 
 TextbookCg::Norms ConjugateGradient::collective_start(const TeamThread& thread, double bound) {
-  if (general()) return collective_precondition(thread, bound);
   ResidualSums sums = next_sums(thread, bound);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
@@ -89,7 +105,8 @@ TextbookCg::Norms ConjugateGradient::collective_start(const TeamThread& thread, 
       start_residual(r_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
     });
   }
-  return collective_norms(thread, sums);
+  return general() ? collective_precondition(thread, sums, bound, 0)
+                   : collective_norms(thread, sums);
 }
 
 double ConjugateGradient::collective_advance(const TeamThread& thread, const Step& last,
@@ -119,13 +136,11 @@ TextbookCg::Norms ConjugateGradient::collective_update_residual(const TeamThread
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      if (general())
-        update_solution(-alpha, q_.data() + i, r_.data() + i, count);
-      else
-        update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
+      update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
     });
   }
-  return general() ? collective_precondition(thread, bound) : collective_norms(thread, sums);
+  return general() ? collective_precondition(thread, sums, bound, norms.looked_for)
+                   : collective_norms(thread, sums);
 }
 
 void ConjugateGradient::finish(const TeamThread& thread, double alpha) {

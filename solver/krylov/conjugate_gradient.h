@@ -21,7 +21,8 @@ namespace weft::solver {
 /// 88 in all, against 120 and more where each vector operation is a loop of its own: the update of
 /// x waits for the pass that reads p anyway. With the identity or a diagonal, z = M·r is never
 /// stored; with a general M it is, which takes 96 besides M, in the memory of q, which nobody needs
-/// by then. On grids TwoPassCg needs 64.
+/// by then. M is not applied to a residual that is small enough: near the end r·r is reduced
+/// before. On grids TwoPassCg needs 64.
 class ConjugateGradient : public TextbookCg {
  public:
   ConjugateGradient(spmv::LinearOperator& op, Options options);
@@ -52,7 +53,10 @@ class ConjugateGradient : public TextbookCg {
   double* z() { return z_.size() > 0 ? z_.data() : q_.data(); }
   ResidualSums next_sums(const comm_thread::TeamThread& thread, double square);
   Norms collective_norms(const comm_thread::TeamThread& thread, ResidualSums& sums);
-  Norms collective_precondition(const comm_thread::TeamThread& thread, double square_bound);
+  double collective_residual_norm(const comm_thread::TeamThread& thread,
+                                  const spmv::CloseSum& r_dot_r);
+  Norms collective_precondition(const comm_thread::TeamThread& thread, ResidualSums& sums,
+                                double square_bound, double looked_for);
 
   double norm_;  // upper bound of ‖A‖
   comm_thread::ReproducibleSum curvature_;  // p·A·p

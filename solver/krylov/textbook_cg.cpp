@@ -3,6 +3,17 @@
 #include <cmath>
 
 namespace weft::solver {
+namespace {
+
+/// The norm that ends the iteration if two steps like the last one, from `before` to `now`, get
+/// there, else 0. A look costs a reduction, an end that is not seen a preconditioner; bits depend
+/// on neither.
+double norm_to_look_for(double before, double now, double wanted) {
+  const double rate = before > 0 ? now / before : 0;
+  return rate * rate * now <= wanted ? wanted : 0;
+}
+
+}  // namespace
 
 void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
                                     std::span<const double> /*b*/, double bound, double& first_norm,
@@ -26,6 +37,7 @@ void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
     first_norm = norms.r;
     report = start_report(first_norm * first_norm, bound);
   }
+  double norm_before = 0;
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
     norms.p = preconditioner_norm() * norms.r + std::abs(last.beta) * norms.p;
@@ -36,6 +48,9 @@ void TextbookCg::collective_iterate(const comm_thread::TeamThread& thread,
       return;
     }
     last.alpha = norms.r_dot_z / curvature;
+    norms.looked_for =
+        norm_to_look_for(norm_before, norms.r, options().stop.wanted_norm(first_norm));
+    norm_before = norms.r;
     Norms next = collective_update_residual(thread, last.alpha, norms);
     last.beta = beta(last.alpha, norms, next);
     next.p = norms.p;

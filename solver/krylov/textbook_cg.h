@@ -26,6 +26,7 @@ class TextbookCg : public KrylovMethod {
     double r_dot_z = 0;  // z = M·r
     double p = 0;  // upper bound of ‖p‖
     double z_dot_q = 0;  // q = A·p of the step that led here; of FlexibleCg
+    double looked_for = 0;  // the norm below which the next residual is the last; 0: not yet near
   };
   /// α and β of a step, before they are used.
   struct Step {
@@ -45,7 +46,7 @@ class TextbookCg : public KrylovMethod {
   /// x += α·p, p = z + β·p and then p·A·p; `norms.p` is of the new p.
   virtual double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
                                     const Norms& norms) = 0;
-  /// r -= α·A·p.
+  /// r -= α·A·p. Where ‖r‖ is below `norms.looked_for`, r·z may be missing.
   virtual Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha,
                                            const Norms& norms) = 0;
   /// x += α·p. Ends such that each thread may read its segments of x.

@@ -261,6 +261,46 @@ TEST_CASE("the diagonal alone is solved by its preconditioner in one iteration")
   CHECK(std::ranges::count(solver.solution(), 3.0) == std::ssize(solver.solution()));
 }
 
+/// Another preconditioner as one that methods know nothing about; counts its applications.
+class Counting final : public Preconditioner {
+ public:
+  explicit Counting(Preconditioner& other) : other_(other) {}
+  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override {
+    if (thread.is_primary()) ++count_;
+    other_.apply(thread, r, z);
+  }
+  double norm() const override { return other_.norm(); }
+  bool is_symmetric() const override { return true; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  Preconditioner& other_;
+  std::int64_t count_ = 0;
+};
+
+TEST_CASE("a preconditioner is applied once an iteration, not to the last residual") {
+  const auto world = Communicator::collective_world();
+  auto reference = tests::reference_matrix(Problem::parse("irregular:1500"));
+  for (std::size_t row = 0; row < reference.size(); ++row)
+    reference[row][static_cast<GlobalIndex>(row)] *= 1 + static_cast<double>(row % 5);
+  System system(world, tests::session().thread_level(), reference);
+  DiagonalPreconditioner jacobi(system.op());
+  const Vector b = system.part_of(right_hand_side(reference.size()));
+  for (const double tolerance : {1e-1, 1e-5, 1e-10}) {
+    CAPTURE(tolerance);
+    ConjugateGradient fused(system.op(), options(tolerance, Mode::task, &jacobi));
+    const SolveReport expected = fused.solve(b);
+    Counting counting(jacobi);
+    ConjugateGradient solver(system.op(), options(tolerance, Mode::task, &counting));
+    const SolveReport report = solver.solve(b);
+    CHECK(report.status == SolveStatus::converged);
+    CHECK(report.iterations == expected.iterations);
+    CHECK(report.recurrence_residual == Approx(expected.recurrence_residual));
+    CHECK(counting.count() == report.iterations);
+    CHECK(is_same(solver.solution(), fused.solution()));
+  }
+}
+
 TEST_CASE("a zero on the diagonal is refused by Jacobi on every rank, with its row") {
   const auto world = Communicator::collective_world();
   auto reference = tests::reference_matrix(Problem::parse("poisson2d:9x8"));
