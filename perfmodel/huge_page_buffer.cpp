@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace weft::perfmodel {
@@ -62,12 +64,20 @@ void unmap_pages(void* pages, std::size_t bytes) {
 void* map_array(std::size_t bytes) {
   static std::atomic<std::size_t> count{0};
   const std::size_t place = count.fetch_add(1, std::memory_order_relaxed) * place_step % page_bytes;
-  return static_cast<std::byte*>(map_pages(place + bytes)) + place;
+  const std::size_t all = place + bytes;
+  if (all >= huge_page_bytes) return static_cast<std::byte*>(map_pages(all)) + place;
+  void* const pages = std::aligned_alloc(page_bytes, round_up(all, page_bytes));
+  if (!pages) throw std::bad_alloc();
+  return std::memset(static_cast<std::byte*>(pages) + place, 0, bytes);
 }
 
 void unmap_array(void* array, std::size_t bytes) {
   const std::size_t place = reinterpret_cast<std::uintptr_t>(array) % page_bytes;
-  unmap_pages(static_cast<std::byte*>(array) - place, place + bytes);
+  void* const pages = static_cast<std::byte*>(array) - place;
+  if (place + bytes >= huge_page_bytes)
+    unmap_pages(pages, place + bytes);
+  else
+    std::free(pages);
 }
 
 }  // namespace weft::perfmodel

@@ -108,6 +108,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/galerkin.cpp
     solver/amg/coarsening/galerkin_plan.cpp
     solver/amg/coarsening/independent_set.cpp
+    solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_matrix.cpp
     solver/amg/coarsening/page_stock.cpp

@@ -309,6 +309,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
   std::optional<Aggregates> aggregates(std::in_place, crew_, matrix, *strong, *roots,
                                        settings_.gather_rows);
   const spmv::RowPartition coarse = aggregates->partition();
+  const spmv::RowPartition of_roots = aggregates->roots();
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
   const auto coarse_rows = static_cast<double>(coarse.row_count());
   if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;
@@ -341,7 +342,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
   roots.reset();
   strong.reset();
   GalerkinProduct product =
-      collective_multiply_galerkin(crew_, matrix, prolongator, coarse, columns);
+      collective_multiply_galerkin(crew_, matrix, prolongator, of_roots, coarse, columns);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .restriction = {},
@@ -364,7 +365,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
   const IndependentSet roots(crew_, of_nodes, strong);
   const Aggregates aggregates(crew_, of_nodes, strong, roots,
                               settings_.gather_rows / space_.vector_count);
-  const spmv::RowPartition coarse = coarse_rows_of(aggregates, space_.vector_count);
+  const spmv::RowPartition coarse = coarse_rows_of(aggregates.partition(), space_.vector_count);
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
   const auto coarse_rows = static_cast<double>(coarse.row_count());
   if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;
@@ -375,8 +376,9 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
   const double largest = levels_[number]->report.largest_eigenvalue / eigenvalue_margin;
   auto prolongator = collective_smooth_prolongator(crew_, matrix, std::move(tentative.rows),
                                                    prolongator_factor / largest, columns);
-  GalerkinProduct product =
-      collective_multiply_galerkin(crew_, matrix, prolongator, coarse, columns);
+  GalerkinProduct product = collective_multiply_galerkin(
+      crew_, matrix, prolongator, coarse_rows_of(aggregates.roots(), space_.vector_count), coarse,
+      columns);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .restriction = {},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -17,10 +16,12 @@ namespace {
 
 /// Puts consecutive ranks together: as many groups as leave `rows_a_rank` rows for each, of about
 /// equal size. The first rank of a group gets its rows.
-std::vector<GlobalIndex> gather(std::vector<GlobalIndex> sizes, GlobalIndex rows_a_rank) {
-  const GlobalIndex all = std::reduce(sizes.begin(), sizes.end());
+spmv::RowPartition gather(const spmv::RowPartition& roots, GlobalIndex rows_a_rank) {
+  const GlobalIndex all = roots.row_count();
+  std::vector<GlobalIndex> sizes;
+  for (int rank = 0; rank < roots.rank_count(); ++rank) sizes.push_back(roots.size(rank));
   const auto groups = std::max<GlobalIndex>(1, all / std::max<GlobalIndex>(1, rows_a_rank));
-  if (groups >= std::ssize(sizes)) return sizes;
+  if (groups >= std::ssize(sizes)) return roots;
   GlobalIndex before = 0;
   GlobalIndex last_group = -1;
   std::size_t first = 0;
@@ -34,7 +35,7 @@ std::vector<GlobalIndex> gather(std::vector<GlobalIndex> sizes, GlobalIndex rows
     sizes[first] += size;
     before += size;
   }
-  return sizes;
+  return spmv::RowPartition::by_sizes(sizes);
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ std::vector<GlobalIndex> gather(std::vector<GlobalIndex> sizes, GlobalIndex rows
 Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
                        const IndependentSet& roots, GlobalIndex rows_a_rank)
     : numbers_(crew, level.plan, level.thread_rows, none),
-      partition_(collective_number_roots(crew, level, roots, rows_a_rank)) {
+      roots_(spmv::RowPartition::by_sizes(collective_number_roots(crew, level, roots))),
+      partition_(gather(roots_, rows_a_rank)) {
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto first = static_cast<std::size_t>(level.thread_rows[index]);
@@ -61,16 +63,15 @@ Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& s
   });
 }
 
-spmv::RowPartition Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,
-                                                       const IndependentSet& roots,
-                                                       GlobalIndex rows_a_rank) {
+std::vector<GlobalIndex> Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,
+                                                             const IndependentSet& roots) {
   GlobalIndex count = 0;
   const auto row_count = static_cast<std::size_t>(level.row_count());
   for (std::size_t row = 0; row < row_count; ++row) count += roots.is_root(row);
   GlobalIndex next = crew.communicator().exclusive_prefix_sum(count);
   for (std::size_t row = 0; row < row_count; ++row)
     if (roots.is_root(row)) numbers_[row] = next++;
-  return spmv::RowPartition::by_sizes(gather(crew.communicator().all_gather(count), rows_a_rank));
+  return crew.communicator().all_gather(count);
 }
 
 /// Where couplings are strong in one direction only, there may be several roots: the strongest.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/independent_set.h"
@@ -31,17 +32,19 @@ class Aggregates {
 
   /// The aggregate of a row of this rank or its halo, or `none`.
   spmv::GlobalIndex of(std::size_t row) const { return numbers_[row]; }
-  /// Which rank has which aggregates.
+  /// Which rank has which aggregates, and which their roots.
   const spmv::RowPartition& partition() const { return partition_; }
+  const spmv::RowPartition& roots() const { return roots_; }
 
  private:
-  spmv::RowPartition collective_number_roots(Crew& crew, const LevelMatrix& level,
-                                             const IndependentSet& roots,
-                                             spmv::GlobalIndex rows_a_rank);
+  /// How many roots each rank has.
+  std::vector<spmv::GlobalIndex> collective_number_roots(Crew& crew, const LevelMatrix& level,
+                                                         const IndependentSet& roots);
   void take_neighbours(const StrongRows& strong, const IndependentSet& roots, std::size_t row);
   spmv::GlobalIndex best_neighbour(const StrongRows& strong, std::size_t row) const;
 
   RowValues<spmv::GlobalIndex> numbers_;
+  spmv::RowPartition roots_;
   spmv::RowPartition partition_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "solver/amg/coarsening/foreign_rows.h"
+#include "solver/amg/coarsening/moved_rows.h"
 #include "solver/amg/coarsening/row_accumulator.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -173,12 +174,21 @@ spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
   return matrix;
 }
 
-}  // namespace
+/// R, whose rows are of P and of the rows of P that others sent.
+Restriction make_restriction(Crew& crew, const LevelMatrix& level,
+                             const CouplingRows<float>& prolongator, const Foreign& foreign,
+                             const CoarseColumns& columns) {
+  Restriction restriction{.rows = transpose(crew, level, prolongator, foreign, columns),
+                          .halo_rows = {},
+                          .plan = plan_of(foreign)};
+  for (const ForeignRow& row : foreign.rows) restriction.halo_rows.push_back(row.row);
+  return restriction;
+}
 
-GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
-                                             const CouplingRows<float>& prolongator,
-                                             const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns) {
+/// The product where ranks keep the rows that they compute.
+GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
+                                         const CouplingRows<float>& prolongator,
+                                         const spmv::RowPartition& coarse, CoarseColumns& columns) {
   MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count());
   PageVector<FineRow>& product = made_product.rows;
   const Foreign foreign =
@@ -186,10 +196,7 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
   for (std::size_t row = 0; row < foreign.rows.size(); ++row)
     product.push_back(foreign.product.row(row));
 
-  Restriction restriction{.rows = transpose(crew, level, prolongator, foreign, columns),
-                          .halo_rows = {},
-                          .plan = plan_of(foreign)};
-  for (const ForeignRow& row : foreign.rows) restriction.halo_rows.push_back(row.row);
+  Restriction restriction = make_restriction(crew, level, prolongator, foreign, columns);
   const std::vector<LocalIndex> places = columns.places();
   const std::vector<LocalIndex> thread_rows =
       spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
@@ -222,6 +229,44 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
     made.blocks[index] = std::move(blocks);
   });
   return {assemble(crew, coarse, thread_rows, made.rows, columns, places), std::move(restriction)};
+}
+
+bool is_same(const spmv::RowPartition& a, const spmv::RowPartition& b) {
+  for (int rank = 0; rank < a.rank_count(); ++rank)
+    if (a.end(rank) != b.end(rank)) return false;
+  return true;
+}
+
+/// The same rows with the column numbers of `to`, which gets those that it lacks.
+CouplingRows<float> renumber(const CouplingRows<float>& rows, const CoarseColumns& from,
+                             CoarseColumns& to) {
+  std::vector<LocalIndex> numbers;
+  for (LocalIndex column = 0; column < from.count(); ++column)
+    numbers.push_back(to.meet(from.global(column)));
+  CouplingRows<float> renumbered = rows;
+  for (Coupling<float>& coupling : renumbered.couplings)
+    coupling.column = numbers[static_cast<std::size_t>(coupling.column)];
+  return renumbered;
+}
+
+}  // namespace
+
+GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
+                                             const CouplingRows<float>& prolongator,
+                                             const spmv::RowPartition& roots,
+                                             const spmv::RowPartition& coarse,
+                                             CoarseColumns& columns) {
+  if (is_same(roots, coarse))
+    return collective_multiply_here(crew, level, prolongator, coarse, columns);
+  CoarseColumns columns_there(roots, crew.communicator().rank());
+  const CouplingRows<float> renumbered = renumber(prolongator, columns, columns_there);
+  const GalerkinProduct made =
+      collective_multiply_here(crew, level, renumbered, roots, columns_there);
+  const PageVector<FineRow> no_product(static_cast<std::size_t>(level.row_count()));
+  const Foreign foreign =
+      collective_exchange_rows(crew, level, prolongator, no_product, coarse, columns);
+  return {collective_move_rows(crew, made.matrix, coarse),
+          make_restriction(crew, level, prolongator, foreign, columns)};
 }
 
 }  // namespace weft::solver::amg

@@ -32,12 +32,15 @@ struct GalerkinProduct {
 /// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
 /// columns, and those that other ranks' rows bring.
 ///
-/// A·P by rows; then each coarse row is computed whole by the rank that owns it, from rows of P and
-/// A·P that other ranks send: contributions are added in ascending fine row, so the bits do not
-/// depend on ranks and threads. Sums are found by a marker for each coarse column.
-/// Collective. Thread: the main thread, outside the team. Talks to those concerned only.
+/// A·P by rows; then each coarse row is computed whole by the rank that has its root, from rows of
+/// P and A·P that other ranks send: contributions are added in ascending fine row, so the bits do
+/// not depend on ranks and threads. Sums are found by a marker for each coarse column. Where
+/// `coarse` puts rows on fewer ranks than have `roots`, they move when they are done: one rank that
+/// computed all of them took as long as one rank alone. Collective. Thread: the main thread,
+/// outside the team. Talks to those concerned only.
 GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
                                              const CouplingRows<float>& prolongator,
+                                             const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
                                              CoarseColumns& columns);
 

@@ -189,10 +189,10 @@ TentativeProlongator collective_build_tentative(Crew& crew, const LevelMatrix& l
   return tentative;
 }
 
-spmv::RowPartition coarse_rows_of(const Aggregates& aggregates, int vector_count) {
+spmv::RowPartition coarse_rows_of(const spmv::RowPartition& aggregates, int vector_count) {
   std::vector<GlobalIndex> sizes;
-  for (int rank = 0; rank < aggregates.partition().rank_count(); ++rank)
-    sizes.push_back(aggregates.partition().size(rank) * vector_count);
+  for (int rank = 0; rank < aggregates.rank_count(); ++rank)
+    sizes.push_back(aggregates.size(rank) * vector_count);
   return spmv::RowPartition::by_sizes(sizes);
 }
 

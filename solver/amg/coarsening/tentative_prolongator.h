@@ -35,6 +35,6 @@ TentativeProlongator collective_build_tentative(Crew& crew, const LevelMatrix& l
                                                 CoarseColumns& columns);
 
 /// The rows of the coarse level: `vector_count` for each aggregate.
-spmv::RowPartition coarse_rows_of(const Aggregates& aggregates, int vector_count);
+spmv::RowPartition coarse_rows_of(const spmv::RowPartition& aggregates, int vector_count);
 
 }  // namespace weft::solver::amg

@@ -50,8 +50,8 @@ struct SetUp {
         aggregates(crew, level, strong, roots, rows_a_rank),
         columns(aggregates.partition(), crew.communicator().rank()),
         prolongator(collective_build_prolongator(crew, level, strong, aggregates, factor, columns)),
-        product(collective_multiply_galerkin(crew, level, prolongator, aggregates.partition(),
-                                             columns)) {}
+        product(collective_multiply_galerkin(crew, level, prolongator, aggregates.roots(),
+                                             aggregates.partition(), columns)) {}
 
   CrewSystem system;
   Crew crew;
@@ -242,7 +242,8 @@ TEST_CASE("a product by its plan has the bits of the product, for other values t
       const auto prolongator = collective_build_prolongator(setup.crew, setup.level, setup.strong,
                                                             setup.aggregates, factor, columns);
       const GalerkinProduct expected = collective_multiply_galerkin(
-          setup.crew, setup.level, prolongator, setup.aggregates.partition(), columns);
+          setup.crew, setup.level, prolongator, setup.aggregates.roots(),
+          setup.aggregates.partition(), columns);
       spmv::DistributedMatrix& found = setup.product.matrix;
       plan.collective_multiply(setup.crew, setup.level, setup.prolongator, setup.columns,
                                setup.product.restriction, found);
@@ -285,6 +286,13 @@ TEST_CASE("a coarse level moves to fewer ranks without a change of bits") {
       CHECK(together.product.matrix.global_column(found.columns[k]) == expected.columns[begin + k]);
       CHECK(found.values[k] == expected.values[begin + k]);
     }
+    const CouplingRows<float>& restriction = together.product.restriction.rows;
+    const auto first = static_cast<std::size_t>(together.product.matrix.first_row());
+    REQUIRE(restriction.row_count() == static_cast<std::size_t>(found.row_count));
+    for (std::size_t row = 0; row < restriction.row_count(); ++row)
+      CHECK(std::ranges::equal(restriction.row(row),
+                               alone.product.restriction.rows.row(first + row), {},
+                               &Coupling<float>::value, &Coupling<float>::value));
   }
 }
 

@@ -54,7 +54,7 @@ struct Nodes {
         strong(crew, of_nodes, 0.25),
         roots(crew, of_nodes, strong),
         aggregates(crew, of_nodes, strong, roots, 1),
-        columns(coarse_rows_of(aggregates, width), crew.communicator().rank()) {
+        columns(coarse_rows_of(aggregates.partition(), width), crew.communicator().rank()) {
     for (std::size_t row = 0; row < system.count(); ++row) {
       const auto values = vectors_of_row(static_cast<GlobalIndex>(system.first() + row));
       space.insert(space.end(), values.begin(), values.end());
@@ -162,8 +162,8 @@ TEST_CASE("T has orthonormal columns and represents the vectors, with the same b
     }
   for (std::size_t row = 0; row < together.system.count(); ++row)
     CHECK(together.row_of_t(row) == alone.row_of_t(together.system.first() + row));
-  const auto begin = static_cast<std::size_t>(
-      coarse_rows_of(together.aggregates, width).begin(together.crew.communicator().rank()));
+  const auto begin = static_cast<std::size_t>(coarse_rows_of(together.aggregates.partition(), width)
+                                                  .begin(together.crew.communicator().rank()));
   for (std::size_t i = 0; i < together.tentative.coarse_space.size(); ++i)
     CHECK(together.tentative.coarse_space[i] == alone.tentative.coarse_space[begin * width + i]);
 }
