@@ -1,12 +1,13 @@
 #include "solver/amg/coarsening/moved_rows.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/sparse_exchange.h"
-#include "spmv/matrix/assembly.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -36,20 +37,43 @@ spmv::DistributedMatrix collective_move_rows(Crew& crew, const spmv::Distributed
   }
   std::map<int, comm_thread::Bytes> messages;
   for (auto& [owner, entries] : leaving) messages[owner] = comm_thread::to_bytes(entries);
-  std::vector<std::vector<MovedEntry>> arrived;
+  // Ascending ranks, and each sends its rows in order: all entries are in order.
+  std::vector<MovedEntry> arrived;
   for (const auto& [source, bytes] :
-       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages)))
-    arrived.push_back(comm_thread::from_bytes<MovedEntry>(bytes));
-  spmv::MatrixAssembly assembly(partition, matrix.rank);
-  const auto for_entries = [&](const auto& visit) {
-    for (const std::vector<MovedEntry>& entries : arrived)
-      for (const MovedEntry& entry : entries) visit(entry);
-  };
-  for_entries([&](const MovedEntry& entry) { assembly.count(entry.row, entry.column); });
-  assembly.allocate(crew.team());
-  for_entries(
-      [&](const MovedEntry& entry) { assembly.insert(entry.row, entry.column, entry.value); });
-  return std::move(assembly).collective_finish(crew.communicator(), crew.team());
+       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages))) {
+    const std::vector<MovedEntry> entries = comm_thread::from_bytes<MovedEntry>(bytes);
+    arrived.insert(arrived.end(), entries.begin(), entries.end());
+  }
+  spmv::DistributedMatrix moved{.partition = partition,
+                                .rank = matrix.rank,
+                                .rows = {},
+                                .halo_columns = {},
+                                .global_nonzero_count = matrix.global_nonzero_count};
+  const GlobalIndex first = moved.first_row();
+  const GlobalIndex count = partition.size(matrix.rank);
+  const auto is_own = [&](GlobalIndex column) { return column >= first && column < first + count; };
+  for (const MovedEntry& entry : arrived)
+    if (!is_own(entry.column)) moved.halo_columns.push_back(entry.column);
+  std::ranges::sort(moved.halo_columns);
+  const auto repeated = std::ranges::unique(moved.halo_columns);
+  moved.halo_columns.erase(repeated.begin(), repeated.end());
+  spmv::CrsMatrix& to = moved.rows;
+  to.row_count = static_cast<spmv::LocalIndex>(count);
+  to.row_offsets = perfmodel::HugePageBuffer<std::int64_t>(static_cast<std::size_t>(count) + 1);
+  to.columns = perfmodel::HugePageBuffer<spmv::LocalIndex>(arrived.size());
+  to.values = perfmodel::HugePageBuffer<double>(arrived.size());
+  for (std::size_t k = 0; k < arrived.size(); ++k) {
+    const auto& [row, column, value] = arrived[k];
+    ++to.row_offsets[static_cast<std::size_t>(row - first) + 1];
+    to.columns[k] = static_cast<spmv::LocalIndex>(
+        is_own(column) ? column - first
+                       : count + (std::ranges::lower_bound(moved.halo_columns, column) -
+                                  moved.halo_columns.begin()));
+    to.values[k] = value;
+  }
+  for (std::size_t row = 0; row < static_cast<std::size_t>(count); ++row)
+    to.row_offsets[row + 1] += to.row_offsets[row];
+  return moved;
 }
 
 }  // namespace weft::solver::amg
