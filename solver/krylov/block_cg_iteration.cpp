@@ -7,6 +7,7 @@
 #include "solver/krylov/block_cg.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/krylov/method.h"
+#include "solver/krylov/reduced_cg_kernels.h"
 #include "solver/report/relative_residual.h"
 #include "spmv/sums/block_dot.h"
 
@@ -179,10 +180,10 @@ void BlockCg::collective_precondition(const TeamThread& thread, std::size_t v, c
   Vector& mine = vectors_[v];
   thread.barrier();
   general()->apply(thread, mine.r.data(), mine.z.data());
-  BinnedSum r_dot_r(fitted_[v].next<BinnedSum>(thread, 0, state.bound));
+  CloseSum r_dot_r(fitted_[v].next<CloseSum>(thread, 0, state.bound));
   BinnedSum r_dot_z(fitted_[v].next<BinnedSum>(thread, 1, preconditioner_norm() * state.bound));
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    add_square(mine.r.data() + i, count, r_dot_r);
+    add_product(mine.r.data() + i, mine.r.data() + i, count, r_dot_r);
     add_product(mine.r.data() + i, mine.z.data() + i, count, r_dot_z);
   });
   r_dot_r.flush(residual_.part(thread.index, 2 * static_cast<int>(v)));

@@ -70,7 +70,7 @@ TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& t
                                                              double looked_for) {
   if (looked_for > 0) {
     const double norm = collective_residual_norm(thread, sums.r_dot_r);
-    if (norm < looked_for || norm == 0) return {.r = norm};
+    if (norm < looked_for) return {.r = norm};
   }
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);

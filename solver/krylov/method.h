@@ -47,8 +47,8 @@ class KrylovMethod {
     MultigridSettings multigrid{};  // of multigrid as a method
     /// Called by the primary thread of every rank after each iteration, with ‖r_k‖/‖r_0‖.
     std::function<void(std::int64_t iteration, double residual)> on_iteration;
-    /// Called by the primary thread after each step of textbook CG, with its α and β: the matrix of
-    /// Lanczos' iteration.
+    /// Called by the primary thread after each step of textbook CG, with its α and β, the last of
+    /// which may be 0: the matrix of Lanczos' iteration.
     std::function<void(double alpha, double beta)> on_step{};
     /// Called as `on_iteration`; true ends the solve after one more iteration. The same on all
     /// ranks.
@@ -224,7 +224,7 @@ class KrylovMethod {
   /// Ends a solve that has stalled, see Options::patience.
   void watch_progress(SolveReport& report) const;
 
-  /// A sum of one number that no iteration uses; for FittedSums.
+  /// A sum of one number, for FittedSums and what is summed apart.
   comm_thread::ReproducibleSum& extra_sum() { return squares_; }
 
   /// Begins again from the true residual b − A·x. Every thread.

@@ -6,8 +6,8 @@ namespace weft::solver {
 namespace {
 
 /// The norm that ends the iteration if two steps like the last one, from `before` to `now`, get
-/// there, else 0. A look costs a reduction, an end that is not seen a preconditioner; bits depend
-/// on neither.
+/// there, else 0. `before`: 0 where there was none, for an M that may be exact. A look costs a
+/// reduction, an end that is not seen a preconditioner; bits depend on neither.
 double norm_to_look_for(double before, double now, double wanted) {
   const double rate = before > 0 ? now / before : 0;
   return rate * rate * now <= wanted ? wanted : 0;

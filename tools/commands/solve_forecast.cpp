@@ -65,10 +65,11 @@ double rows_of_amg_exchange(int ranks, double rows_of_halo, const SystemSize& si
 }
 
 /// Bytes of rows of P and A·P that amg's ranks send each other for the product Pᵀ·A·P on the finest
-/// level, at their peak: those near other ranks' rows, or all of a rank's where its coarse rows go
-/// to another rank because there are few. Measured: entries of a row, rows an entry of the halo,
-/// fine rows a coarse one. `vectors`: of a node, which coarse levels represent; 1 where rows are no
-/// nodes.
+/// level, at their peak: those near other ranks' rows; where coarse rows go to another rank because
+/// there are few, also all rows of P, once more with other numbers, and the coarse rows, together
+/// about as much as most rows of A·P. Measured: entries of a row, rows an entry of the halo, fine
+/// rows a coarse one, that share. `vectors`: of a node, which coarse levels represent; 1 where rows
+/// are no nodes.
 double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& size) {
   constexpr double entry_bytes = 12;
   constexpr double row_bytes = 24;  // its number and lengths, and the row of P
@@ -87,10 +88,10 @@ double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& s
   const double coarse_rows = size.rows / nodes_of_aggregate * (has_nodes ? vectors / unknowns : 1);
   const double groups = std::max(1.0, std::floor(coarse_rows / least_coarse_rows));
   const double gathered = groups < ranks ? std::ceil(ranks / groups) - 1 : 0;
-  // Received, and as a product; a message is unpacked beside that.
-  const double all =
-      entry_bytes * entries * std::min(1.0, gathered) * size.rows / ranks * (2 * gathered + 1);
-  return std::max(beside, all);
+  constexpr double share_of_moved = 0.85;
+  const double moved = share_of_moved * entry_bytes * entries * std::min(1.0, gathered) *
+                       size.rows / ranks * (2 * gathered + 1);
+  return std::max(beside, moved);
 }
 
 /// Bytes of amg and its set-up at their peak, measured: of a nonzero and of a row of the matrix; of

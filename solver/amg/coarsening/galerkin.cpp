@@ -237,15 +237,17 @@ bool is_same(const spmv::RowPartition& a, const spmv::RowPartition& b) {
   return true;
 }
 
-/// The same rows with the column numbers of `to`, which gets those that it lacks.
+/// The same rows with the column numbers of `to`, which gets those of the rows that it lacks.
 CouplingRows<float> renumber(const CouplingRows<float>& rows, const CoarseColumns& from,
                              CoarseColumns& to) {
-  std::vector<LocalIndex> numbers;
-  for (LocalIndex column = 0; column < from.count(); ++column)
-    numbers.push_back(to.meet(from.global(column)));
+  constexpr LocalIndex none = -1;
+  std::vector<LocalIndex> numbers(static_cast<std::size_t>(from.count()), none);
   CouplingRows<float> renumbered = rows;
-  for (Coupling<float>& coupling : renumbered.couplings)
-    coupling.column = numbers[static_cast<std::size_t>(coupling.column)];
+  for (Coupling<float>& coupling : renumbered.couplings) {
+    LocalIndex& number = numbers[static_cast<std::size_t>(coupling.column)];
+    if (number == none) number = to.meet(from.global(coupling.column));
+    coupling.column = number;
+  }
   return renumbered;
 }
 

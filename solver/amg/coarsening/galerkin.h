@@ -30,7 +30,7 @@ struct GalerkinProduct {
 };
 
 /// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
-/// columns, and those that other ranks' rows bring.
+/// columns, and those that other ranks' rows bring, unless the product is made elsewhere.
 ///
 /// A·P by rows; then each coarse row is computed whole by the rank that has its root, from rows of
 /// P and A·P that other ranks send: contributions are added in ascending fine row, so the bits do
