@@ -25,7 +25,7 @@ template <class Value>
 class LevelVector {
  public:
   LevelVector() = default;
-  /// First touched by the threads that own the rows. `halo_count`: of the largest halo.
+  /// Filled by the threads that own the rows. `halo_count`: of the largest halo.
   LevelVector(const Crew& crew, const std::vector<spmv::LocalIndex>& thread_rows,
               std::int64_t halo_count)
       : entries_(static_cast<std::size_t>(thread_rows.back() + halo_count)) {

@@ -5,9 +5,9 @@
 namespace weft::solver {
 namespace {
 
-/// The norm that ends the iteration if two steps like the last one, from `before` to `now`, get
-/// there, else 0. `before`: 0 where there was none, for an M that may be exact. A look costs a
-/// reduction, an end that is not seen a preconditioner; bits depend on neither.
+/// The norm that ends the iteration if two steps like the last one, from `before` to `now`, reach
+/// it, else 0. `before`: 0 at the first step, which may be the last where M is exact. To look costs
+/// a reduction; not to see the end costs an application of M. The bits are the same.
 double norm_to_look_for(double before, double now, double wanted) {
   const double rate = before > 0 ? now / before : 0;
   return rate * rate * now <= wanted ? wanted : 0;

@@ -26,7 +26,7 @@ class TextbookCg : public KrylovMethod {
     double r_dot_z = 0;  // z = M·r
     double p = 0;  // upper bound of ‖p‖
     double z_dot_q = 0;  // q = A·p of the step that led here; of FlexibleCg
-    double looked_for = 0;  // below which the next residual is the last, if it may be, else 0
+    double looked_for = 0;  // norm that ends the iteration, if the next step may reach it, else 0
   };
   /// α and β of a step, before they are used.
   struct Step {

@@ -8,7 +8,7 @@
 
 namespace weft::solver {
 
-/// numerator / a_ii at this rank's rows, first touched by the threads that own them.
+/// numerator / a_ii at this rank's rows, filled by the threads that own them.
 /// `method`: who divides, for the message. Shape: [element_count]. Collective. Thread: the main
 /// thread, outside the team. Throws comm_thread::InputError, on every rank, where the diagonal has
 /// a zero.

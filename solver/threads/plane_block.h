@@ -27,7 +27,7 @@ enum class Side { below, above };
 /// Thread: its owner.
 class alignas(64) PlaneBlock {
  public:
-  /// Nobody has touched the memory yet. `problem` outlives it.
+  /// No thread has touched large arrays yet. `problem` outlives it.
   PlaneBlock(const spmv::DiffusionProblem& problem, const comm_thread::Share& planes);
 
   comm_thread::Share planes() const { return {layout_.own().begin[2], layout_.own().end[2]}; }

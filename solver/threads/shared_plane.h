@@ -24,7 +24,7 @@ namespace weft::solver {
 /// loaded before them with acquire, so that elements are at least as new as the sweep says.
 class alignas(64) SharedPlane {
  public:
-  /// Rows of `row_length` values, `row_count` of them. Nobody has touched the memory yet.
+  /// Rows of `row_length` values, `row_count` of them. No thread has touched large arrays yet.
   SharedPlane(comm_thread::Delivery delivery, std::size_t row_length, std::size_t row_count);
 
   /// Replaces the plane by that whose rows begin at `plane` and are `stride` apart, the result of

@@ -33,8 +33,9 @@ class MatrixAssembly {
   void count(GlobalIndex row, GlobalIndex column, int thread = 0);
   void insert(GlobalIndex row, GlobalIndex column, double value);
 
-  /// Reserves the matrix, its pages first touched by the threads of `team` that will use them.
-  /// Throws comm_thread::InputError when rows and halo of this rank exceed 2^31 - 1 entries.
+  /// Reserves the matrix; pages of large arrays are first touched by the threads of `team` that
+  /// will use them. Throws comm_thread::InputError when rows and halo of this rank exceed 2^31 - 1
+  /// entries.
   void allocate(const comm_thread::ComputeTeam& team);
 
   /// The finished matrix; the assembly is used up.

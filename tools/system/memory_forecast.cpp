@@ -113,7 +113,7 @@ double grid_elements(const spmv::GridBox& own) {
 }
 
 /// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
-/// ones if it is as large, as perfmodel::HugePageBuffer has them.
+/// ones if it is as large, as a large perfmodel::HugePageBuffer has them.
 double bytes_of_pages(double begin, double end, double size) {
   constexpr double small_page = 4 << 10;
   constexpr double huge_page = 2 << 20;
