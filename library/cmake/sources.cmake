@@ -128,6 +128,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/checkpoint/checkpoints.cpp
     solver/checkpoint/packed_rows.cpp
     solver/checkpoint/system_checksum.cpp
+    solver/choice/asymmetry.cpp
     solver/choice/decision_table.cpp
     solver/choice/entry_distances.cpp
     solver/choice/matrix_traits.cpp

@@ -4,22 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "solver/choice/asymmetry.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {
-
-/// Two entries that differ although the matrix would be symmetric if they did not.
-struct Asymmetry {
-  spmv::GlobalIndex row = 0;  // from 0; the lower of the two numbers
-  spmv::GlobalIndex column = 0;
-  double value = 0;  // a_ij, 0 where it is not stored
-  double transposed = 0;  // a_ji
-
-  /// "found 2.5 at row 3, column 7 and -1 at row 7, column 3", counted from 1.
-  std::string text() const;
-};
 
 inline constexpr std::int64_t most_rows_with_work = 100000;
 
@@ -68,13 +58,10 @@ struct MatrixTraits {
   }
 };
 
-/// Two entries count as equal where they differ by no more than rounding: 1e-10 of the larger one,
-/// or 1e-14 of the larger of their diagonal entries.
-///
-/// One pass over the entries of this rank by all threads: a row finds the transposed entry in the
-/// own row of its column, at a place that moves on from row to row; entries whose transposed one
-/// another rank has are sent there. Takes about two products with CRS.
-/// Collective. Thread: the main thread, outside the team.
+/// One pass over the entries of this rank by all threads, which takes about two products with CRS;
+/// where entries differ from their transposed ones, if by rounding only,
+/// `collective_find_asymmetry` makes another. Collective. Thread: the main thread, outside the
+/// team.
 MatrixTraits collective_find_traits(const spmv::SparseOperator& op);
 
 /// Refuses a matrix that is not symmetric. `who` needs a symmetric one: "--method cg";
