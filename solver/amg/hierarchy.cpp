@@ -363,8 +363,10 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
                                                 crew_.team().thread_count())};
   const StrongRows strong(crew_, of_nodes, settings_.strength);
   const IndependentSet roots(crew_, of_nodes, strong);
+  // As many nonzeros as rows of single couplings have.
+  const std::int64_t nonzeros_of_pair = std::int64_t{space_.vector_count} * space_.vector_count;
   const Aggregates aggregates(crew_, of_nodes, strong, roots,
-                              settings_.gather_rows / space_.vector_count);
+                              settings_.gather_rows / nonzeros_of_pair);
   const spmv::RowPartition coarse = coarse_rows_of(aggregates.partition(), space_.vector_count);
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
   const auto coarse_rows = static_cast<double>(coarse.row_count());
@@ -374,11 +376,12 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
                                               space_.vector_count, columns);
   collective_make_smoother(number, matrix);
   const double largest = levels_[number]->report.largest_eigenvalue / eigenvalue_margin;
-  auto prolongator = collective_smooth_prolongator(crew_, matrix, std::move(tentative.rows),
-                                                   prolongator_factor / largest, columns);
+  auto prolongator =
+      collective_smooth_prolongator(crew_, matrix, std::move(tentative.rows),
+                                    prolongator_factor / largest, columns, space_.vector_count);
   GalerkinProduct product = collective_multiply_galerkin(
       crew_, matrix, prolongator, coarse_rows_of(aggregates.roots(), space_.vector_count), coarse,
-      columns);
+      columns, space_.vector_count);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .restriction = {},

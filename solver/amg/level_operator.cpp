@@ -1,6 +1,7 @@
 #include "solver/amg/level_operator.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -19,6 +20,9 @@ using FloatLane8 = float __attribute__((vector_size(32)));
 struct [[gnu::packed, gnu::may_alias]] FloatLanes {
   FloatLane8 value;
 };
+
+/// A column in two words.
+using WideColumn [[gnu::may_alias]] = LocalIndex;
 
 /// Eight values as one, and where they are in an array.
 template <class Value>
@@ -97,61 +101,85 @@ void LevelOperator<Value>::allocate() {
     for (std::size_t& begin : part.begin) begin += total;
     total = part.begin.back();
   }
-  columns_.resize(total);
+  columns_.resize(2 * total);
   values_.resize(total);
+  for (Part& part : parts_) {
+    part.columns.resize(part.chunk_count());
+    part.columns_end = 2 * part.begin.front();
+  }
 }
 
 template <class Value>
-void LevelOperator<Value>::store(const Part& part, std::size_t place, std::span<const Value> values,
-                                 std::span<const LocalIndex> columns) {
-  const std::size_t chunk = place / lane_count;
-  const std::size_t begin = part.begin[chunk];
-  const std::size_t end = part.begin[chunk + 1];
-  if (begin == end) return;
+void LevelOperator<Value>::store(const Part& part, std::size_t chunk, std::size_t lane,
+                                 std::span<const Value> values, std::span<const LocalIndex> columns,
+                                 std::span<LocalIndex> of_chunk) {
+  if (of_chunk.empty()) return;
+  Value* const to = values_.data() + part.begin[chunk];
   if (std::ssize(values) > longest_in_lane) {
-    std::copy(values.begin(), values.end(), values_.data() + begin);
-    std::copy(columns.begin(), columns.end(), columns_.data() + begin);
-    std::fill(values_.data() + begin + values.size(), values_.data() + end, Value{0});
-    std::fill(columns_.data() + begin + columns.size(), columns_.data() + end, columns.front());
+    std::ranges::copy(values, to);
+    std::ranges::copy(columns, of_chunk.begin());
+    std::fill(to + values.size(), to + of_chunk.size(), Value{0});
+    std::ranges::fill(of_chunk.subspan(columns.size()), columns.front());
     return;
   }
-  std::size_t to = begin + place % lane_count;
-  for (std::size_t k = 0; k < values.size(); ++k, to += lane_count) {
-    values_[to] = values[k];
-    columns_[to] = columns[k];
+  std::size_t slot = lane;
+  for (std::size_t k = 0; k < values.size(); ++k, slot += lane_count) {
+    to[slot] = values[k];
+    of_chunk[slot] = columns[k];
   }
   // The first lane has the longest row.
-  const LocalIndex column = columns.empty() ? columns_[begin] : columns.front();
+  const LocalIndex column = columns.empty() ? of_chunk.front() : columns.front();
   const auto fill_up = [&](std::size_t from) {
-    for (; from < end; from += lane_count) {
-      values_[from] = 0;
-      columns_[from] = column;
+    for (; from < of_chunk.size(); from += lane_count) {
+      to[from] = 0;
+      of_chunk[from] = column;
     }
   };
-  fill_up(to);
-  for (std::size_t next = place + 1; next % lane_count != 0 && part.rows[next] == no_row; ++next)
-    fill_up(begin + next % lane_count);
+  fill_up(slot);
+  for (++lane; lane < lane_count && part.rows[chunk * lane_count + lane] == no_row; ++lane)
+    fill_up(lane);
 }
 
-// Per slot 4 bytes and a value read; per row 4 bytes of order, and x. 2 flops per nonzero.
+template <class Value>
+void LevelOperator<Value>::store_columns(Part& part, std::size_t chunk,
+                                         std::span<const LocalIndex> of_chunk) {
+  Columns& columns = part.columns[chunk];
+  columns.begin = part.columns_end;
+  if (of_chunk.empty()) return;
+  const auto [least, most] = std::ranges::minmax(of_chunk);
+  std::uint16_t* const to = columns_.data() + columns.begin;
+  if (most - least > std::numeric_limits<std::uint16_t>::max()) {
+    std::memcpy(to, of_chunk.data(), of_chunk.size_bytes());
+    part.columns_end += 2 * of_chunk.size();
+    return;
+  }
+  columns.least = least;
+  for (std::size_t slot = 0; slot < of_chunk.size(); ++slot)
+    to[slot] = static_cast<std::uint16_t>(of_chunk[slot] - least);
+  part.columns_end += of_chunk.size();
+}
+
+// Per slot 2 or 4 bytes and a value read; per row 4 bytes of order, 2 of places, and x. 2 flops per
+// nonzero.
 template <class Value>
 void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::size_t last,
                                      const Value* x, Value* sums) const {
   using Vector = typename Eight<Value>::Vector;
   using Place = typename Eight<Value>::Place;
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    const Value* values = values_.data() + part.begin[first];
-    const LocalIndex* columns = columns_.data() + part.begin[first];
-    const auto add_slot = [&](Vector& sum) __attribute__((always_inline)) {
-      spmv::prefetch(values);
-      spmv::prefetch(columns);
-      const Vector there = {x[columns[0]], x[columns[1]], x[columns[2]], x[columns[3]],
-                            x[columns[4]], x[columns[5]], x[columns[6]], x[columns[7]]};
-      sum = sum + reinterpret_cast<const Place*>(values)->value * there;
-      values += lane_count;
-      columns += lane_count;
-    };
-    for (std::size_t chunk = first; chunk < last; ++chunk, sums += lane_count) {
+    const auto sum_chunk = [&](std::size_t chunk, const auto* columns,
+                               const Value* from) __attribute__((always_inline)) {
+      const Value* values = values_.data() + part.begin[chunk];
+      const auto add_slot = [&](Vector& sum) __attribute__((always_inline)) {
+        spmv::prefetch(values);
+        spmv::prefetch(columns);
+        const Vector there = {from[columns[0]], from[columns[1]], from[columns[2]],
+                              from[columns[3]], from[columns[4]], from[columns[5]],
+                              from[columns[6]], from[columns[7]]};
+        sum = sum + reinterpret_cast<const Place*>(values)->value * there;
+        values += lane_count;
+        columns += lane_count;
+      };
       Vector even{};
       Vector odd{};
       std::size_t slots = (part.begin[chunk + 1] - part.begin[chunk]) / lane_count;
@@ -161,6 +189,15 @@ void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::s
       }
       if (slots > 0) add_slot(even);
       reinterpret_cast<Place*>(sums)->value = even + odd;
+      sums += lane_count;
+    };
+    for (std::size_t chunk = first; chunk < last; ++chunk) {
+      const Columns& place = part.columns[chunk];
+      const std::uint16_t* const columns = columns_.data() + place.begin;
+      if (place.least == no_row)
+        sum_chunk(chunk, reinterpret_cast<const WideColumn*>(columns), x);
+      else
+        sum_chunk(chunk, columns, x + place.least);
     }
   });
 }
@@ -181,9 +218,11 @@ std::int64_t LevelOperator<Value>::boundary_row_count() const {
 
 template <class Value>
 std::int64_t LevelOperator<Value>::bytes() const {
-  std::size_t bytes = values_.size() * (sizeof(Value) + sizeof(LocalIndex));
+  std::size_t bytes = values_.size() * sizeof(Value);
   for (const Part& part : parts_)
-    bytes += part.rows.size() * sizeof(LocalIndex) + part.begin.size() * sizeof(std::size_t);
+    bytes += (part.columns_end - 2 * part.begin.front()) * sizeof(std::uint16_t) +
+             part.rows.size() * sizeof(LocalIndex) + part.begin.size() * sizeof(std::size_t) +
+             part.columns.size() * sizeof(Columns);
   return static_cast<std::int64_t>(bytes);
 }
 

@@ -38,7 +38,9 @@ namespace weft::solver::amg {
 /// bits depend on the row alone. Zeros that fill up a lane have a column of the row: infinities do
 /// not spread.
 ///
-/// Bytes per slot: 4 and those of a value; per row 4.
+/// Columns are 16-bit distances from the least one of their chunk where they fit.
+///
+/// Bytes per slot: 2, or 4 where distances are long, and those of a value; per row 6.
 template <class Value>
 class LevelOperator {
  public:
@@ -64,14 +66,19 @@ class LevelOperator {
     crew.team().run([&](const comm_thread::TeamThread& thread) {
       std::vector<Value> values;
       std::vector<spmv::LocalIndex> columns;
-      const Part& part = parts_[static_cast<std::size_t>(thread.index)];
-      for (std::size_t place = 0; place < part.rows.size(); ++place) {
-        const spmv::LocalIndex row = part.rows[place];
-        if (row == no_row) continue;
-        values.resize(static_cast<std::size_t>(count(row)));
-        columns.resize(values.size());
-        fill(row, values.data(), columns.data());
-        store(part, place, values, columns);
+      std::vector<spmv::LocalIndex> of_chunk;
+      Part& part = parts_[static_cast<std::size_t>(thread.index)];
+      for (std::size_t chunk = 0; chunk < part.chunk_count(); ++chunk) {
+        of_chunk.resize(part.begin[chunk + 1] - part.begin[chunk]);
+        for (std::size_t lane = 0; lane < lane_count; ++lane) {
+          const spmv::LocalIndex row = part.rows[chunk * lane_count + lane];
+          if (row == no_row) continue;
+          values.resize(static_cast<std::size_t>(count(row)));
+          columns.resize(values.size());
+          fill(row, values.data(), columns.data());
+          store(part, chunk, lane, values, columns, of_chunk);
+        }
+        store_columns(part, chunk, of_chunk);
       }
     });
   }
@@ -120,10 +127,17 @@ class LevelOperator {
     static constexpr std::size_t window_rows = 256;
     std::vector<std::pair<std::int64_t, spmv::LocalIndex>> window_;  // lengths and rows
   };
+  /// Where the columns of a chunk are.
+  struct Columns {
+    std::size_t begin = 0;  // in `columns_`
+    spmv::LocalIndex least = no_row;  // of which they are the distances; no_row: two words each
+  };
   /// The chunks of a thread.
   struct Part {
     std::vector<spmv::LocalIndex> rows;  // [chunk count · lane_count], interior ones first
     std::vector<std::size_t> begin;  // of each chunk in `values_`; [chunk count + 1]
+    std::vector<Columns> columns{};  // [chunk count]
+    std::size_t columns_end = 0;  // in `columns_`
     std::size_t interior_count = 0;  // chunks
     std::int64_t boundary_row_count = 0;
     std::int64_t nonzero_count = 0;
@@ -158,9 +172,12 @@ class LevelOperator {
   };
 
   void allocate();
-  /// Stores the row in `place` of `part.rows`, and zeros in free lanes behind it.
-  void store(const Part& part, std::size_t place, std::span<const Value> values,
-             std::span<const spmv::LocalIndex> columns);
+  /// Stores the values of the row in a lane, and zeros in free lanes behind it; columns in
+  /// `of_chunk`, which has one for each slot of the chunk.
+  void store(const Part& part, std::size_t chunk, std::size_t lane, std::span<const Value> values,
+             std::span<const spmv::LocalIndex> columns, std::span<spmv::LocalIndex> of_chunk);
+  /// After the last lane, chunk by chunk.
+  void store_columns(Part& part, std::size_t chunk, std::span<const spmv::LocalIndex> of_chunk);
   /// Sums of each lane of chunks first … last-1.
   void sum_lanes(const Part& part, std::size_t first, std::size_t last, const Value* x,
                  Value* sums) const;
@@ -199,7 +216,7 @@ class LevelOperator {
   spmv::HaloPlan plan_;
   std::vector<spmv::LocalIndex> thread_rows_;
   std::vector<Part> parts_;  // by thread
-  PageVector<spmv::LocalIndex> columns_;
+  PageVector<std::uint16_t> columns_;  // with room for two words a slot
   PageVector<Value> values_;
 };
 

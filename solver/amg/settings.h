@@ -23,7 +23,8 @@ struct Settings {
   int degree = 2;
   /// A level with at most this many rows is solved directly.
   std::int64_t direct_rows = 400;
-  /// A level moves to fewer ranks where one would have fewer rows than this on average.
+  /// A level moves to fewer ranks where one would have fewer rows than this on average; one of
+  /// nodes, where one would have fewer nonzeros than so many rows of a scalar problem have.
   std::int64_t gather_rows = 1000;
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::in_float;

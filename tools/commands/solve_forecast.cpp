@@ -75,7 +75,7 @@ double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& s
   constexpr double row_bytes = 24;  // its number and lengths, and the row of P
   constexpr double copies = 3;  // sent, received, and as rows of the product
   constexpr double unknowns = 3;
-  constexpr double least_coarse_rows = 1000;  // of a rank, amg's gather
+  const double least_coarse_rows = 1000 / vectors;  // of a rank, by amg's gather
   const int ranks = job.world().size();
   if (ranks == 1) return 0;
   const double row_nonzeros = size.nonzeros / size.rows;
@@ -107,7 +107,7 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const double vectors = !has_nodes ? 1 : has_motions ? motions : options.block_size;
   // Measured with 3 and 6 vectors; on meshes, whose rows vary, and on grids.
   const bool is_mesh = !has_nodes && size.may_be_sliced;
-  const double of_levels = has_nodes ? 51 * std::pow(vectors / motions, 1.4) * size.nonzeros
+  const double of_levels = has_nodes ? 49 * std::pow(vectors / motions, 1.4) * size.nonzeros
                            : is_mesh
                                ? 14 * size.nonzeros + 240 * size.rows
                                : std::min(13 * size.nonzeros + 310 * size.rows, 55 * size.nonzeros);

@@ -30,7 +30,8 @@ struct MadeRows {
 
 /// A·P.
 MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
-                              const CouplingRows<float>& prolongator, LocalIndex column_count) {
+                              const CouplingRows<float>& prolongator, LocalIndex column_count,
+                              std::size_t block) {
   MadeRows product{
       .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
       .rows = PageVector<FineRow>(static_cast<std::size_t>(level.row_count()))};
@@ -52,9 +53,7 @@ MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
       for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
            k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
         fetch(k);
-        const double value = a.values[k];
-        for (const auto& [weight, column] : prolongator.row(static_cast<std::size_t>(a.columns[k])))
-          sums.add(column, value * static_cast<double>(weight));
+        sums.add_row(prolongator.row(static_cast<std::size_t>(a.columns[k])), a.values[k], block);
       }
       product.rows[row] = blocks.add(sums.open_row());
       sums.drop_row();
@@ -188,8 +187,9 @@ Restriction make_restriction(Crew& crew, const LevelMatrix& level,
 /// The product where ranks keep the rows that they compute.
 GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
                                          const CouplingRows<float>& prolongator,
-                                         const spmv::RowPartition& coarse, CoarseColumns& columns) {
-  MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count());
+                                         const spmv::RowPartition& coarse, CoarseColumns& columns,
+                                         std::size_t block) {
+  MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
   PageVector<FineRow>& product = made_product.rows;
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
@@ -221,8 +221,7 @@ GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
             prefetch(fine_row(k + rows_ahead).data() + entry);
         }
         const auto weight = static_cast<double>(transposed[k].value);
-        for (const PackedCoupling& coupling : fine_row(k))
-          sums.add(coupling.column(), weight * coupling.value());
+        sums.add_row(fine_row(k), weight, block);
       }
       made.rows[row] = blocks.add(sums.close_row(places));
     }
@@ -257,13 +256,14 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const CouplingRows<float>& prolongator,
                                              const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns) {
+                                             CoarseColumns& columns, int vector_count) {
+  const auto block = static_cast<std::size_t>(vector_count);
   if (is_same(roots, coarse))
-    return collective_multiply_here(crew, level, prolongator, coarse, columns);
+    return collective_multiply_here(crew, level, prolongator, coarse, columns, block);
   CoarseColumns columns_there(roots, crew.communicator().rank());
   const CouplingRows<float> renumbered = renumber(prolongator, columns, columns_there);
   const GalerkinProduct made =
-      collective_multiply_here(crew, level, renumbered, roots, columns_there);
+      collective_multiply_here(crew, level, renumbered, roots, columns_there, block);
   const PageVector<FineRow> no_product(static_cast<std::size_t>(level.row_count()));
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, no_product, coarse, columns);

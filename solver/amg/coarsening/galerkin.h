@@ -30,7 +30,8 @@ struct GalerkinProduct {
 };
 
 /// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
-/// columns, and those that other ranks' rows bring, unless the product is made elsewhere.
+/// columns, and those that other ranks' rows bring, unless the product is made elsewhere. Rows of P
+/// have all `vector_count` columns of an aggregate, one after the other, or none.
 ///
 /// A·P by rows; then each coarse row is computed whole by the rank that has its root, from rows of
 /// P and A·P that other ranks send: contributions are added in ascending fine row, so the bits do
@@ -42,6 +43,6 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const CouplingRows<float>& prolongator,
                                              const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns);
+                                             CoarseColumns& columns, int vector_count = 1);
 
 }  // namespace weft::solver::amg

@@ -160,7 +160,8 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
 
 CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix& level,
                                                   CouplingRows<float> tentative, double factor,
-                                                  CoarseColumns& columns) {
+                                                  CoarseColumns& columns, int vector_count) {
+  const auto block = static_cast<std::size_t>(vector_count);
   const auto row_count = static_cast<std::size_t>(level.row_count());
   tentative.begin.reserve(row_count + static_cast<std::size_t>(level.plan.halo_count) + 1);
   collective_fetch_halo(crew, level, columns, tentative);
@@ -177,17 +178,13 @@ CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix&
       double diagonal = 0;
       for (std::size_t k = begin; k < end; ++k)
         if (static_cast<std::size_t>(a.columns[k]) == row) diagonal = a.values[k];
-      for (const auto& [value, column] : tentative.row(row))
-        sums.add(column, static_cast<double>(value));
+      sums.add_row(tentative.row(row), 1, block);
       if (diagonal > 0)
-        for (std::size_t k = begin; k < end; ++k) {
-          const double weight = -factor / diagonal * a.values[k];
-          for (const auto& [value, column] : tentative.row(static_cast<std::size_t>(a.columns[k])))
-            sums.add(column, weight * static_cast<double>(value));
-        }
+        for (std::size_t k = begin; k < end; ++k)
+          sums.add_row(tentative.row(static_cast<std::size_t>(a.columns[k])),
+                       -factor / diagonal * a.values[k], block);
       for (const auto& [sum, column] : sums.open_row())
-        if (const auto value = static_cast<float>(sum); value != 0)
-          part.couplings.push_back({value, column});
+        part.couplings.push_back({static_cast<float>(sum), column});
       part.end_row();
       sums.drop_row();
     }

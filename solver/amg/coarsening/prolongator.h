@@ -27,10 +27,11 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
                                                  const Chains* chains = nullptr);
 
 /// The same from a given T, this rank's rows: P = (I − factor·D⁻¹·A)·T with all of A and its
-/// diagonal D. Rows without a positive diagonal are those of T.
+/// diagonal D. Rows without a positive diagonal are those of T. Rows of T, and so of P, have all
+/// `vector_count` columns of an aggregate, one after the other, or none.
 /// Collective. Thread: the main thread, outside the team.
 CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix& level,
                                                   CouplingRows<float> tentative, double factor,
-                                                  CoarseColumns& columns);
+                                                  CoarseColumns& columns, int vector_count);
 
 }  // namespace weft::solver::amg

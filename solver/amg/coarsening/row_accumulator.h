@@ -49,6 +49,17 @@ class RowAccumulator {
       row_[static_cast<std::size_t>(place)].value += value;
     }
   }
+  /// weight·row. `block`: how many entries, with columns in one order, always come together and are
+  /// the whole of `row`, as those of an aggregate that has several coarse rows; one look-up for all
+  /// of them took 0.6 of the time for 6 of elasticity.
+  template <class Entry>
+  void add_row(std::span<const Entry> row, double weight, std::size_t block) {
+    if (block == 1) {
+      for (const Entry& entry : row) add(column_of(entry), weight * value_of(entry));
+      return;
+    }
+    for (; !row.empty(); row = row.subspan(block)) add_block(row.first(block), weight);
+  }
   std::span<Coupling<double>> open_row() { return std::span(row_).first(count_); }
 
   /// Forgets the sums so far.
@@ -72,6 +83,24 @@ class RowAccumulator {
 
  private:
   static constexpr spmv::LocalIndex none = -1;
+
+  static double value_of(const Coupling<float>& entry) { return static_cast<double>(entry.value); }
+  static double value_of(const PackedCoupling& entry) { return entry.value(); }
+  static spmv::LocalIndex column_of(const Coupling<float>& entry) { return entry.column; }
+  static spmv::LocalIndex column_of(const PackedCoupling& entry) { return entry.column(); }
+
+  template <class Entry>
+  void add_block(std::span<const Entry> block, double weight) {
+    spmv::LocalIndex& place = places_[static_cast<std::size_t>(column_of(block.front()))];
+    if (place == none) {
+      place = static_cast<spmv::LocalIndex>(count_);
+      for (const Entry& entry : block)
+        row_[count_++] = {weight * value_of(entry), column_of(entry)};
+      return;
+    }
+    Coupling<double>* sum = row_.data() + place;
+    for (const Entry& entry : block) (sum++)->value += weight * value_of(entry);
+  }
 
   std::vector<spmv::LocalIndex> places_;  // in `row_`, by column
   std::vector<Coupling<double>> row_;

@@ -1,7 +1,9 @@
 #include "solver/amg/coarsening/strong_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "solver/amg/coarsening/row_values.h"
@@ -43,11 +45,18 @@ struct alignas(64) Count {
   std::int64_t disturbed_rows = 0;  // whose weak couplings count beside chains
 };
 
-/// Is `value` strong in a row with `strongest`?
+/// `value`, or 0 where `condition` is false.
+double value_if(bool condition, double value) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) &
+                               -static_cast<std::uint64_t>(condition));
+}
+
+/// Is `value` strong in a row with `strongest`? Without a branch, as all that is done for each
+/// entry: no processor foresees which couplings are strong.
 bool is_strong(double value, double strongest, double threshold) {
-  return strongest > 0   ? -value >= threshold * strongest
-         : strongest < 0 ? std::abs(value) >= -threshold * strongest
-                         : false;
+  const double size = strongest > 0 ? -value : std::abs(value);
+  return static_cast<int>(size >= threshold * std::abs(strongest)) &
+         static_cast<int>(strongest != 0);
 }
 
 }  // namespace
@@ -67,24 +76,27 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
     for (LocalIndex row = first; row < last; ++row)
       strongest[static_cast<std::size_t>(row)] = strongest_of(rows, row);
     strongest.collective_renew(thread);
-    const auto is_kept = [&](std::size_t row, std::size_t k) {
-      const auto column = static_cast<std::size_t>(rows.columns[k]);
-      return column != row && (is_strong(rows.values[k], strongest[row], threshold) ||
-                               is_strong(rows.values[k], strongest[column], threshold));
+    const auto strongest_in = [&](LocalIndex row) {
+      return strongest[static_cast<std::size_t>(row)];
     };
-    for (auto row = static_cast<std::size_t>(first); row < static_cast<std::size_t>(last); ++row)
-      for (auto k = static_cast<std::size_t>(rows.row_offsets[row]);
-           k < static_cast<std::size_t>(rows.row_offsets[row + 1]); ++k)
-        counts[index].all += is_kept(row, k);
+    for (LocalIndex row = first; row < last; ++row)
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
+           k < static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row) + 1]); ++k) {
+        const LocalIndex column = rows.columns[k];
+        const bool is_own = is_strong(rows.values[k], strongest_in(row), threshold);
+        const bool is_others = is_strong(rows.values[k], strongest_in(column), threshold);
+        counts[index].all += (column != row) & (is_own | is_others);
+      }
     thread.barrier();
     if (thread.is_primary()) {
       std::int64_t all = 0;
-      for (const Count& count : counts) all += count.all;
+      for (const Count& count : counts) all += count.all + 1;
       columns_.resize(static_cast<std::size_t>(all));
       values_.resize(columns_.size());
     }
     thread.barrier();
-    std::size_t end = 0;
+    // What is not kept is written, too, and then written over: hence a place more for each thread.
+    std::size_t end = index;
     for (std::size_t i = 0; i < index; ++i) end += static_cast<std::size_t>(counts[i].all);
     for (LocalIndex row = first; row < last; ++row) {
       const auto i = static_cast<std::size_t>(row);
@@ -97,21 +109,18 @@ StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
            k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k) {
         const LocalIndex column = rows.columns[k];
         const double value = rows.values[k];
-        const bool is_own = is_strong(value, strongest[i], threshold);
-        const bool is_others =
-            is_strong(value, strongest[static_cast<std::size_t>(column)], threshold);
-        if (column == row) {
-          diagonal += value;
-          all += value;
-        } else if (is_own || is_others) {
-          dependents += is_others;
-          counts[index].one_way += is_own != is_others;
-          columns_[end] = column;
-          values_[end++] = value;
-        } else {
-          all += value;
-          weak += std::abs(value);
-        }
+        const bool is_diagonal = column == row;
+        const bool is_own = !is_diagonal & is_strong(value, strongest_in(row), threshold);
+        const bool is_others = !is_diagonal & is_strong(value, strongest_in(column), threshold);
+        const bool is_kept = is_own | is_others;
+        columns_[end] = column;
+        values_[end] = value;
+        end += static_cast<std::size_t>(is_kept);
+        dependents += is_others;
+        counts[index].one_way += is_own ^ is_others;
+        all += value_if(!is_kept, value);
+        diagonal += value_if(is_diagonal, value);
+        weak += value_if(!is_diagonal & !is_kept, std::abs(value));
       }
       dependents_[i] = dependents;
       const auto strong_count = static_cast<std::int64_t>(end - begins_[i]);

@@ -177,12 +177,10 @@ TentativeProlongator collective_build_tentative(Crew& crew, const LevelMatrix& l
       const int owner = owners.owner(aggregate);
       const double* const q = answers[owner].data() + next[owner];
       next[owner] += width;
-      for (std::size_t j = 0; j < width; ++j) {
-        const LocalIndex column =
-            columns.meet(aggregate * vector_count + static_cast<GlobalIndex>(j));
-        if (const auto value = static_cast<float>(q[j]); value != 0)
-          tentative.rows.couplings.push_back({value, column});
-      }
+      for (std::size_t j = 0; j < width; ++j)
+        tentative.rows.couplings.push_back(
+            {static_cast<float>(q[j]),
+             columns.meet(aggregate * vector_count + static_cast<GlobalIndex>(j))});
     }
     tentative.rows.end_row();
   }
