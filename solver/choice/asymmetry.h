@@ -27,8 +27,11 @@ struct Asymmetry {
 ///
 ///     (3, 5, −1)   + bits(3, 5, −1)
 ///     (5, 3, −1)   − bits(3, 5, −1)
+///
+/// What is not a number has no equal one.
 inline std::uint64_t symmetry_bits(spmv::GlobalIndex row, spmv::GlobalIndex column, double value) {
   if (row == column) return 0;
+  if (value != value) return 1;
   const auto low = static_cast<std::uint64_t>(row < column ? row : column);
   const auto high = static_cast<std::uint64_t>(row < column ? column : row);
   const auto number = std::bit_cast<std::uint64_t>(value);

@@ -32,6 +32,20 @@ ReferenceMatrix rows_of_all_lengths() {
   return matrix;
 }
 
+/// Some rows, one of them long, with columns further apart than 16 bits say, on up to four ranks.
+ReferenceMatrix rows_of_all_distances() {
+  constexpr GlobalIndex size = 300'000;
+  ReferenceMatrix matrix(static_cast<std::size_t>(size));
+  for (GlobalIndex row = 0; row < size; ++row) {
+    auto& entries = matrix[static_cast<std::size_t>(row)];
+    entries[row] = 1 + static_cast<double>(row % 7);
+    if (row % 1000 < 3) entries[(row + size * 2 / 3) % size] = 2;
+    if (row == 40'000)
+      for (GlobalIndex k = 0; k < 300; ++k) entries[k * 1000] = 3;
+  }
+  return matrix;
+}
+
 /// A·x on this rank's rows, in a mode. Collective.
 template <class Value>
 std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t nonzeros) {
@@ -73,26 +87,35 @@ std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t no
   return y;
 }
 
+/// Compares products with small integers, which are not rounded. Collective.
+template <class Value>
+void check_products(const ReferenceMatrix& matrix) {
+  std::int64_t nonzeros = 0;
+  for (const auto& row : matrix) nonzeros += std::ssize(row);
+  CrewSystem system(Communicator::collective_world(), matrix);
+  std::vector<Value> expected;
+  for (std::size_t row = system.first(); row < system.first() + system.count(); ++row) {
+    double sum = 0;
+    for (const auto& [column, value] : matrix[row]) sum += value * static_cast<double>(column % 5);
+    expected.push_back(static_cast<Value>(sum));
+  }
+  for (const spmv::Mode mode : spmv::all_modes()) {
+    CAPTURE(spmv::name(mode));
+    const bool is_equal = multiply<Value>(system, mode, nonzeros) == expected;
+    CHECK(is_equal);
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("products with rows of all lengths are exact, in every mode", "", float,
                    double) {
-  const ReferenceMatrix matrix = rows_of_all_lengths();
-  std::int64_t nonzeros = 0;
-  for (const auto& row : matrix) nonzeros += std::ssize(row);
-  CrewSystem system(Communicator::collective_world(), matrix);
-  for (const spmv::Mode mode : spmv::all_modes()) {
-    CAPTURE(spmv::name(mode));
-    const auto found = multiply<TestType>(system, mode, nonzeros);
-    std::vector<TestType> expected;  // small integers: no rounding
-    for (std::size_t row = system.first(); row < system.first() + system.count(); ++row) {
-      double sum = 0;
-      for (const auto& [column, value] : matrix[row])
-        sum += value * static_cast<double>(column % 5);
-      expected.push_back(static_cast<TestType>(sum));
-    }
-    CHECK(found == expected);
-  }
+  check_products<TestType>(rows_of_all_lengths());
+}
+
+TEMPLATE_TEST_CASE("products with columns at all distances are exact, in every mode", "", float,
+                   double) {
+  check_products<TestType>(rows_of_all_distances());
 }
 
 }  // namespace weft::solver::amg

@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -90,6 +91,24 @@ TEST_CASE("what differs by rounding alone is symmetric") {
   a[2][20] = 1e-17;
   CHECK(collective_traits(world, a).is_symmetric());
   a[3][4] *= 1 + 1e-8;
+  CHECK(!collective_traits(world, a).is_symmetric());
+}
+
+TEST_CASE("entries that differ do not make up for each other") {
+  const auto world = Communicator::collective_world();
+  ReferenceMatrix a = tests::shifted_laplacian(6, 0);
+  a[1][2] = a[8][7] = 3;
+  a[2][1] = a[7][8] = 4;
+  check_asymmetry(world, a);
+  a = tests::shifted_laplacian(6, 0);
+  a[1][30] = a[2][31] = 1;
+  check_asymmetry(world, a);
+  a = tests::shifted_laplacian(6, 0);
+  a[4][20] = 0;
+  a[5][21] = 0.0;
+  a[21][5] = -0.0;
+  CHECK(collective_traits(world, a).is_symmetric());
+  a[4][20] = a[20][4] = std::numeric_limits<double>::quiet_NaN();
   CHECK(!collective_traits(world, a).is_symmetric());
 }
 
