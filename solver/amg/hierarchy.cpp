@@ -251,6 +251,7 @@ void Hierarchy<Value>::make_off_diagonal(Level<Value>& level, const LevelMatrix&
                                    [&](LocalIndex column) { return column >= matrix.row_count(); });
       },
       [&](LocalIndex row, Value* values, LocalIndex* columns) {
+        if (is_left_out(row)) return;
         const double own = scale[static_cast<std::size_t>(row)];
         auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
         for (const LocalIndex column : columns_of(row)) {

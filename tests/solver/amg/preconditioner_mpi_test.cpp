@@ -273,6 +273,26 @@ TEST_CASE("elasticity takes few iterations with the modes of a rigid body, the s
   CHECK(worse.report.iterations > 30);
 }
 
+TEST_CASE("vectors that depend on each other leave coarse rows of zeros, which do no harm") {
+  const std::string problem = "poisson2d:30x30";
+  // 1, 2, and the number of the row.
+  const auto vectors_of = [](const CrewSystem& system) {
+    NearNullSpace space{.block_size = 1, .vector_count = 3, .values = {}};
+    for (std::size_t row = system.first(); row < system.first() + system.count(); ++row)
+      space.values.insert(space.values.end(), {1, 2, static_cast<double>(row)});
+    return space;
+  };
+  CrewSystem alone(Communicator::self(), problem, 1);
+  CrewSystem together(Communicator::collective_world(), problem);
+  const std::vector<double> b(alone.count(), 1.0);
+  const Settings settings{.direct_rows = 30, .gather_rows = 90};
+  const Solved expected = solve(alone, settings, b, "cg", vectors_of(alone));
+  const Solved found = solve(together, settings, b, "cg", vectors_of(together));
+  CHECK(found.report.status == SolveStatus::converged);
+  CHECK(found.report.iterations < 25);
+  CHECK(found.x == together.own(expected.x));
+}
+
 TEST_CASE("rows without couplings, and more ranks than rows of a level, are no obstacle") {
   ReferenceMatrix matrix = tests::reference_matrix(spmv::Problem::parse("poisson2d:9x7"));
   for (int i = 0; i < 4; ++i) {
