@@ -1,12 +1,9 @@
 #include "solver/amg/level_operator.h"
 
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
 
-#include "comm_thread/mpi/input_error.h"
 #include "perfmodel/simd.h"
+#include "spmv/matrix/column_words.h"
 #include "spmv/matrix/prefetch.h"
 
 namespace weft::solver::amg {
@@ -20,9 +17,6 @@ using FloatLane8 = float __attribute__((vector_size(32)));
 struct [[gnu::packed, gnu::may_alias]] FloatLanes {
   FloatLane8 value;
 };
-
-/// A column in two words.
-using WideColumn [[gnu::may_alias]] = LocalIndex;
 
 /// Eight values as one, and where they are in an array.
 template <class Value>
@@ -147,19 +141,20 @@ void LevelOperator<Value>::store_columns(Part& part, std::size_t chunk,
   columns.begin = part.columns_end;
   if (of_chunk.empty()) return;
   const auto [least, most] = std::ranges::minmax(of_chunk);
-  std::uint16_t* const to = columns_.data() + columns.begin;
-  if (most - least > std::numeric_limits<std::uint16_t>::max()) {
-    std::memcpy(to, of_chunk.data(), of_chunk.size_bytes());
+  std::uint16_t* const words = columns_.data() + columns.begin;
+  if (spmv::fit_one_word(least, most)) {
+    columns.least = least;
+    part.columns_end += of_chunk.size();
+    for (std::size_t slot = 0; slot < of_chunk.size(); ++slot)
+      spmv::store_column<false>(words, slot, of_chunk[slot], least);
+  } else {
     part.columns_end += 2 * of_chunk.size();
-    return;
+    for (std::size_t slot = 0; slot < of_chunk.size(); ++slot)
+      spmv::store_column<true>(words, slot, of_chunk[slot], 0);
   }
-  columns.least = least;
-  for (std::size_t slot = 0; slot < of_chunk.size(); ++slot)
-    to[slot] = static_cast<std::uint16_t>(of_chunk[slot] - least);
-  part.columns_end += of_chunk.size();
 }
 
-// Per slot 2 or 4 bytes and a value read; per row 4 bytes of order, 2 of places, and x. 2 flops per
+// Per slot 2 or 4 bytes and a value read; per row 4 bytes of order, 3 of places, and x. 2 flops per
 // nonzero.
 template <class Value>
 void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::size_t last,
@@ -167,18 +162,18 @@ void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::s
   using Vector = typename Eight<Value>::Vector;
   using Place = typename Eight<Value>::Place;
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    const auto sum_chunk = [&](std::size_t chunk, const auto* columns,
+    const auto sum_chunk = [&](std::size_t chunk, auto columns,
                                const Value* from) __attribute__((always_inline)) {
       const Value* values = values_.data() + part.begin[chunk];
       const auto add_slot = [&](Vector& sum) __attribute__((always_inline)) {
         spmv::prefetch(values);
-        spmv::prefetch(columns);
+        spmv::prefetch(columns.words);
         const Vector there = {from[columns[0]], from[columns[1]], from[columns[2]],
                               from[columns[3]], from[columns[4]], from[columns[5]],
                               from[columns[6]], from[columns[7]]};
         sum = sum + reinterpret_cast<const Place*>(values)->value * there;
         values += lane_count;
-        columns += lane_count;
+        columns.advance(lane_count);
       };
       Vector even{};
       Vector odd{};
@@ -195,9 +190,9 @@ void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::s
       const Columns& place = part.columns[chunk];
       const std::uint16_t* const columns = columns_.data() + place.begin;
       if (place.least == no_row)
-        sum_chunk(chunk, reinterpret_cast<const WideColumn*>(columns), x);
+        sum_chunk(chunk, spmv::ColumnReader<true>{columns}, x);
       else
-        sum_chunk(chunk, columns, x + place.least);
+        sum_chunk(chunk, spmv::ColumnReader<false>{columns}, x + place.least);
     }
   });
 }

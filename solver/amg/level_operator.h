@@ -40,14 +40,14 @@ namespace weft::solver::amg {
 ///
 /// Columns are 16-bit distances from the least one of their chunk where they fit.
 ///
-/// Bytes per slot: 2, or 4 where distances are long, and those of a value; per row 6.
+/// Bytes per slot: 2, or 4 where distances are long, and those of a value; per row 7.
 template <class Value>
 class LevelOperator {
  public:
   /// `count(row)`: entries of a row; `needs_halo(row)`: true if one of them is in the halo;
   /// `fill(row, values, columns)` writes as many. `thread_rows`: [thread_count + 1]. `plan`: of the
   /// vectors it is applied to. Thread: the main thread; the functions are called by all of the
-  /// team. Throws comm_thread::InputError where this rank has 2³² slots or more.
+  /// team.
   template <class Count, class NeedsHalo, class Fill>
   LevelOperator(Crew& crew, spmv::HaloPlan plan, std::vector<spmv::LocalIndex> thread_rows,
                 const Count& count, const NeedsHalo& needs_halo, const Fill& fill)
@@ -90,7 +90,7 @@ class LevelOperator {
   std::int64_t boundary_row_count() const;
   /// The largest sum of magnitudes of a row. Thread: the main thread, outside the team.
   double largest_row_sum(const Crew& crew) const;
-  /// In memory.
+  /// That a product reads besides x.
   std::int64_t bytes() const;
 
   /// Calls finish(row, Σ_k a_k·x_k) for all rows of the thread, in `mode`. `x`: a halo of this

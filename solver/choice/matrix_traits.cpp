@@ -18,7 +18,6 @@ namespace {
 
 using comm_thread::Communicator;
 using comm_thread::TeamThread;
-using spmv::CrsMatrix;
 using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "perfmodel/simd.h"
+#include "spmv/matrix/column_words.h"
 #include "spmv/matrix/prefetch.h"
 
 namespace weft::spmv {
@@ -25,6 +26,23 @@ constexpr double least_change_fraction = 0.25;
 std::int64_t length_of(const CrsMatrix& rows, LocalIndex row) {
   return rows.row_offsets[static_cast<std::size_t>(row) + 1] -
          rows.row_offsets[static_cast<std::size_t>(row)];
+}
+
+/// The columns of a window, and its rows, which masked lanes have for columns.
+struct Extent {
+  LocalIndex least;
+  LocalIndex most;
+};
+
+Extent extent_of(const CrsMatrix& rows, LocalIndex begin) {
+  Extent extent{begin, begin + window_rows - 1};
+  const auto first = rows.row_offsets[static_cast<std::size_t>(begin)];
+  const auto last = rows.row_offsets[static_cast<std::size_t>(begin) + window_rows];
+  for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(last); ++k) {
+    extent.least = std::min(extent.least, rows.columns[k]);
+    extent.most = std::max(extent.most, rows.columns[k]);
+  }
+  return extent;
 }
 
 /// True if all rows of the window need the halo, or none does, and none is too long.
@@ -52,17 +70,19 @@ bool SlicedRows::pays(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) {
 
 SlicedRows::SlicedRows(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) : begin_(begin) {
   choose_windows(rows, end);
-  // What is fetched ahead is inside.
-  const auto room = static_cast<std::size_t>(offsets_.back() + prefetch_distance);
   if (offsets_.back() == 0) return;
-  columns_ = perfmodel::HugePageBuffer<LocalIndex>(room);
-  values_ = perfmodel::HugePageBuffer<double>(room);
+  // What is fetched ahead is inside.
+  constexpr auto room = static_cast<std::size_t>(prefetch_distance);
+  columns_ =
+      perfmodel::HugePageBuffer<std::uint16_t>(static_cast<std::size_t>(word_count_) + 2 * room);
+  values_ = perfmodel::HugePageBuffer<double>(static_cast<std::size_t>(offsets_.back()) + room);
   fill(rows);
 }
 
 void SlicedRows::choose_windows(const CrsMatrix& rows, LocalIndex end) {
   const auto window_count = static_cast<std::size_t>((end - begin_) / window_rows);
   offsets_.assign(window_count + 1, 0);
+  windows_.resize(window_count);
   lengths_.resize(window_count * window_rows);
   rows_.resize(window_count * window_rows);
   for (std::size_t window = 0; window < window_count; ++window) {
@@ -86,6 +106,10 @@ void SlicedRows::choose_windows(const CrsMatrix& rows, LocalIndex end) {
     for (std::size_t chunk = 0; chunk < window_rows; chunk += chunk_rows)
       offsets_[window + 1] += std::int64_t{chunk_rows} * lengths_[place + chunk];
     row_count_ += is_stored(window) ? window_rows : 0;
+    const auto [least, most] = extent_of(rows, begin);
+    const bool is_wide = !fit_one_word(least, most);
+    windows_[window] = {word_count_, is_wide ? wide : least};
+    word_count_ += (is_wide ? 2 : 1) * (offsets_[window + 1] - offsets_[window]);
   }
 }
 
@@ -93,6 +117,16 @@ void SlicedRows::fill(const CrsMatrix& rows) {
   for (std::size_t window = 0; window + 1 < offsets_.size(); ++window) {
     if (!is_stored(window)) continue;
     auto to = static_cast<std::size_t>(offsets_[window]);
+    std::uint16_t* const words = columns_.data() + windows_[window].begin;
+    const LocalIndex least = windows_[window].least;
+    const auto store = [&](std::size_t to_slot, LocalIndex column, double value) {
+      const std::size_t slot = to_slot - static_cast<std::size_t>(offsets_[window]);
+      values_[to_slot] = value;
+      if (least == wide)
+        store_column<true>(words, slot, column, 0);
+      else
+        store_column<false>(words, slot, column, least);
+    };
     for (std::size_t chunk = 0; chunk < window_rows; chunk += chunk_rows) {
       const std::size_t place = window * window_rows + chunk;
       const std::size_t slots = lengths_[place];
@@ -101,14 +135,10 @@ void SlicedRows::fill(const CrsMatrix& rows) {
             begin_ + static_cast<LocalIndex>(window * window_rows + rows_[place + lane]);
         const auto from = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
         const std::size_t length = lengths_[place + lane];
-        for (std::size_t slot = 0; slot < length; ++slot) {
-          columns_[to + slot * chunk_rows + lane] = rows.columns[from + slot];
-          values_[to + slot * chunk_rows + lane] = rows.values[from + slot];
-        }
-        for (std::size_t slot = length; slot < slots; ++slot) {  // masked, but it is loaded
-          columns_[to + slot * chunk_rows + lane] = row;
-          values_[to + slot * chunk_rows + lane] = 0;
-        }
+        for (std::size_t slot = 0; slot < length; ++slot)
+          store(to + slot * chunk_rows + lane, rows.columns[from + slot], rows.values[from + slot]);
+        for (std::size_t slot = length; slot < slots; ++slot)  // masked, but it is loaded
+          store(to + slot * chunk_rows + lane, row, 0);
       }
       to += slots * chunk_rows;
     }
@@ -128,47 +158,57 @@ LocalIndex SlicedRows::stored_end(LocalIndex row, LocalIndex end) const {
 }
 
 std::int64_t SlicedRows::bytes() const {
-  const std::int64_t per_window = 8 + 2 * std::int64_t{window_rows};
-  return 12 * offsets_.back() + row_count_ / window_rows * per_window;
+  const std::int64_t per_window = 8 + sizeof(Columns) + 2 * std::int64_t{window_rows};
+  return 8 * offsets_.back() + 2 * word_count_ + row_count_ / window_rows * per_window;
 }
 
-// Per nonzero 12 bytes read, as in CRS; per row 2.1 bytes of order, 8 of x read, 8 of y written (16
-// with write-allocate). 2 flops per nonzero. A gather instruction takes longer than eight loads on
-// AMD. To fetch x ahead through the columns, 32 to 256 entries, took 1.0 to 1.2 times the time.
+// Per nonzero 10 or 12 bytes read, 12 in CRS; per row 2.4 bytes of order, 8 of x read, 8 of y
+// written (16 with write-allocate). 2 flops per nonzero. A gather instruction takes longer than
+// eight loads on AMD. To fetch x ahead through the columns, 32 to 256 entries, took 1.0 to 1.2
+// times the time.
 void SlicedRows::multiply(LocalIndex first, LocalIndex last, const double* x, double* y) const {
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    const auto begin = static_cast<std::size_t>(offsets_[window_of(first)]);
-    const double* values = values_.data() + begin;
-    const LocalIndex* columns = columns_.data() + begin;
-    for (LocalIndex row = first; row < last; row += chunk_rows) {
-      const std::uint8_t* const lengths = lengths_.data() + (row - begin_);
-      Lane8 sum = {};
+    const double* values = values_.data() + offsets_[window_of(first)];
+    const auto multiply_window = [&](LocalIndex begin, auto columns,
+                                     const double* from) __attribute__((always_inline)) {
       const auto add_to = [&](Lane8& total) __attribute__((always_inline)) {
         prefetch(values);
-        prefetch(columns);
-        const Lane8 there = {x[columns[0]], x[columns[1]], x[columns[2]], x[columns[3]],
-                             x[columns[4]], x[columns[5]], x[columns[6]], x[columns[7]]};
+        prefetch(columns.words);
+        const Lane8 there = {from[columns[0]], from[columns[1]], from[columns[2]],
+                             from[columns[3]], from[columns[4]], from[columns[5]],
+                             from[columns[6]], from[columns[7]]};
         total = total + lanes(values).value * there;
         values += chunk_rows;
-        columns += chunk_rows;
+        columns.advance(chunk_rows);
       };
-      const unsigned shortest = lengths[chunk_rows - 1];
-      const unsigned longest = lengths[0];
-      unsigned slot = 0;
-      for (; slot < shortest; ++slot) add_to(sum);
-      if (slot < longest) {
-        Bytes8 short_words{};
-        std::memcpy(&short_words, lengths, sizeof short_words);
-        const Words8 words = __builtin_convertvector(short_words, Words8);
-        for (; slot < longest; ++slot) {
-          Lane8 next = sum;
-          add_to(next);
-          sum = words > static_cast<unsigned long long>(slot) ? next : sum;
+      for (LocalIndex row = begin; row < window_end(begin); row += chunk_rows) {
+        const std::uint8_t* const lengths = lengths_.data() + (row - begin_);
+        Lane8 sum = {};
+        const unsigned shortest = lengths[chunk_rows - 1];
+        const unsigned longest = lengths[0];
+        unsigned slot = 0;
+        for (; slot < shortest; ++slot) add_to(sum);
+        if (slot < longest) {
+          Bytes8 short_words{};
+          std::memcpy(&short_words, lengths, sizeof short_words);
+          const Words8 words = __builtin_convertvector(short_words, Words8);
+          for (; slot < longest; ++slot) {
+            Lane8 next = sum;
+            add_to(next);
+            sum = words > static_cast<unsigned long long>(slot) ? next : sum;
+          }
         }
+        const std::uint8_t* const order = rows_.data() + (row - begin_);
+        for (int lane = 0; lane < chunk_rows; ++lane) y[begin + order[lane]] = sum[lane];
       }
-      const LocalIndex window_begin = row - (row - begin_) % window_rows;
-      const std::uint8_t* const order = rows_.data() + (row - begin_);
-      for (int lane = 0; lane < chunk_rows; ++lane) y[window_begin + order[lane]] = sum[lane];
+    };
+    for (LocalIndex row = first; row < last; row += window_rows) {
+      const Columns& place = windows_[window_of(row)];
+      const std::uint16_t* const columns = columns_.data() + place.begin;
+      if (place.least == wide)
+        multiply_window(row, ColumnReader<true>{columns}, x);
+      else
+        multiply_window(row, ColumnReader<false>{columns}, x + place.least);
     }
   });
 }

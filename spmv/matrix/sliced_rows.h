@@ -24,8 +24,9 @@ namespace weft::spmv {
 /// foresee where lengths vary, and the additions of a row wait for each other.
 /// Windows in which some rows need the halo and others do not, that have a row of more than 255
 /// entries, or that are not whole, are left to the caller.
-/// Memory: 12 bytes per slot, 1.01 to 1.07 slots per nonzero, beside the matrix in CRS; and 2.1
-/// bytes a row.
+/// Columns are 16-bit distances from the least one of their window where they fit.
+/// Memory: 10 bytes per slot, 12 where distances are long, 1.01 to 1.07 slots per nonzero, beside
+/// the matrix in CRS; and 2.4 bytes a row.
 /// Source: Kreutzer et al., SIAM J. Sci. Comput. 36 (2014). Measured: docs/notes/products.md.
 class SlicedRows {
  public:
@@ -58,6 +59,13 @@ class SlicedRows {
   std::int64_t bytes() const;
 
  private:
+  /// Where the columns of a window are.
+  struct Columns {
+    std::int64_t begin = 0;  // in `columns_`
+    LocalIndex least = wide;  // of which they are the distances; `wide`: two words each
+  };
+  static constexpr LocalIndex wide = -1;
+
   void choose_windows(const CrsMatrix& rows, LocalIndex end);
   void fill(const CrsMatrix& rows);
 
@@ -71,10 +79,12 @@ class SlicedRows {
   std::int64_t row_count_ = 0;
   std::int64_t nonzero_count_ = 0;
   std::vector<std::int64_t> offsets_;  // [window_count + 1], the first slot entry of each
+  std::vector<Columns> windows_;  // [window_count]
+  std::int64_t word_count_ = 0;  // of all columns
   std::vector<std::uint8_t> lengths_;  // [window_count · window_rows], in the order of storage
   std::vector<std::uint8_t> rows_;  // the same, row in its window
-  perfmodel::HugePageBuffer<LocalIndex> columns_;  // [slot entries + what is fetched ahead]
-  perfmodel::HugePageBuffer<double> values_;
+  perfmodel::HugePageBuffer<std::uint16_t> columns_;  // [word_count_ + what is fetched ahead]
+  perfmodel::HugePageBuffer<double> values_;  // [slot entries + what is fetched ahead]
 };
 
 }  // namespace weft::spmv

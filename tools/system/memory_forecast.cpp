@@ -26,7 +26,8 @@ constexpr double matrix_later_bytes = 4e6;
 constexpr double most_exchange_bytes = 14e6;
 constexpr double exchange_bytes_per_nonzero = 16;
 constexpr double bytes_per_nonzero = 12.4;  // 12, and pages of 2 MiB
-constexpr double sliced_bytes_per_nonzero = 12.7;  // beside those: SELL, with padding
+// Beside those: SELL, with padding, and 16-bit columns for about half of the windows.
+constexpr double sliced_bytes_per_nonzero = 11.6;
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
 constexpr double order_bytes_per_nonzero = 16.5;

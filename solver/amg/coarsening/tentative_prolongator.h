@@ -21,7 +21,7 @@ struct TentativeProlongator {
 
 /// Each aggregate has a coarse node with as many rows as there are vectors: B = Q·R of the vectors
 /// on the aggregate's rows gives T = Q there, and the coarse vectors R, so that T times them is B.
-/// Vectors that depend on others on an aggregate leave a row and a column without entries.
+/// Vectors that depend on others on an aggregate leave a row and a column of zeros.
 ///
 ///     2 rows a node, 3 vectors     aggregate of nodes 0 1 (rows 0 … 3)     columns 0 1 2 of T
 ///

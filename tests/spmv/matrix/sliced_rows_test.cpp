@@ -70,6 +70,23 @@ TEST_CASE("rows of varying length have the bits of CRS eight at a time") {
   CHECK(other_bits(rows, sliced, make_x(1000)) == 0);
 }
 
+TEST_CASE("windows whose columns are near each other and others have the bits of CRS") {
+  CrsMatrix rows = make_rows(100'032, 0, varying_length);
+  const auto near = static_cast<std::size_t>(rows.row_offsets[6400]);
+  for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
+  const SlicedRows sliced(rows, 0, rows.row_count);
+  const SlicedRows far(rows, 6400, rows.row_count);
+  CHECK(sliced.row_count() == 100'032);
+  CHECK(other_bits(rows, sliced, make_x(100'032)) == 0);
+  const std::int64_t near_bytes = sliced.bytes() - far.bytes();
+  const auto slots = [](std::int64_t bytes, std::int64_t rows_stored, int bytes_per_slot) {
+    return static_cast<double>(bytes) / static_cast<double>(bytes_per_slot * rows_stored);
+  };
+  // As many slots a row, of 10 bytes and of 12.
+  CHECK(slots(near_bytes, 6400, 10) ==
+        Approx(slots(far.bytes(), far.row_count(), 12)).epsilon(0.02));
+}
+
 TEST_CASE("empty rows, rows of one and of 255 entries are stored, longer ones are left out") {
   const CrsMatrix rows = make_rows(256, 0, [](LocalIndex row) {
     return row < 64 ? row % 2 : row < 128 ? (row % 3 == 0 ? 255 : 1) : row == 130 ? 256 : 4;

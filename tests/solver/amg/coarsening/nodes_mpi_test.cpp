@@ -130,7 +130,8 @@ TEST_CASE("values of nodes reach all rows of them") {
   const auto spread = nodes.rows.collective_spread<double>(nodes.crew.communicator(), values, 2);
   CHECK(spread.size() == 2 * nodes.system.count());
   for (std::size_t row = 0; row < nodes.system.count(); ++row) {
-    const auto node = static_cast<double>((nodes.system.first() + row) / block);
+    const std::size_t number = (nodes.system.first() + row) / block;
+    const auto node = static_cast<double>(number);
     CHECK(spread[2 * row] == node);
     CHECK(spread[2 * row + 1] == -node);
   }
@@ -156,9 +157,9 @@ TEST_CASE("T has orthonormal columns and represents the vectors, with the same b
   }
   for (std::size_t i = 0; i < coarse_count; ++i)
     for (std::size_t j = 0; j < coarse_count; ++j) {
-      // The fourth vector depends on the first two: its columns are empty.
-      const bool is_empty = i % width == 3 || j % width == 3;
-      CHECK(products[i][j] == Approx(i == j && !is_empty ? 1 : 0).margin(1e-6));
+      // The fourth vector depends on the first two: its columns are zero.
+      const bool is_zero = i % width == 3 || j % width == 3;
+      CHECK(products[i][j] == Approx(i == j && !is_zero ? 1 : 0).margin(1e-6));
     }
   for (std::size_t row = 0; row < together.system.count(); ++row)
     CHECK(together.row_of_t(row) == alone.row_of_t(together.system.first() + row));
