@@ -364,7 +364,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
                                                 crew_.team().thread_count())};
   const StrongRows strong(crew_, of_nodes, settings_.strength);
   const IndependentSet roots(crew_, of_nodes, strong);
-  // As many nonzeros as rows of single couplings have.
+  // Ranks get as many nonzeros as of a scalar problem: two nodes couple by so many.
   const std::int64_t nonzeros_of_pair = std::int64_t{space_.vector_count} * space_.vector_count;
   const Aggregates aggregates(crew_, of_nodes, strong, roots,
                               settings_.gather_rows / nonzeros_of_pair);

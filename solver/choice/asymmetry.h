@@ -6,6 +6,7 @@
 #include <string>
 
 #include "spmv/matrix/sparse_operator.h"
+#include "spmv/problems/random_numbers.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {
@@ -21,14 +22,14 @@ struct Asymmetry {
   std::string text() const;
 };
 
-/// What an entry adds to a sum over a matrix that is 0 if every entry has a transposed one with the
-/// same bits, and otherwise is so for one of 2⁶⁴ matrices only. Entries are added in any order, on
-/// any rank or thread.
+/// What an entry adds to a sum over the matrix. The sum is 0 where every entry has a transposed one
+/// with the same bits; of other matrices, one in 2⁶⁴ has a sum of 0. Entries are added in any
+/// order, on any rank or thread.
 ///
 ///     (3, 5, −1)   + bits(3, 5, −1)
 ///     (5, 3, −1)   − bits(3, 5, −1)
 ///
-/// What is not a number has no equal one.
+/// An entry that is not a number equals none.
 inline std::uint64_t symmetry_bits(spmv::GlobalIndex row, spmv::GlobalIndex column, double value) {
   if (row == column) return 0;
   if (value != value) return 1;
@@ -36,11 +37,8 @@ inline std::uint64_t symmetry_bits(spmv::GlobalIndex row, spmv::GlobalIndex colu
   const auto high = static_cast<std::uint64_t>(row < column ? column : row);
   const auto number = std::bit_cast<std::uint64_t>(value);
   // Odd constants: the golden ratio's and those of SplitMix64.
-  std::uint64_t bits = low * 0x9e3779b97f4a7c15 + high * 0xbf58476d1ce4e5b9 +
-                       (number ^ (number >> 32)) * 0x94d049bb133111eb;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-  bits ^= bits >> 31;
+  const std::uint64_t bits = spmv::scramble(low * 0x9e3779b97f4a7c15 + high * 0xbf58476d1ce4e5b9 +
+                                            (number ^ (number >> 32)) * 0x94d049bb133111eb);
   return row < column ? bits : -bits;
 }
 

@@ -6,19 +6,22 @@
 
 namespace weft::spmv {
 
+/// Other bits for other bits, each of which depends on all of those. Constants: variant 13 of David
+/// Stafford.
+inline std::uint64_t scramble(std::uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return bits ^ (bits >> 31);
+}
+
 /// 64 random bits that depend on `seed` and `index` alone: no state, any order, any thread.
 ///
 /// The output number `index` of SplitMix64 started at its first output for `seed`; equal seeds give
 /// equal bits on every machine. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014, figure 17 (constants: variant 13 of David Stafford).
+/// generators", OOPSLA 2014, figure 17.
 /// Inline, because generators call it several times per nonzero.
 inline std::uint64_t random_bits(std::uint64_t seed, GlobalIndex index) {
   constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15;
-  const auto scramble = [](std::uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-  };
   const std::uint64_t start = scramble(seed + golden_gamma);
   return scramble(start + (static_cast<std::uint64_t>(index) + 1) * golden_gamma);
 }
