@@ -8,6 +8,8 @@
 #include "library/settings/method_choice.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/precondition/isai_preconditioner.h"
+#include "spmv/grid/layout.h"
+#include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
 
 namespace weft::tools {
@@ -24,10 +26,51 @@ double arrays_of_multigrid(const SolveOptions& options, const spmv::Problem& pro
       solver::TurnedGrid::direction_for(spmv::GridStencil::of(problem)) != 0)
     return 2;  // b and x
   if (options.preconditioner != "multigrid" && !(is_method && is_varying)) return 0;
-  if (!options.is_matrix_free()) return !is_varying ? 4.2 : ranks > 1 ? 13.5 : 7.2;
+  if (!options.is_matrix_free()) return !is_varying ? 4.2 : is_method ? 2.5 : 0;
   if (!is_varying) return 2;
   if (is_method) return ranks > 1 ? 6.5 : 7.5;
   return ranks > 1 ? 7.2 : 5.5;
+}
+
+/// Bytes of one array on each of the grids of a rank's box that become coarser in the directions of
+/// which `is_coarsened` is true.
+double bytes_of_grids(spmv::GridBox box, const std::array<bool, 3>& is_coarsened) {
+  constexpr int depth = 2;
+  constexpr int floats_of_line = 16;
+  constexpr spmv::GlobalIndex least_points = 3;  // of a direction, to be coarsened once more
+  double bytes = 0;
+  for (bool is_coarser = true; is_coarser;) {
+    const spmv::GridLayout layout(box, depth, floats_of_line);
+    const double used = sizeof(float) * static_cast<double>(layout.element_count());
+    bytes += bytes_of_pages(0, used, used);
+    is_coarser = false;
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!is_coarsened[d] || box.size(d) < least_points) continue;
+      box.end[d] = box.begin[d] + box.size(d) / 2;
+      is_coarser = true;
+    }
+  }
+  return bytes;
+}
+
+/// Bytes of multigrid for a matrix whose couplings vary on a grid, measured. A file may have
+/// couplings so different that one direction is coarsened after the other.
+double bytes_of_matrix_multigrid(const Job& job, const SolveOptions& options,
+                                 const spmv::Problem& problem, const SystemSize& size) {
+  const auto given = options.settings().parsed_grid();
+  const bool is_file = given.has_value();
+  const spmv::GridSize grid = is_file ? given->size : problem.grid;
+  // Another size is refused when the matrix is there.
+  if (static_cast<double>(grid.x) * static_cast<double>(grid.y) * static_cast<double>(grid.z) !=
+      size.rows)
+    return 0;
+  const int ranks = job.world().size();
+  const spmv::GridBox own = spmv::GridPartition(grid, ranks).box(job.world().rank());
+  double bytes = bytes_of_grids(own, {true, true, true});
+  for (std::size_t d = 0; d < 3 && is_file; ++d)
+    bytes = std::max(bytes, bytes_of_grids(own, {d == 0, d == 1, d == 2}));
+  const double arrays = ranks > 1 ? 11.6 : 7;  // on ranks the couplings go to boxes of the grid
+  return arrays * bytes;
 }
 
 struct StateSize {
@@ -204,6 +247,8 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
     const IsaiBytes bytes = bytes_of_isai(job, *isai, size);
     forecast.parts.push_back({"isai", std::max(bytes.held, bytes.building - later)});
   }
+  if (is_varying && !options.is_matrix_free() && options.settings().has_multigrid())
+    forecast.parts.push_back({"multigrid", bytes_of_matrix_multigrid(job, options, problem, size)});
   if (options.preconditioner_name() == "amg")
     forecast.parts.push_back({"amg", bytes_of_amg(job, options, problem, size)});
   return forecast;

@@ -113,21 +113,6 @@ double grid_elements(const spmv::GridBox& own) {
   return own.size(2) > 1 ? elements : elements / 3;
 }
 
-/// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
-/// ones if it is as large, as a large perfmodel::HugePageBuffer has them.
-double bytes_of_pages(double begin, double end, double size) {
-  constexpr double small_page = 4 << 10;
-  constexpr double huge_page = 2 << 20;
-  // Those in front; the rest of the last one is small pages where it is less than a quarter.
-  const double huge_bytes =
-      size < huge_page ? 0 : huge_page * std::ceil((size - huge_page / 4) / huge_page);
-  const auto whole = [](double page, double from, double to) {
-    return from < to ? page * (std::ceil(to / page) - std::floor(from / page)) : 0;
-  };
-  return whole(huge_page, begin, std::min(end, huge_bytes)) +
-         whole(small_page, std::max(begin, huge_bytes), end);
-}
-
 double sum_of(const std::vector<MemoryForecast::Part>& parts) {
   double sum = 0;
   for (const auto& part : parts) sum += part.bytes;
@@ -148,9 +133,25 @@ void print_memory(const Json& report) {
 
 }  // namespace
 
+double bytes_of_pages(double begin, double end, double size) {
+  constexpr double small_page = 4 << 10;
+  constexpr double huge_page = 2 << 20;
+  // Those in front; the rest of the last one is small pages where it is less than a quarter.
+  const double huge_bytes =
+      size < huge_page ? 0 : huge_page * std::ceil((size - huge_page / 4) / huge_page);
+  const auto whole = [](double page, double from, double to) {
+    return from < to ? page * (std::ceil(to / page) - std::floor(from / page)) : 0;
+  };
+  return whole(huge_page, begin, std::min(end, huge_bytes)) +
+         whole(small_page, std::max(begin, huge_bytes), end);
+}
+
 double MemoryForecast::solve_bytes() const { return sum_of(parts); }
 
-double MemoryForecast::bytes() const { return std::max({reached, sum_of(set_up), sum_of(parts)}); }
+double MemoryForecast::bytes() const {
+  constexpr double of_small_buffers = 0.5e6;
+  return std::max({reached + of_small_buffers, sum_of(set_up), sum_of(parts)});
+}
 
 const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
   return sum_of(set_up) > sum_of(parts) ? set_up : parts;

@@ -60,6 +60,10 @@ struct SystemSize {
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
                                   bool is_matrix_free = false);
 
+/// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
+/// ones if it is as large, as a large perfmodel::HugePageBuffer has them.
+double bytes_of_pages(double begin, double end, double size);
+
 /// What stores the operator: a matrix with its order, or, `is_matrix_free`, nothing.
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
                                  const SystemOptions& options, bool is_matrix_free);
