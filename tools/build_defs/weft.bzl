@@ -103,14 +103,19 @@ def early_headers(name, headers, copts):
 def _early(name):
     return ["-include", "$(BINDIR)/tools/build_defs/{}_header.h".format(name)]
 
-# Tests compile in a third of the time so, and none is where time is spent.
-TEST_COPTS = select({
-    _SANITIZER: ["-O0"],
-    "//conditions:default": ["-O1", "-g0"],
+# Tests compile in a quarter of the time so, and none is where time is spent.
+TEST_COPTS = ["-O0", "-DCATCH_CONFIG_FAST_COMPILE"] + select({
+    _SANITIZER: [],
+    "//conditions:default": ["-g0"],
 })
 _LIBRARY_COPTS = select({
     _SANITIZER: [],
     "//conditions:default": ["-O1", "-g0"],
+})
+# A reference runs in one thread and is not what a sanitizer is for, but takes most of the time there.
+_REFERENCE_COPTS = ["-O2"] + select({
+    _SANITIZER: ["-fno-sanitize=all"],
+    "//conditions:default": ["-g0"],
 })
 _TEST_COPTS = TEST_COPTS + _early("catch2")
 
@@ -227,12 +232,13 @@ def weft_room(deps, srcs = None, apart = [], private = [], visibility = [], **kw
     )
     _headers_alone(name, headers, testonly = False)
 
-def weft_cc_library(name, parts = [], deps = [], **kwargs):
+def weft_cc_library(name, parts = [], deps = [], is_reference = False, **kwargs):
     """A cc_library of tests: NAME.h, and NAME.cpp where there is one.
 
     Args:
       name: of the header and the source, without their endings.
       parts: names of headers and sources that only this library uses.
+      is_reference: results to compare with are computed here.
       deps: as in cc_library.
       **kwargs: anything else that cc_library knows.
     """
@@ -243,8 +249,8 @@ def weft_cc_library(name, parts = [], deps = [], **kwargs):
         srcs = native.glob([part + ".cpp" for part in [name] + parts]),
         hdrs = headers,
         linkstatic = True,
-        copts = _LIBRARY_COPTS + _early_copts("standard"),
-        deps = deps + _early_deps("standard"),
+        copts = _REFERENCE_COPTS if is_reference else _LIBRARY_COPTS + _early_copts("standard"),
+        deps = deps + ([] if is_reference else _early_deps("standard")),
         visibility = ["//tests:__subpackages__"],
         **kwargs
     )
@@ -300,7 +306,21 @@ def _cores_of(thread_count):
     """Cores that a run reserves: Bazel starts none that wants more than are free."""
     return thread_count if thread_count < 3 else 2 if thread_count < 7 else 4
 
-def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], tags = [], data = [], **kwargs):
+def _is_thorough(rank_count, ranks, often):
+    """Of a number of ranks: True if fewer show the same bugs, as far as anybody has seen."""
+    return rank_count > 3 and rank_count not in often and (ranks[0] <= 3 or rank_count >= 8)
+
+def weft_mpi_test(
+        name,
+        srcs = None,
+        parts = [],
+        deps = [],
+        ranks = [1, 2, 3, 4],
+        threads = [1, 2],
+        often = [],
+        tags = [],
+        data = [],
+        **kwargs):
     """A Catch2 test that runs at every number of ranks, with one number of threads after the other.
 
     One of the runs is for the sanitizers: that with three ranks where there are. With several numbers
@@ -314,6 +334,7 @@ def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4]
       deps: libraries.
       ranks: numbers of ranks.
       threads: numbers of compute threads a rank.
+      often: of these ranks, numbers above 3 that run each time, not with tools/test --all only.
       tags: for every run; "tsan" for the run of the sanitizers only.
       data: files that the test reads.
       **kwargs: anything else that sh_test knows.
@@ -335,7 +356,10 @@ def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4]
         # The most threads with three ranks, and with every other number from there.
         thread_count = threads[(i + ranks.index(sanitized) + len(threads) - 1) % len(threads)]
         is_sanitized = rank_count == sanitized and not has_own_run
-        runs.append((rank_count, thread_count, ["sanitize"] if is_sanitized else []))
+        kinds = ["sanitize"] if is_sanitized else []
+        if _is_thorough(rank_count, ranks, often):
+            kinds.append("thorough")
+        runs.append((rank_count, thread_count, kinds))
     if has_own_run:
         runs.append((2, threads[-1], ["sanitize", "only_sanitized"]))
     for rank_count, thread_count, kinds in runs:
@@ -347,7 +371,7 @@ def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4]
             data = [program] + data,
             # They wait for each other much of the time: two fill two cores, one of many threads does, too.
             tags = ["mpi", "cpu:{}".format(_cores_of(rank_count * thread_count))] + kinds +
-                   [tag for tag in tags if tag != "tsan" or kinds],
+                   [tag for tag in tags if tag != "tsan" or "sanitize" in kinds],
             **kwargs
         )
     native.test_suite(

@@ -106,9 +106,9 @@ TEST_CASE("an additive cycle is the reference's V-cycle, up to rounding") {
   const auto all_expected =
       tests::collective_results(problems.size() * most_steps, [](std::size_t i) {
         const auto stencil = spmv::GridStencil::of(spmv::Problem::parse(problems[i / most_steps]));
-        const tests::ReferenceCycle cycle(grid_levels(stencil, coarsest_points),
-                                          static_cast<int>(i % most_steps) + 1);
-        return cycle.apply(right_hand_side(stencil));
+        return tests::apply_reference_cycle(grid_levels(stencil, coarsest_points),
+                                            static_cast<int>(i % most_steps) + 1,
+                                            right_hand_side(stencil));
       });
   std::size_t next = 0;
   for (const std::string& word : problems)

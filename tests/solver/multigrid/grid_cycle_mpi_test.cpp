@@ -121,9 +121,8 @@ TEST_CASE("a cycle does what its reference does, operation by operation") {
         const auto stencil = spmv::GridStencil::of(spmv::Problem::parse(problems[i / most_steps]));
         std::vector<double> r;
         for (std::int64_t row = 0; row < stencil.row_count(); ++row) r.push_back(value_of(row));
-        const tests::ReferenceCycle cycle(grid_levels(stencil, 1000),
-                                          static_cast<int>(i % most_steps) + 1);
-        return cycle.apply(r);
+        return tests::apply_reference_cycle(grid_levels(stencil, 1000),
+                                            static_cast<int>(i % most_steps) + 1, r);
       });
   std::size_t next = 0;
   for (const std::string& word : problems)

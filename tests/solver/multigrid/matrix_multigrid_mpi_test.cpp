@@ -102,9 +102,7 @@ TEST_CASE("a cycle with varying couplings does what its reference does, operatio
         const auto [finest_steps, steps] = all_steps.at(i % all_steps.size());
         std::vector<double> r;
         for (std::int64_t row = 0; row < problem.row_count(); ++row) r.push_back(value_of(row));
-        return tests::VaryingReference(tests::reference_grid(problem), coarsest_points,
-                                       finest_steps, steps)
-            .apply(r);
+        return tests::apply_varying_reference(problem, coarsest_points, finest_steps, steps, r);
       });
   std::size_t next = 0;
   for (const std::string& word : problems)
