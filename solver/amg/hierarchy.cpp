@@ -131,7 +131,10 @@ bool Hierarchy<Value>::collective_take_new_values() {
       Kept& kept = kept_[i];
       Transfer& transfer = *kept.transfer;
       transfer.scale = std::move(scale);
-      if (!kept.plan) kept.plan.emplace(crew_, fine, transfer.prolongator, transfer.columns);
+      if (kept.plan)
+        kept.plan->take_new_values(crew_, fine, transfer.prolongator);
+      else
+        kept.plan.emplace(crew_, fine, transfer.prolongator, transfer.columns);
       kept.plan->collective_multiply(crew_, fine, transfer.prolongator, transfer.columns,
                                      transfer.restriction, kept.coarse);
     }
@@ -242,7 +245,7 @@ void Hierarchy<Value>::make_off_diagonal(Level<Value>& level, const LevelMatrix&
         static_cast<std::size_t>(rows.row_offsets[i]),
         static_cast<std::size_t>(rows.row_offsets[i + 1] - rows.row_offsets[i]));
   };
-  level.off_diagonal.emplace(
+  fill_operator(
       crew_, matrix.plan, level.thread_rows,
       [&](LocalIndex row) { return is_left_out(row) ? 0 : std::ssize(columns_of(row)) - 1; },
       [&](LocalIndex row) {
@@ -260,7 +263,8 @@ void Hierarchy<Value>::make_off_diagonal(Level<Value>& level, const LevelMatrix&
           *columns++ = column;
           *values++ = static_cast<Value>(value * own * scale[static_cast<std::size_t>(column)]);
         }
-      });
+      },
+      level.off_diagonal);
 }
 
 template <class Value>

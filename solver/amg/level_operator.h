@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "spmv/modes/mode.h"
 #include "spmv/modes/run_in_mode.h"
 #include "spmv/modes/work.h"
+#include "spmv/problems/random_numbers.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/row_set.h"
@@ -61,6 +63,7 @@ class LevelOperator {
       for (spmv::LocalIndex row = thread_rows_[index]; row < thread_rows_[index + 1]; ++row)
         (needs_halo(row) ? boundary : interior).add(row, static_cast<std::int64_t>(count(row)));
       parts_[index] = join(interior, boundary);
+      parts_[index].pattern = pattern_of(thread.index, count);
     });
     allocate();
     crew.team().run([&](const comm_thread::TeamThread& thread) {
@@ -81,6 +84,32 @@ class LevelOperator {
         store_columns(part, chunk, of_chunk);
       }
     });
+  }
+
+  /// Gives the entries other values; the same columns. False, and nothing is done, where a row of
+  /// this rank has another number of entries now. Thread: as the constructor.
+  template <class Count, class Fill>
+  bool take_new_values(Crew& crew, const Count& count, const Fill& fill) {
+    std::vector<char> is_same(parts_.size());
+    crew.team().run([&](const comm_thread::TeamThread& thread) {
+      const auto index = static_cast<std::size_t>(thread.index);
+      is_same[index] = parts_[index].pattern == pattern_of(thread.index, count);
+    });
+    if (!std::ranges::all_of(is_same, std::identity{})) return false;
+    crew.team().run([&](const comm_thread::TeamThread& thread) {
+      std::vector<Value> values;
+      std::vector<spmv::LocalIndex> columns;
+      const Part& part = parts_[static_cast<std::size_t>(thread.index)];
+      for (std::size_t place = 0; place < part.rows.size(); ++place) {
+        const spmv::LocalIndex row = part.rows[place];
+        if (row == no_row) continue;
+        values.resize(static_cast<std::size_t>(count(row)));
+        columns.resize(values.size());
+        fill(row, values.data(), columns.data());
+        store_values(part, place / lane_count, place % lane_count, values);
+      }
+    });
+    return true;
   }
 
   spmv::LocalIndex row_count() const { return thread_rows_.back(); }
@@ -141,6 +170,7 @@ class LevelOperator {
     std::size_t interior_count = 0;  // chunks
     std::int64_t boundary_row_count = 0;
     std::int64_t nonzero_count = 0;
+    std::uint64_t pattern = 0;  // scrambled numbers of entries of the rows
 
     std::size_t chunk_count() const { return begin.size() - 1; }
   };
@@ -171,11 +201,23 @@ class LevelOperator {
     const Finish& finish_;
   };
 
+  /// Of the rows of a thread.
+  template <class Count>
+  std::uint64_t pattern_of(int thread, const Count& count) const {
+    const auto index = static_cast<std::size_t>(thread);
+    std::uint64_t pattern = 0;
+    for (spmv::LocalIndex row = thread_rows_[index]; row < thread_rows_[index + 1]; ++row)
+      pattern = spmv::scramble(pattern + static_cast<std::uint64_t>(count(row)));
+    return pattern;
+  }
   void allocate();
   /// Stores the values of the row in a lane, and zeros in free lanes behind it; columns in
   /// `of_chunk`, which has one for each slot of the chunk.
   void store(const Part& part, std::size_t chunk, std::size_t lane, std::span<const Value> values,
              std::span<const spmv::LocalIndex> columns, std::span<spmv::LocalIndex> of_chunk);
+  /// The values of a row that has as many as before.
+  void store_values(const Part& part, std::size_t chunk, std::size_t lane,
+                    std::span<const Value> values);
   /// After the last lane, chunk by chunk.
   void store_columns(Part& part, std::size_t chunk, std::span<const spmv::LocalIndex> of_chunk);
   /// Sums of each lane of chunks first … last-1.
@@ -219,6 +261,17 @@ class LevelOperator {
   PageVector<std::uint16_t> columns_;  // with room for two words a slot
   PageVector<Value> values_;
 };
+
+/// Gives `rows` new values where it has the pattern of the functions, else makes it anew; as the
+/// constructor.
+template <class Value, class Count, class NeedsHalo, class Fill>
+void fill_operator(Crew& crew, spmv::HaloPlan plan,
+                   const std::vector<spmv::LocalIndex>& thread_rows, const Count& count,
+                   const NeedsHalo& needs_halo, const Fill& fill,
+                   std::optional<LevelOperator<Value>>& rows) {
+  if (rows && rows->take_new_values(crew, count, fill)) return;
+  rows.emplace(crew, std::move(plan), thread_rows, count, needs_halo, fill);
+}
 
 extern template class LevelOperator<float>;
 extern template class LevelOperator<double>;

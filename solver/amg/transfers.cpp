@@ -79,7 +79,7 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
   const RowValues<double>& inverse = *transfer.inverse_scale;
 
   std::vector<double> largest(2 * static_cast<std::size_t>(crew.team().thread_count()));
-  fine.prolongation.emplace(
+  fill_operator(
       crew, std::move(plan), fine.thread_rows,
       [&](LocalIndex row) {
         return std::ssize(transfer.prolongator.row(static_cast<std::size_t>(row)));
@@ -105,9 +105,10 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
           *values++ = static_cast<Value>(static_cast<double>(value) *
                                          scale[static_cast<std::size_t>(place)] * inverse[i]);
         }
-      });
+      },
+      fine.prolongation);
   const CouplingRows<float>& transposed = transfer.restriction.rows;
-  fine.restriction.emplace(
+  fill_operator(
       crew, transfer.restriction.plan, coarse.thread_rows,
       [&](LocalIndex row) { return std::ssize(transposed.row(static_cast<std::size_t>(row))); },
       [&](LocalIndex row) {
@@ -124,7 +125,8 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
               static_cast<Value>(static_cast<double>(value) * scale[static_cast<std::size_t>(row)] *
                                  inverse[static_cast<std::size_t>(column)]);
         }
-      });
+      },
+      fine.restriction);
   return crew.communicator().max(fine.prolongation->largest_row_sum(crew)) *
          crew.communicator().max(fine.restriction->largest_row_sum(crew));
 }

@@ -21,12 +21,23 @@ GalerkinPlan::GalerkinPlan(Crew& crew, const LevelMatrix& level,
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     Part& part = parts_[index];
+    const auto first = static_cast<std::size_t>(level.thread_rows[index]);
+    const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
+    std::int64_t count = 0;
+    for (auto k = static_cast<std::size_t>(a.row_offsets[first]);
+         k < static_cast<std::size_t>(a.row_offsets[last]); ++k) {
+      const auto column = static_cast<std::size_t>(a.columns[k]);
+      count += prolongator.begin[column + 1] - prolongator.begin[column];
+    }
+    part.places.resize(static_cast<std::size_t>(count));
+    part.product.reserve(last - first, static_cast<std::size_t>(count));
     std::vector<LocalIndex> place_of(static_cast<std::size_t>(columns.count()), none);
-    for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
-         row < static_cast<std::size_t>(level.thread_rows[index + 1]); ++row) {
+    std::size_t next = 0;  // product
+    for (std::size_t row = first; row < last; ++row) {
       const std::int64_t begin = std::ssize(part.product.couplings);
       for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
-           k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k)
+           k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
+        const double value = a.values[k];
         for (const auto& [weight, column] :
              prolongator.row(static_cast<std::size_t>(a.columns[k]))) {
           LocalIndex& place = place_of[static_cast<std::size_t>(column)];
@@ -34,9 +45,13 @@ GalerkinPlan::GalerkinPlan(Crew& crew, const LevelMatrix& level,
             place = static_cast<LocalIndex>(std::ssize(part.product.couplings) - begin);
             part.product.couplings.push_back(PackedCoupling({0, column}));
           }
-          part.weights.push_back(weight);
-          part.places.push_back(place);
+          PackedCoupling& sum =
+              part.product
+                  .couplings[static_cast<std::size_t>(begin) + static_cast<std::size_t>(place)];
+          sum.set_value(sum.value() + value * static_cast<double>(weight));
+          part.places[next++] = place;
         }
+      }
       part.product.end_row();
       for (const auto& coupling : part.product.row(part.product.row_count() - 1))
         place_of[static_cast<std::size_t>(coupling.column())] = none;
@@ -44,8 +59,8 @@ GalerkinPlan::GalerkinPlan(Crew& crew, const LevelMatrix& level,
   });
 }
 
-void GalerkinPlan::multiply_prolongator(Crew& crew, const LevelMatrix& level,
-                                        const CouplingRows<float>& prolongator) {
+void GalerkinPlan::take_new_values(Crew& crew, const LevelMatrix& level,
+                                   const CouplingRows<float>& prolongator) {
   const spmv::CrsMatrix& a = level.matrix.rows;
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
@@ -60,12 +75,10 @@ void GalerkinPlan::multiply_prolongator(Crew& crew, const LevelMatrix& level,
       for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
            k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
         const double value = a.values[k];
-        const auto column = static_cast<std::size_t>(a.columns[k]);
-        const auto count =
-            static_cast<std::size_t>(prolongator.begin[column + 1] - prolongator.begin[column]);
-        for (const std::size_t end = next + count; next < end; ++next) {
-          PackedCoupling& sum = sums[part.places[next]];
-          sum.set_value(sum.value() + value * static_cast<double>(part.weights[next]));
+        for (const auto& [weight, column] :
+             prolongator.row(static_cast<std::size_t>(a.columns[k]))) {
+          PackedCoupling& sum = sums[part.places[next++]];
+          sum.set_value(sum.value() + value * static_cast<double>(weight));
         }
       }
     }
@@ -76,7 +89,6 @@ void GalerkinPlan::collective_multiply(Crew& crew, const LevelMatrix& level,
                                        const CouplingRows<float>& prolongator,
                                        CoarseColumns& columns, const Restriction& restriction,
                                        spmv::DistributedMatrix& coarse) {
-  multiply_prolongator(crew, level, prolongator);
   PageVector<FineRow> product;
   product.reserve(static_cast<std::size_t>(level.row_count()) + restriction.halo_rows.size());
   for (const Part& part : parts_)

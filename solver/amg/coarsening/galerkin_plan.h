@@ -13,20 +13,23 @@
 namespace weft::solver::amg {
 
 /// Pᵀ·A·P for other values of A with the same P and pattern: where each product of two entries goes
-/// is known, and entries of P lie in the order in which they are needed.
+/// is known.
 ///
 /// Additions are those of collective_multiply_galerkin in the same order, and so are the bits.
-/// Memory: 8 bytes for each product of an entry of A with one of P, 12 for each entry of A·P.
+/// Memory: 4 bytes for each product of an entry of A with one of P, 12 for each entry of A·P.
 class GalerkinPlan {
  public:
-  /// `prolongator`: of the rows of `level` and its halo; `columns` numbers its columns.
-  /// Thread: the main thread, outside the team.
+  /// Of the present values, whose A·P is computed on the way. `prolongator`: of the rows of `level`
+  /// and its halo; `columns` numbers its columns. Thread: the main thread, outside the team.
   GalerkinPlan(Crew& crew, const LevelMatrix& level, const CouplingRows<float>& prolongator,
                const CoarseColumns& columns);
 
+  /// A·P of other values; the same P. Thread: as above.
+  void take_new_values(Crew& crew, const LevelMatrix& level,
+                       const CouplingRows<float>& prolongator);
+
   /// Gives `coarse`, which has the pattern of the product, its values. The same P, columns and R as
-  /// of the first product. Collective. Thread: the main thread, outside the team. Talks to those
-  /// concerned only.
+  /// of the first product. Collective. Thread: as above. Talks to those concerned only.
   void collective_multiply(Crew& crew, const LevelMatrix& level,
                            const CouplingRows<float>& prolongator, CoarseColumns& columns,
                            const Restriction& restriction, spmv::DistributedMatrix& coarse);
@@ -34,13 +37,9 @@ class GalerkinPlan {
  private:
   /// Rows of a thread.
   struct Part {
-    PageVector<float> weights;  // of P, in the order of the products
     PageVector<spmv::LocalIndex> places;  // of each product in its row of A·P
     EntryRows<PackedCoupling> product;
   };
-
-  void multiply_prolongator(Crew& crew, const LevelMatrix& level,
-                            const CouplingRows<float>& prolongator);
 
   std::vector<Part> parts_;
 };

@@ -46,30 +46,43 @@ ReferenceMatrix rows_of_all_distances() {
   return matrix;
 }
 
-/// A·x on this rank's rows, in a mode. Collective.
+/// A·x on this rank's rows, in a mode. `is_second`: A has the values of 3·A before. Collective.
 template <class Value>
-std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t nonzeros) {
+std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t nonzeros,
+                            bool is_second) {
   Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
   const spmv::DistributedMatrix& matrix = system.op().matrix().matrix();
   const auto cuts = system.op().matrix().thread_rows();
   const auto begin_of = [&](LocalIndex row) {
     return static_cast<std::size_t>(matrix.rows.row_offsets[static_cast<std::size_t>(row)]);
   };
-  const LevelOperator<Value> op(
-      crew, system.op().halo_plan(), {cuts.begin(), cuts.end()},
-      [&](LocalIndex row) { return begin_of(row + 1) - begin_of(row); },
+  const auto count = [&](LocalIndex row) { return begin_of(row + 1) - begin_of(row); };
+  double factor = is_second ? 3 : 1;
+  const auto fill = [&](LocalIndex row, Value* values, LocalIndex* columns) {
+    for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k) {
+      *values++ = static_cast<Value>(factor * matrix.rows.values[k]);
+      *columns++ = matrix.rows.columns[k];
+    }
+  };
+  LevelOperator<Value> op(
+      crew, system.op().halo_plan(), {cuts.begin(), cuts.end()}, count,
       [&](LocalIndex row) {
         bool needs_halo = false;
         for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k)
           needs_halo |= matrix.rows.columns[k] >= matrix.rows.row_count;
         return needs_halo;
       },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
-        for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k) {
-          *values++ = static_cast<Value>(matrix.rows.values[k]);
-          *columns++ = matrix.rows.columns[k];
-        }
-      });
+      fill);
+  if (is_second) {
+    factor = 1;
+    CHECK(op.take_new_values(crew, count, fill));
+    // As many entries in all, but not in the same rows.
+    factor = 5;
+    const auto other_count = [&](LocalIndex row) {
+      return count(row) + (row == 0 ? 1U : 0U) - (row == 1 ? 1U : 0U);
+    };
+    CHECK_FALSE(op.take_new_values(crew, other_count, fill));
+  }
   CHECK(system.op().communicator().sum(op.nonzero_count()) == nonzeros);
   std::vector<Value> x(system.count() +
                        static_cast<std::size_t>(system.op().halo_plan().halo_count));
@@ -99,11 +112,12 @@ void check_products(const ReferenceMatrix& matrix) {
     for (const auto& [column, value] : matrix[row]) sum += value * static_cast<double>(column % 5);
     expected.push_back(static_cast<Value>(sum));
   }
-  for (const spmv::Mode mode : spmv::all_modes()) {
-    CAPTURE(spmv::name(mode));
-    const bool is_equal = multiply<Value>(system, mode, nonzeros) == expected;
-    CHECK(is_equal);
-  }
+  for (const spmv::Mode mode : spmv::all_modes())
+    for (const bool is_second : {false, true}) {
+      CAPTURE(spmv::name(mode), is_second);
+      const bool is_equal = multiply<Value>(system, mode, nonzeros, is_second) == expected;
+      CHECK(is_equal);
+    }
 }
 
 }  // namespace
