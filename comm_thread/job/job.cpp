@@ -100,7 +100,7 @@ void Job::start_threads(JobOptions options) {
   // Threads that have to take turns on a core are left to the scheduler.
   pins_ =
       options.pinning == Pinning::pin && topology_.is_this_machine() && !placement_.oversubscribed;
-  const bool is_bound = pins_ || options.pinning == Pinning::pin;
+  const bool is_bound = options.pinning == Pinning::pin;
   // A rank alone has nothing for its communication thread to do.
   const bool shares_core = placement_.oversubscribed || !is_bound ||
                            (placement_.comm_core == CommCore::shared_core && world_.size() > 1);

@@ -45,7 +45,7 @@ namespace weft::comm_thread {
 ///
 /// Thread: one, the sweeping one. Lifetime: inside that of `comm_thread`; the run has ended before
 /// it is destroyed, unless by an exception.
-/// Source: design decision 7; FlagTree and ReductionProtocol name theirs.
+/// Source: docs/design/termination.md; FlagTree and ReductionProtocol name theirs.
 class Termination {
  public:
   struct Options {

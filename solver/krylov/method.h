@@ -216,8 +216,8 @@ class KrylovMethod {
     return start_report(options_.stop, square, bound);
   }
 
-  /// Notes that iteration number `report.iterations` ended with ‖r‖ = `norm`; one that is not
-  /// finite is a breakdown.
+  /// The stop test: notes that iteration number `report.iterations` ended with ‖r‖ = `norm`, and in
+  /// the status whether the solve ends there. A norm that is not finite is a breakdown.
   void note(const comm_thread::TeamThread& thread, double norm, double first_norm,
             SolveReport& report) const;
 

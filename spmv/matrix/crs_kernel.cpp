@@ -9,8 +9,8 @@
 namespace weft::spmv {
 namespace {
 
-/// Entries of x that are fetched ahead. 8 million rows in random order, of processor time of none:
-/// 32 ahead 0.85, 64 0.61, 128 0.43, 256 0.38. Where x is in a cache it costs a sixth instead.
+/// Entries of x that are fetched ahead. 8 million rows in random order, processor time over that
+/// without: 32 ahead 0.85, 64 0.61, 128 0.43, 256 0.38. Where x is in a cache it costs a sixth.
 constexpr std::int64_t scattered_distance = 256;
 /// 32 MiB of x, and couplings that lead 8 MiB away on average: more than a core's share of a cache.
 constexpr LocalIndex least_scattered_rows = LocalIndex{1} << 22;

@@ -55,7 +55,7 @@ class SlicedRows {
   std::int64_t row_count() const { return row_count_; }
   std::int64_t nonzero_count() const { return nonzero_count_; }
 
-  /// Bytes that a sweep over the stored rows reads besides x.
+  /// Bytes that a product with the stored rows reads besides x.
   std::int64_t bytes() const;
 
  private:

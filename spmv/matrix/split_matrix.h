@@ -108,7 +108,7 @@ class SplitMatrix final : public LocalRows {
   /// "stencil, 27 patterns", "SELL-8" or "CRS": for the report. The format of thread 0.
   std::string format_name() const;
 
-  /// Bytes that a sweep reads for the matrix alone, as stored.
+  /// Bytes that a product reads of the matrix alone, as stored.
   std::int64_t matrix_bytes() const;
 
  private:

@@ -178,8 +178,9 @@ namespace {
 /// chunk.
 /// SlotCount 0: known at run time only.
 template <int SlotCount, bool HasMasks>
-[[gnu::always_inline]] inline void sweep(const StencilSlot* slots, std::int32_t count,
-                                         std::int64_t chunks, const double* x, double* y) {
+[[gnu::always_inline]] inline void multiply_chunks(const StencilSlot* slots, std::int32_t count,
+                                                   std::int64_t chunks, const double* x,
+                                                   double* y) {
   const std::int32_t slot_count = SlotCount ? SlotCount : count;
   // The last is most often the foremost; of empty rows there is none.
   const double* const last_x = slot_count > 0 ? x + slots[slot_count - 1].offset : x;
@@ -194,19 +195,19 @@ template <int SlotCount, bool HasMasks>
   }
 }
 
-[[gnu::always_inline]] inline void sweep_any(const StencilSlot* slots, std::int32_t count,
-                                             bool has_masks, std::int64_t chunks, const double* x,
-                                             double* y) {
-  if (has_masks) return sweep<0, true>(slots, count, chunks, x, y);
+[[gnu::always_inline]] inline void multiply_any(const StencilSlot* slots, std::int32_t count,
+                                                bool has_masks, std::int64_t chunks,
+                                                const double* x, double* y) {
+  if (has_masks) return multiply_chunks<0, true>(slots, count, chunks, x, y);
   switch (count) {  // the stencils people use, fully unrolled
     case 5:
-      return sweep<5, false>(slots, count, chunks, x, y);
+      return multiply_chunks<5, false>(slots, count, chunks, x, y);
     case 7:
-      return sweep<7, false>(slots, count, chunks, x, y);
+      return multiply_chunks<7, false>(slots, count, chunks, x, y);
     case 27:
-      return sweep<27, false>(slots, count, chunks, x, y);
+      return multiply_chunks<27, false>(slots, count, chunks, x, y);
     default:
-      return sweep<0, false>(slots, count, chunks, x, y);
+      return multiply_chunks<0, false>(slots, count, chunks, x, y);
   }
 }
 
@@ -253,8 +254,8 @@ void StencilEncoding::multiply(LocalIndex first, LocalIndex last, const double* 
       LocalIndex chunks = 1;
       while (row + chunks * chunk_rows < last && numbers[chunks] == numbers[0]) ++chunks;
       const Pattern& pattern = patterns_[static_cast<std::size_t>(numbers[0])];
-      sweep_any(slots_.data() + pattern.first_slot, pattern.slot_count, pattern.has_masks, chunks,
-                x + row, y + row);
+      multiply_any(slots_.data() + pattern.first_slot, pattern.slot_count, pattern.has_masks,
+                   chunks, x + row, y + row);
       numbers += chunks;
       row += chunks * chunk_rows;
     }

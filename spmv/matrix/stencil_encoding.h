@@ -60,7 +60,7 @@ class StencilEncoding {
 
   std::size_t pattern_count() const { return patterns_.size(); }
 
-  /// Bytes that a sweep over all encoded rows reads besides x.
+  /// Bytes that a product with all encoded rows reads besides x.
   std::int64_t bytes() const;
 
  private:

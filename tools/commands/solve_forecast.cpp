@@ -152,7 +152,7 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const bool is_mesh = !has_nodes && size.may_be_sliced;
   const double of_levels = has_nodes ? 49 * std::pow(vectors / motions, 1.4) * size.nonzeros
                            : is_mesh
-                               ? 14 * size.nonzeros + 240 * size.rows
+                               ? 16 * size.nonzeros + 250 * size.rows
                                : std::min(13 * size.nonzeros + 310 * size.rows, 55 * size.nonzeros);
   // Numbers and places, measured, and a row of P.
   const double of_halo = 100 + 8 * (1 + aggregates_of_row * vectors);
@@ -161,7 +161,8 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const double exchange = bytes_of_amg_exchange(job, vectors, size);
   if (!is_mesh) return levels + halo + exchange;
   // The rows are sent when about half of the levels is there.
-  return std::max(levels, 0.5 * levels + halo + 1.15 * exchange);
+  constexpr double in_huge_pages = 5e6;  // of which arrays use a part
+  return in_huge_pages + std::max(levels, 0.5 * levels + halo + 1.45 * exchange);
 }
 
 /// Bytes of isai: M, or G and its transposed, while they are built and afterwards.
