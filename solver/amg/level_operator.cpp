@@ -137,6 +137,7 @@ void LevelOperator<Value>::store(const Part& part, std::size_t chunk, std::size_
 template <class Value>
 void LevelOperator<Value>::store_values(const Part& part, std::size_t chunk, std::size_t lane,
                                         std::span<const Value> values) {
+  if (values.empty()) return;
   Value* to = values_.data() + part.begin[chunk];
   if (std::ssize(values) > longest_in_lane) {
     std::ranges::copy(values, to);

@@ -44,6 +44,7 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("irregular:600000 --preconditioner jacobi");
   check_forecast("poisson3d:90 --preconditioner multigrid", {1, 2});
   check_forecast("poisson3d:90 --preconditioner multigrid --operator matrix");
+  check_forecast("diffusion3d:64,lognormal:2 --preconditioner multigrid --operator matrix", {1, 2});
   check_forecast("poisson3d:110 --method auto");
   check_forecast("diffusion3d:80,lognormal:2 --method auto");
   check_forecast("poisson2d:40");
@@ -80,6 +81,21 @@ TEST_CASE("the forecast is also right for a matrix from a file and for the facto
   CHECK(run_weft(2, {"generate", "irregular:200000", file}).exit_code == 0);
   check_forecast(file + " --method cg", {1, 2, 3});
   check_forecast("poisson3d:50 --preconditioner schwarz");
+}
+
+TEST_CASE("the forecast of multigrid for a file allows for couplings that differ by direction") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("plane.mtx");
+  CHECK(run_weft(2, {"generate", "anisotropic3d:300x300x1,1000,1,1", file}).exit_code == 0);
+  for (const int ranks : {1, 2}) {
+    CAPTURE(ranks);
+    const auto report = report_of(run_weft(ranks, {"solve", file, "--json", "-"}));
+    CHECK(report["memory"]["forecast"]["parts"].contains("multigrid"));
+    const double peak = report["memory"]["peak_bytes"]["max"];
+    const double forecast = report["memory"]["forecast"]["rank_bytes"];
+    CHECK(forecast > peak);
+    CHECK(forecast < 1.4 * peak);
+  }
 }
 
 TEST_CASE("the forecast knows the order of a file by a sample of its rows") {

@@ -70,7 +70,8 @@ double bytes_of_matrix_multigrid(const Job& job, const SolveOptions& options,
   for (std::size_t d = 0; d < 3 && is_file; ++d)
     bytes = std::max(bytes, bytes_of_grids(own, {d == 0, d == 1, d == 2}));
   const double arrays = ranks > 1 ? 11.6 : 7;  // on ranks the couplings go to boxes of the grid
-  return arrays * bytes;
+  const double of_values = options.settings().parsed_multigrid().is_double ? 2 : 1;
+  return of_values * arrays * bytes;
 }
 
 struct StateSize {
