@@ -350,7 +350,6 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
       collective_multiply_galerkin(crew_, matrix, prolongator, of_roots, coarse, columns);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
-                             .restriction = {},
                              .scale = std::move(scale)});
   return product;
 }
@@ -389,7 +388,6 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
       columns, space_.vector_count);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
-                             .restriction = {},
                              .scale = std::move(scale)});
   space_.block_size = space_.vector_count;
   space_.values = std::move(tentative.coarse_space);

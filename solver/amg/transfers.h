@@ -18,7 +18,7 @@ namespace weft::solver::amg {
 struct Transfer {
   CouplingRows<float> prolongator;
   CoarseColumns columns;
-  Restriction restriction;
+  Restriction restriction{};  // of the product, made after the others
   std::vector<double> scale;  // of the finer level's own rows
   /// D^(1/2) of the finer level's own rows and the halo of R.
   std::unique_ptr<RowValues<double>> inverse_scale{};

@@ -112,11 +112,6 @@ _LIBRARY_COPTS = select({
     _SANITIZER: [],
     "//conditions:default": ["-O1", "-g0"],
 })
-# Most of the time of some tests is spent in what they compare with.
-_REFERENCE_COPTS = ["-O2"] + select({
-    _SANITIZER: [],
-    "//conditions:default": ["-g0"],
-})
 _TEST_COPTS = TEST_COPTS + _early("catch2")
 
 # Of sources that compile as one: a local name may be that of another source, and GCC takes their
@@ -232,13 +227,12 @@ def weft_room(deps, srcs = None, apart = [], private = [], visibility = [], **kw
     )
     _headers_alone(name, headers, testonly = False)
 
-def weft_cc_library(name, parts = [], deps = [], is_reference = False, **kwargs):
+def weft_cc_library(name, parts = [], deps = [], **kwargs):
     """A cc_library of tests: NAME.h, and NAME.cpp where there is one.
 
     Args:
       name: of the header and the source, without their endings.
       parts: names of headers and sources that only this library uses.
-      is_reference: results to compare with are computed here.
       deps: as in cc_library.
       **kwargs: anything else that cc_library knows.
     """
@@ -249,8 +243,8 @@ def weft_cc_library(name, parts = [], deps = [], is_reference = False, **kwargs)
         srcs = native.glob([part + ".cpp" for part in [name] + parts]),
         hdrs = headers,
         linkstatic = True,
-        copts = _REFERENCE_COPTS if is_reference else _LIBRARY_COPTS + _early_copts("standard"),
-        deps = deps + ([] if is_reference else _early_deps("standard")),
+        copts = _LIBRARY_COPTS + _early_copts("standard"),
+        deps = deps + _early_deps("standard"),
         visibility = ["//tests:__subpackages__"],
         **kwargs
     )
@@ -306,20 +300,10 @@ def _cores_of(thread_count):
     """Cores that a run reserves: Bazel starts none that wants more than are free."""
     return thread_count if thread_count < 3 else 2 if thread_count < 7 else 4
 
-def weft_mpi_test(
-        name,
-        srcs = None,
-        parts = [],
-        deps = [],
-        ranks = [1, 2, 3, 4],
-        threads = [1, 2],
-        often = [],
-        tags = [],
-        data = [],
-        **kwargs):
+def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4], threads = [1, 2], often = [], tags = [], data = [], **kwargs):
     """A Catch2 test that runs at every number of ranks, with one number of threads after the other.
 
-    One of the runs is for the sanitizers: that with the most ranks, but three. With several numbers
+    One of the runs is for the sanitizers: that with the most ranks up to three. With several numbers
     of threads it is one more, of two ranks with the most threads, which suffice to show races; three
     ranks with as many threads mostly wait for a core there.
 
