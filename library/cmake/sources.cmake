@@ -266,6 +266,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/order/order_choice.cpp
     spmv/order/reordering.cpp
     spmv/order/row_graph.cpp
+    spmv/order/row_move.cpp
     spmv/order/row_order.cpp
     spmv/problems/anderson_generator.cpp
     spmv/problems/coefficient_file.cpp

@@ -7,6 +7,7 @@
 #include "perfmodel/stopwatch.h"
 #include "spmv/order/order_choice.h"
 #include "spmv/order/reordering.h"
+#include "spmv/order/row_move.h"
 
 namespace weft::library {
 namespace {

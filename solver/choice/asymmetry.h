@@ -6,8 +6,8 @@
 #include <string>
 
 #include "spmv/matrix/sparse_operator.h"
-#include "spmv/problems/random_numbers.h"
 #include "spmv/rows/index.h"
+#include "spmv/rows/scramble.h"
 
 namespace weft::solver {
 

@@ -10,9 +10,9 @@
 namespace weft::spmv {
 namespace {
 
-/// Rows that are coupled at this distance, or a smaller one, find each other's entries of x in a
-/// cache of half a megabyte.
-constexpr double distance_in_cache = 32768;
+/// Rows that are coupled at this distance, or a smaller one, find each other's entries of x in the
+/// first cache.
+constexpr double distance_in_cache = 2048;
 /// Rows of a mesh in space in a good order are at most this multiple of N^(2/3) apart on average.
 constexpr double distance_in_order = 4;
 /// Rank 0 finds the order, and needs 2 GB for as many.
@@ -37,7 +37,7 @@ OrderChoice collective_choose_order(const comm_thread::Communicator& communicato
   const auto rows = static_cast<double>(matrix.partition.row_count());
   const std::string apart = fmt::format("coupled rows are {:.0f} rows apart on average", mean);
   if (mean <= distance_in_cache)
-    return {false, apart + ", so that their entries of x stay in a cache"};
+    return {false, apart + ", so that their entries of x stay in the first cache"};
   if (mean <= distance_in_order * std::pow(rows, 2.0 / 3))
     return {false, apart + ", as in a good order of so many"};
   return {true, apart + ": reverse Cuthill-McKee pays for itself"};

@@ -14,8 +14,8 @@ struct OrderChoice {
 };
 
 /// Reverse Cuthill–McKee pays for itself where coupled rows are so far apart that the entries of x
-/// do not stay in a cache, and much further than in a good order of a mesh in space (measured in
-/// docs/notes/products.md).
+/// do not stay in the first cache, and much further than in a good order of a mesh in space
+/// (measured in docs/notes/products.md).
 ///
 /// It depends on the matrix alone. Takes about the time of a product. Collective; the same on all
 /// ranks.

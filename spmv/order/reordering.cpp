@@ -3,20 +3,15 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <map>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/sparse_exchange.h"
-#include "spmv/files/matrix_market_router.h"
-#include "spmv/matrix/assembly.h"
 #include "spmv/order/cuthill_mckee.h"
 #include "spmv/order/graph_partition.h"
 #include "spmv/order/row_graph.h"
@@ -96,31 +91,6 @@ RowPartition collective_cut(const Communicator& communicator, const DistributedM
   return RowPartition::by_nonzeros(row_count, communicator.size(), nonzeros);
 }
 
-/// Calls `take(entry)`, on the rank that owns its new row, for every entry. Collective.
-template <class Take>
-void collective_move(const Communicator& communicator, const DistributedMatrix& matrix,
-                     const std::vector<GlobalIndex>& new_columns, const RowPartition& partition,
-                     const Take& take) {
-  MatrixMarketRouter router(communicator, partition);
-  const auto row_count = static_cast<std::size_t>(matrix.rows.row_count);
-  std::size_t row = 0;
-  for (bool has_more = true; has_more;) {
-    for (; row < row_count && !router.is_full(); ++row)
-      for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k) {
-        const auto place = static_cast<std::size_t>(k);
-        const auto column = static_cast<std::size_t>(matrix.rows.columns[place]);
-        const MatrixEntry entry{new_columns[row], new_columns[column], matrix.rows.values[place]};
-        router.owns(entry.row) ? take(entry) : router.push(entry);
-      }
-    std::array<std::int64_t, 2> state{row < row_count, !router.is_empty()};
-    communicator.sum(state);
-    if (state[1] > 0)
-      for (const auto& [rank, bytes] : router.collective_exchange())
-        for (const auto& entry : comm_thread::from_bytes<MatrixEntry>(bytes)) take(entry);
-    has_more = state[0] > 0;
-  }
-}
-
 }  // namespace
 
 RowOrder collective_order_rows(const Communicator& communicator, const DistributedMatrix& matrix,
@@ -143,32 +113,18 @@ RowOrder collective_order_rows(const Communicator& communicator, const Distribut
   return {communicator, matrix.partition, std::move(ordered), std::move(new_rows)};
 }
 
-DistributedMatrix collective_reorder(const Communicator& communicator,
-                                     const comm_thread::ComputeTeam& team,
-                                     const DistributedMatrix& matrix, const RowOrder& order) {
-  const auto new_columns = order.collective_new_columns(matrix);
-  std::optional<MatrixAssembly> assembly;
-  comm_thread::collective_attempt(communicator,
-                                  [&] { assembly.emplace(order.ordered(), communicator.rank()); });
-  collective_move(communicator, matrix, new_columns, order.ordered(),
-                  [&](const MatrixEntry& entry) { assembly->count(entry.row, entry.column); });
-  comm_thread::collective_attempt(communicator, [&] { assembly->allocate(team); });
-  collective_move(
-      communicator, matrix, new_columns, order.ordered(),
-      [&](const MatrixEntry& entry) { assembly->insert(entry.row, entry.column, entry.value); });
-  return std::move(*assembly).collective_finish(communicator, team);
-}
-
 GlobalIndex collective_bandwidth(const Communicator& communicator,
                                  const DistributedMatrix& matrix) {
+  // Rows are in ascending order of column.
   GlobalIndex widest = 0;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row)
-    for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k) {
-      const GlobalIndex column =
-          matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)]);
-      const GlobalIndex distance = column - matrix.first_row() - static_cast<GlobalIndex>(row);
-      widest = std::max(widest, std::abs(distance));
-    }
+  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row) {
+    const auto begin = static_cast<std::size_t>(matrix.rows.row_offsets[row]);
+    const auto end = static_cast<std::size_t>(matrix.rows.row_offsets[row + 1]);
+    if (begin == end) continue;
+    const GlobalIndex diagonal = matrix.first_row() + static_cast<GlobalIndex>(row);
+    widest = std::max({widest, diagonal - matrix.global_column(matrix.rows.columns[begin]),
+                       matrix.global_column(matrix.rows.columns[end - 1]) - diagonal});
+  }
   return communicator.max(widest);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
 #include "spmv/order/row_order.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition_by.h"
@@ -20,12 +19,6 @@ struct OrderingChoice {
 /// Collective. Throws comm_thread::InputError on every rank.
 RowOrder collective_order_rows(const comm_thread::Communicator& communicator,
                                const DistributedMatrix& matrix, const OrderingChoice& choice);
-
-/// The matrix with rows and columns in the new order, on the ranks that then own them. Rows travel
-/// in rounds of about 1 MB per rank. Collective. Throws comm_thread::InputError on every rank.
-DistributedMatrix collective_reorder(const comm_thread::Communicator& communicator,
-                                     const comm_thread::ComputeTeam& team,
-                                     const DistributedMatrix& matrix, const RowOrder& order);
 
 /// The largest distance of an entry from the diagonal. Collective.
 GlobalIndex collective_bandwidth(const comm_thread::Communicator& communicator,

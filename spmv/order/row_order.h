@@ -25,6 +25,10 @@ class RowOrder {
   const RowPartition& given() const { return given_; }
   const RowPartition& ordered() const { return ordered_; }
 
+  /// The new numbers of the own given rows, and the given numbers of the own ordered rows.
+  std::span<const GlobalIndex> new_rows() const { return new_rows_; }
+  std::span<const GlobalIndex> given_rows() const { return given_rows_; }
+
   /// A vector in the given order, [given.size(rank)], in the new order, and back. Collective.
   std::vector<double> collective_apply(std::span<const double> values) const;
   std::vector<double> collective_undo(std::span<const double> values) const;

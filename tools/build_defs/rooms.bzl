@@ -26,7 +26,7 @@ ROOMS = {
         "spmv/formats": ["rows", "matrix", "files"],
         "spmv/problems": ["rows", "matrix"],
         "spmv/grid": ["sums", "rows", "modes", "problems"],
-        "spmv/order": ["rows", "matrix", "files"],
+        "spmv/order": ["rows"],
     },
     "solver": {
         "solver/report": [],

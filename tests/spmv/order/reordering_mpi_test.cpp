@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "spmv/order/reordering.h"
+#include "spmv/order/row_move.h"
 #include "spmv/problems/generator.h"
 #include "spmv/problems/random_numbers.h"
 
@@ -31,6 +32,15 @@ std::int64_t collective_hash(const Communicator& communicator, const Distributed
   return communicator.sum(std::bit_cast<std::int64_t>(sum));
 }
 
+bool has_ascending_rows(const DistributedMatrix& matrix) {
+  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row)
+    for (auto k = matrix.rows.row_offsets[row] + 1; k < matrix.rows.row_offsets[row + 1]; ++k)
+      if (matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k - 1)]) >=
+          matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)]))
+        return false;
+  return true;
+}
+
 /// The own entries of 0 1 2 ….
 std::vector<double> row_numbers(const RowPartition& partition, int rank) {
   std::vector<double> numbers;
@@ -40,7 +50,7 @@ std::vector<double> row_numbers(const RowPartition& partition, int rank) {
 }
 
 const std::vector<std::string> words{"poisson2d:1", "poisson2d:13x11", "irregular:3000,nnzr=6",
-                                     "anderson3d:11"};
+                                     "anderson3d:11", "irregular:500,nnzr=120,bandwidth=100"};
 
 TEST_CASE("a reordered matrix has the entries of the given one at their new places") {
   const auto world = Communicator::collective_world();
@@ -56,6 +66,7 @@ TEST_CASE("a reordered matrix has the entries of the given one at their new plac
       const RowOrder order = collective_order_rows(world, given, choice);
       const DistributedMatrix ordered = collective_reorder(world, team, given, order);
       CHECK(ordered.global_nonzero_count == given.global_nonzero_count);
+      CHECK(has_ascending_rows(ordered));
       const auto new_columns = order.collective_new_columns(given);
       CHECK(collective_hash(world, ordered, [&](LocalIndex column) {
               return ordered.global_column(column);
