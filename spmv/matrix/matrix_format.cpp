@@ -13,8 +13,9 @@ struct FormatEntry {
 
 constexpr std::array entries{
     FormatEntry{MatrixFormat::automatic, "auto",
-                "repeating rows as a stencil, rows of varying length as SELL, others as CRS"},
-    FormatEntry{MatrixFormat::crs, "crs", "all rows as CRS"},
+                "repeating rows as a stencil, rows of varying length as SELL, others as CRS, with "
+                "fewer columns where rows are those before, shifted"},
+    FormatEntry{MatrixFormat::crs, "crs", "all rows as CRS, with all columns"},
     FormatEntry{MatrixFormat::sell, "sell", "rows eight at a time, SELL-8-64"}};
 
 }  // namespace

@@ -45,6 +45,8 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
         (format_ == MatrixFormat::automatic && SlicedRows::pays(matrix_.rows, begin, end)))
       part.sliced.emplace(matrix_.rows, begin, end);
     if (part.sliced && part.sliced->row_count() == 0) part.sliced.reset();
+    if (format_ == MatrixFormat::automatic && !part.sliced)
+      part.shifted = ShiftedRows::find(matrix_.rows, begin, end);
     return part;
   }
   const RowStrips strips(matrix_.rows, begin, end);
@@ -104,6 +106,7 @@ void SplitMatrix::divide_block(ThreadPart& part, LocalIndex begin, LocalIndex en
 void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const double* x,
                                double* y) const {
   if (part.sliced) return multiply_sliced(*part.sliced, run, x, y);
+  if (part.shifted) return multiply_shifted(*part.shifted, run, x, y);
   LocalIndex row = run.begin;
   if (part.stencil) {
     const LocalIndex end = std::min(run.end, part.stencil->encoded_end());
@@ -121,6 +124,15 @@ void SplitMatrix::multiply_sliced(const SlicedRows& sliced, const Run& run, cons
     row = sliced.stored_end(stored, run.end);
     if (stored < row) sliced.multiply(stored, row, x, y);
   }
+}
+
+void SplitMatrix::multiply_shifted(const ShiftedRows& shifted, const Run& run, const double* x,
+                                   double* y) const {
+  const LocalIndex begin = std::min(shifted.chunk_begin_from(run.begin), run.end);
+  const LocalIndex end = std::max(shifted.chunk_begin_before(run.end), begin);
+  if (run.begin < begin) multiply_crs(matrix_.rows, run.begin, begin, x, y);
+  if (begin < end) shifted.multiply(matrix_.rows, begin, end, x, y);
+  if (end < run.end) multiply_crs(matrix_.rows, end, run.end, x, y);
 }
 
 void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, int width,
@@ -200,7 +212,8 @@ std::vector<double> SplitMatrix::diagonal() const {
 std::string SplitMatrix::format_name() const {
   const auto& stencil = parts_.front().stencil;
   if (stencil) return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns";
-  return parts_.front().sliced ? "SELL-8" : "CRS";
+  if (parts_.front().sliced) return "SELL-8";
+  return parts_.front().shifted ? "CRS, shifted rows" : "CRS";
 }
 
 std::int64_t SplitMatrix::matrix_bytes() const {
@@ -214,9 +227,15 @@ std::int64_t SplitMatrix::matrix_bytes() const {
     const auto& offsets = matrix_.rows.row_offsets;
     const auto end = static_cast<std::size_t>(thread_rows_[thread + 1]);
     bytes += 12 * (offsets[end] - offsets[static_cast<std::size_t>(row)]) +
-             8 * (static_cast<LocalIndex>(end) - row);
+             std::int64_t{8} * (static_cast<LocalIndex>(end) - row);
     if (const auto& sliced = parts_[thread].sliced)
       bytes += sliced->bytes() - 12 * sliced->nonzero_count() - 8 * sliced->row_count();
+    if (const auto& shifted = parts_[thread].shifted) {
+      const auto last = static_cast<std::size_t>(shifted->chunk_begin_before(
+          static_cast<LocalIndex>(end)));  // rows beyond it are in no chunk
+      bytes += shifted->bytes() - 4 * (offsets[last] - offsets[static_cast<std::size_t>(row)]) -
+               std::int64_t{8} * (static_cast<LocalIndex>(last) - row);
+    }
   }
   return bytes;
 }

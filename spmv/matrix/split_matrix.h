@@ -10,6 +10,7 @@
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "spmv/matrix/matrix_format.h"
+#include "spmv/matrix/shifted_rows.h"
 #include "spmv/matrix/sliced_rows.h"
 #include "spmv/matrix/stencil_encoding.h"
 #include "spmv/modes/local_rows.h"
@@ -105,7 +106,8 @@ class SplitMatrix final : public LocalRows {
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 
-  /// "stencil, 27 patterns", "SELL-8" or "CRS": for the report. The format of thread 0.
+  /// "stencil, 27 patterns", "SELL-8", "CRS, shifted rows" or "CRS": for the report. The format of
+  /// thread 0.
   std::string format_name() const;
 
   /// Bytes that a product reads of the matrix alone, as stored.
@@ -116,7 +118,9 @@ class SplitMatrix final : public LocalRows {
   struct ThreadPart {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
-    std::optional<SlicedRows> sliced;  // only without a stencil
+    // At most one of these, and only without a stencil.
+    std::optional<SlicedRows> sliced;
+    std::optional<ShiftedRows> shifted;
 
     const std::vector<Run>& runs(RowSet set) const {
       return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
@@ -144,6 +148,8 @@ class SplitMatrix final : public LocalRows {
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
   void multiply_sliced(const SlicedRows& sliced, const Run& run, const double* x, double* y) const;
+  void multiply_shifted(const ShiftedRows& shifted, const Run& run, const double* x,
+                        double* y) const;
 
   DistributedMatrix matrix_;
   MatrixFormat format_;

@@ -19,6 +19,9 @@ Choice storage_of(const std::string& format) {
     return {"format", "crs", "rows have about the same length, and do not repeat"};
   if (format.starts_with("SELL"))
     return {"format", "sell", "the lengths of rows vary, so that eight are multiplied at a time"};
+  if (format.starts_with("CRS"))
+    return {"format", "auto",
+            "CRS, and where rows are those before, shifted, the columns of one of eight"};
   return {"format", "auto", "rows repeat, so that they are kept as a " + format};
 }
 

@@ -28,6 +28,9 @@ constexpr double exchange_bytes_per_nonzero = 16;
 constexpr double bytes_per_nonzero = 12.4;  // 12, and pages of 2 MiB
 // Beside those: SELL, with padding, and 16-bit columns for about half of the windows.
 constexpr double sliced_bytes_per_nonzero = 11.6;
+// Beside CRS: columns of shifted rows, and of the chunks at the ends of lines of 100 points.
+constexpr double shifted_bytes_per_nonzero = 0.9;
+constexpr double shifted_bytes_per_row = 1.2;
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros, on rank 0, while the order or the partition is found.
 constexpr double order_bytes_per_nonzero = 16.5;
@@ -224,6 +227,10 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
       options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
   if (sliced > 0) forecast.parts.push_back({"SELL", sliced});
+  if (options.format == "auto" && !is_sliced)
+    forecast.parts.push_back(
+        {"columns of shifted rows", shifted_bytes_per_nonzero * size.nonzeros / ranks +
+                                        shifted_bytes_per_row * rows_per_rank(job, size)});
   if (reading > 0 || ordering > 0)
     forecast.set_up.push_back(
         {reading > ordering ? "reading" : "ordering", std::max(reading, ordering)});
