@@ -82,9 +82,21 @@ void Hierarchy<Value>::collective_build() {
   }
   transfer_.reset();
   space_ = {};
+  if (settings_.expects_new_values) collective_make_plans();
   if (settings_.form == Settings::Form::automatic)
     settings_.form = has_cheap_w_cycle() ? Settings::Form::w : Settings::Form::v;
   collective_bound_norm();
+}
+
+template <class Value>
+void Hierarchy<Value>::collective_make_plans() {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const perfmodel::Stopwatch watch;
+    const Transfer& transfer = *kept_[i].transfer;
+    kept_[i].plan.emplace(crew_, collective_describe(*levels_[i], matrix_of(i)),
+                          transfer.prolongator, transfer.columns);
+    levels_[i]->report.setup_seconds += watch.seconds();
+  }
 }
 
 template <class Value>
@@ -121,8 +133,7 @@ bool Hierarchy<Value>::collective_take_new_values() {
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const perfmodel::Stopwatch watch;
     Level<Value>& level = *levels_[i];
-    const LevelMatrix fine =
-        collective_describe(level, i == 0 ? op_.matrix().matrix() : kept_[i - 1].coarse);
+    const LevelMatrix fine = collective_describe(level, matrix_of(i));
     if (i > 0) transfer_ = std::move(kept_[i - 1].transfer);
     std::vector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
     if (!level.report.is_direct) collective_make_smoother(i, fine);

@@ -62,11 +62,17 @@ class Hierarchy {
   /// What a level keeps for new values.
   struct Kept {
     std::optional<Transfer> transfer{};
-    std::optional<GalerkinPlan> plan{};  // from the first new values on
+    std::optional<GalerkinPlan> plan{};  // from the first new values on, or as they are expected
     spmv::DistributedMatrix coarse;
   };
 
   void collective_build();
+  /// Of the levels that are kept.
+  void collective_make_plans();
+  /// Of a level, where all are kept.
+  const spmv::DistributedMatrix& matrix_of(std::size_t level) const {
+    return level == 0 ? op_.matrix().matrix() : kept_[level - 1].coarse;
+  }
   /// Scale, transfers from the finer level, and its matrix or direct solution. Returns the scale of
   /// own rows.
   std::vector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,

@@ -32,6 +32,9 @@ struct Settings {
   /// Keeps prolongators and coarse matrices for new values of the matrix, and from the first of
   /// these on the places of all products: about as much memory as all levels.
   bool keeps_set_up = false;
+  /// With `keeps_set_up`: finds those places in the set-up, so that the first new values take no
+  /// longer than later ones.
+  bool expects_new_values = false;
   spmv::Mode mode = spmv::Mode::task;
 };
 
