@@ -12,9 +12,10 @@ struct FormatEntry {
 };
 
 constexpr std::array entries{
-    FormatEntry{MatrixFormat::automatic, "auto",
-                "repeating rows as a stencil, rows of varying length as SELL, others as CRS, with "
-                "fewer columns where rows are those before, shifted"},
+    FormatEntry{
+        MatrixFormat::automatic, "auto",
+        "repeating rows as a stencil, rows of varying length as SELL, others as CRS, with "
+        "one set of columns for eight rows where each has those of the row before plus one"},
     FormatEntry{MatrixFormat::crs, "crs", "all rows as CRS, with all columns"},
     FormatEntry{MatrixFormat::sell, "sell", "rows eight at a time, SELL-8-64"}};
 

@@ -8,7 +8,7 @@
 namespace weft::spmv {
 
 /// How rows are stored; automatic: repeating rows as a stencil, rows of varying length as SELL,
-/// others as CRS, with fewer columns where rows are those before, shifted.
+/// others as CRS, with one set of columns for eight rows where these are shifted.
 enum class MatrixFormat { automatic, crs, sell };
 
 std::optional<MatrixFormat> parse_matrix_format(std::string_view text);

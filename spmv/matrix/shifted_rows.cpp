@@ -13,7 +13,8 @@ using perfmodel::Lane8;
 using perfmodel::lanes;
 
 constexpr LocalIndex rows_of_chunk = ShiftedRows::chunk_rows;
-/// Rows that are looked at before it is given up that half of them are in shifted chunks.
+/// By how many rows those in shifted chunks may be fewer than half of the rows so far, before it is
+/// given up.
 constexpr std::int64_t patience = 4096;
 /// What is loaded beyond the last entry of a chunk at most.
 constexpr std::int64_t loaded_beyond = 7;
@@ -176,8 +177,9 @@ std::int64_t ShiftedRows::bytes() const {
          std::ssize(is_shifted_);
 }
 
-// Per nonzero 8.5 bytes read of shifted chunks, 12 of others; per row 1 byte, 8 of x read, 8 of y
-// written (16 with write-allocate). 2 flops per nonzero, and three shuffles for eight.
+// Per nonzero 8.5 bytes read of shifted chunks, 12 of others; per row 1.2 bytes, of others 4 more,
+// 8 of x read, 8 of y written (16 with write-allocate). 2 flops per nonzero, and three shuffles for
+// eight.
 void ShiftedRows::multiply(const CrsMatrix& rows, LocalIndex first, LocalIndex last,
                            const double* x, double* y) const {
   perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {

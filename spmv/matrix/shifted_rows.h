@@ -18,14 +18,15 @@ namespace weft::spmv {
 /// Of eight such rows, a shifted chunk, the columns of the first one are enough, and all eight are
 /// multiplied at once. Of other chunks, where a line ends, all columns are stored, behind the
 /// lengths of the eight rows. The values stay where they are in CRS. Entries keep their order in
-/// the sums, so the bits are those of multiply_crs. Memory: of shifted chunks half a byte per
-/// nonzero, of others 4 bytes; a byte per row.
+/// the sums, so the bits are those of multiply_crs.
+/// Memory: 1.2 bytes per row; of shifted chunks half a byte per nonzero, of others 4 bytes per
+/// nonzero and per row.
 class ShiftedRows {
  public:
   static constexpr LocalIndex chunk_rows = 8;
 
   /// Of rows begin … end-1; nothing where fewer than half of them are in shifted chunks.
-  /// Thread: the one that will multiply them. Takes less time than a product.
+  /// Thread: the one that will multiply them. Takes one to four times as long as a product.
   static std::optional<ShiftedRows> find(const CrsMatrix& rows, LocalIndex begin, LocalIndex end);
 
   /// The first row from `row` on with which a chunk begins; the last such row up to `row`.

@@ -15,8 +15,6 @@ namespace {
 constexpr double distance_in_cache = 2048;
 /// Rows of a mesh in space in a good order are at most this multiple of N^(2/3) apart on average.
 constexpr double distance_in_order = 4;
-/// Rank 0 finds the order, and needs 2 GB for as many.
-constexpr GlobalIndex most_nonzeros_unasked = 100'000'000;
 
 }  // namespace
 

@@ -7,6 +7,9 @@
 
 namespace weft::spmv {
 
+/// Rank 0 finds the order, and needs 2 GB for as many; larger matrices keep theirs unless asked.
+inline constexpr GlobalIndex most_nonzeros_unasked = 100'000'000;
+
 /// Whether rows are worth another order.
 struct OrderChoice {
   bool has_cuthill_mckee = false;

@@ -118,6 +118,12 @@ class MovedRows {
     thread_rows_ =
         cut_rows_for_threads(offsets.span(), RowPartition::block_size(order_.ordered().row_count()),
                              team_.thread_count());
+    if (communicator_.size() == 1) return;
+    // Rows that arrive are written by the main thread, on pages of the threads that will use them.
+    for_rows_of_threads([&](std::size_t /*thread*/, std::size_t first, std::size_t last) {
+      std::ranges::fill(entries_of(rows_.columns, first, last), 0);
+      std::ranges::fill(entries_of(rows_.values, first, last), 0.0);
+    });
   }
 
   /// Calls `work(thread, first row, last row)` in every thread for the rows that it will work on.
@@ -130,8 +136,17 @@ class MovedRows {
     });
   }
 
-  /// The place among the own given rows of the row that is to be the own row `row`; that of none
-  /// where another rank has it.
+  /// Of `all`, columns or values, those of rows first … last-1.
+  template <class Entry>
+  std::span<Entry> entries_of(perfmodel::HugePageBuffer<Entry>& all, std::size_t first,
+                              std::size_t last) {
+    const std::int64_t begin = rows_.row_offsets[first];
+    return all.span().subspan(static_cast<std::size_t>(begin),
+                              static_cast<std::size_t>(rows_.row_offsets[last] - begin));
+  }
+
+  /// Where the row that becomes the own row `row` is among the own given rows; beyond their end if
+  /// another rank has it.
   std::size_t given_place(std::size_t row) const {
     return static_cast<std::size_t>(order_.given_rows()[row] - given_.first_row());
   }
@@ -154,6 +169,7 @@ class MovedRows {
   }
 
   void copy_staying_rows() {
+    if (given_.rows.nonzero_count() == 0) return;
     for_rows_of_threads([&](std::size_t /*thread*/, std::size_t first, std::size_t last) {
       RowSorter sort;
       std::vector<std::int32_t> columns;
@@ -247,21 +263,22 @@ class MovedRows {
       const auto rest = std::ranges::unique(columns);
       columns.erase(rest.begin(), rest.end());
     };
-    const auto entries = [&](std::size_t first, std::size_t last) {
-      return rows_.columns.span().subspan(
-          static_cast<std::size_t>(rows_.row_offsets[first]),
-          static_cast<std::size_t>(rows_.row_offsets[last] - rows_.row_offsets[first]));
-    };
     for_rows_of_threads([&](std::size_t thread, std::size_t first, std::size_t last) {
-      for (const LocalIndex column : entries(first, last))
-        if (!is_own(column)) remote[thread].push_back(column);
+      std::size_t most = 1024;  // columns before those that come again are taken out
+      for (const LocalIndex column : entries_of(rows_.columns, first, last)) {
+        if (is_own(column)) continue;
+        remote[thread].push_back(column);
+        if (remote[thread].size() < most) continue;
+        sort_once(remote[thread]);
+        most = std::max(most, 2 * remote[thread].size());
+      }
       sort_once(remote[thread]);
     });
     for (const auto& columns : remote)
       halo_columns_.insert(halo_columns_.end(), columns.begin(), columns.end());
     sort_once(halo_columns_);
     for_rows_of_threads([&](std::size_t /*thread*/, std::size_t first, std::size_t last) {
-      for (LocalIndex& column : entries(first, last))
+      for (LocalIndex& column : entries_of(rows_.columns, first, last))
         column = is_own(column)
                      ? column - static_cast<LocalIndex>(first_row_)
                      : rows_.row_count +

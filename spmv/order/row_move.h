@@ -9,7 +9,7 @@ namespace weft::spmv {
 
 /// The matrix with rows and columns in the new order, on the ranks that then own them. Rows that
 /// stay are copied by the thread that will work on them; the others travel in rounds of about 1 MB
-/// per rank. fem50k on one rank with two threads: 4 ms.
+/// per rank. fem50k on one rank with two threads: 5 ms.
 /// Collective. Thread: the main thread, outside the team.
 DistributedMatrix collective_reorder(const comm_thread::Communicator& communicator,
                                      const comm_thread::ComputeTeam& team,

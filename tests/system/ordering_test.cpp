@@ -78,6 +78,20 @@ TEST_CASE("a reordered matrix can be written, for any number of ranks alike") {
   CHECK(refused.errors.find("depends on the ranks") != std::string::npos);
 }
 
+TEST_CASE(
+    "products with a file are timed in the order that pays, unless the given one is asked for") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("far.mtx");
+  CHECK(run_weft(1, {"generate", "irregular:20000,nnzr=3,bandwidth=19000", file}).exit_code == 0);
+  const auto timed = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> words{"spmv", file, "--repetitions", "1", "--json", "-"};
+    words.insert(words.end(), options.begin(), options.end());
+    return report_of(run_weft(1, words));
+  };
+  CHECK(timed({})["ordering"]["order"] == "rcm");
+  CHECK_FALSE(timed({"--order", "given"}).contains("ordering"));
+}
+
 TEST_CASE("products in another order are timed, and a stencil has none") {
   const auto result = run_weft(2, {"spmv", "anderson3d:12", "--order", "rcm", "--partition",
                                    "metis", "--repetitions", "1", "--json", "-"});

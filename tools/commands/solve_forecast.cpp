@@ -223,6 +223,7 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   if (op) {
     size.halo_per_rank = static_cast<double>(op->matrix().matrix().halo_columns.size());
     size.may_be_sliced = op->matrix().format_name().starts_with("SELL");
+    size.may_be_shifted = op->matrix().format_name() == "CRS, shifted rows";
   }
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());
   const bool has_preconditioner =

@@ -20,8 +20,9 @@ Choice storage_of(const std::string& format) {
   if (format.starts_with("SELL"))
     return {"format", "sell", "the lengths of rows vary, so that eight are multiplied at a time"};
   if (format.starts_with("CRS"))
-    return {"format", "auto",
-            "CRS, and where rows are those before, shifted, the columns of one of eight"};
+    return {
+        "format", "auto",
+        "CRS, and one set of columns for eight rows that have those of the row before plus one"};
   return {"format", "auto", "rows repeat, so that they are kept as a " + format};
 }
 

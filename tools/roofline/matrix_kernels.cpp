@@ -167,9 +167,9 @@ std::vector<RooflineKernel> MatrixKernels::collective_kernels() {
   if (has_boundary)
     all.push_back(crs_kernel(boundary_, "crs-boundary", "y = A x, CRS, boundary rows"));
   if (is_in_other_form) {
-    const std::string form = format.starts_with("SELL")  ? "SELL"
-                             : format.starts_with("CRS") ? "shifted rows"
-                                                         : "patterns";
+    const std::string form = format.starts_with("SELL")      ? "SELL"
+                             : format.starts_with("stencil") ? "patterns"
+                                                             : "shifted rows";
     all.push_back(stored_kernel(interior_, RowSet::interior, "stored-local",
                                 "y = A x, " + form + ", interior rows"));
     if (has_boundary)

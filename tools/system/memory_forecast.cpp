@@ -11,6 +11,7 @@
 #include "spmv/formats/matrix_file.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/partition.h"
+#include "spmv/order/order_choice.h"
 #include "spmv/problems/generator.h"
 
 namespace weft::tools {
@@ -221,13 +222,15 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
     if (size.is_random) return random_partition_bytes_per_nonzero * size.nonzeros;
     return partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows;
   };
-  const double ordering =
-      options.order != "given" || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
+  const bool may_be_ordered =
+      options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked)
+                              : options.order != "given";
+  const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
   const bool is_sliced =
       options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
   if (sliced > 0) forecast.parts.push_back({"SELL", sliced});
-  if (options.format == "auto" && !is_sliced)
+  if (options.format == "auto" && !is_sliced && size.may_be_shifted)
     forecast.parts.push_back(
         {"columns of shifted rows", shifted_bytes_per_nonzero * size.nonzeros / ranks +
                                         shifted_bytes_per_row * rows_per_rank(job, size)});

@@ -50,6 +50,7 @@ struct SystemSize {
   bool sends_text = false;  // entries are read by other ranks than need them
   bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_sliced = false;  // rows of varying length, as far as is known
+  bool may_be_shifted = true;  // rows as spmv::ShiftedRows has them, unless others are known
   double elements_per_rank = 0;  // of a vector, without its halo
   bool is_grid = false;  // vectors have the points around the grid
   bool is_plane = false;  // of a grid: between two planes of ghost points that nobody touches

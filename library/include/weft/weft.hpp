@@ -258,7 +258,7 @@ class WEFT_EXPORT Matrix {
   std::int64_t nonzero_count() const;  ///< of all ranks; 0 where it is not known
   /// The number of row `local`, from 0, of this rank. Shape: local: below local_row_count.
   std::int64_t global_row(std::int64_t local) const;
-  /// How the rows are stored: "CRS", or "stencil, 27 patterns".
+  /// How the rows are stored: "CRS", "CRS, shifted rows", "SELL-8", or "stencil, 27 patterns".
   std::string format() const;
 
   /// New values in the places of Matrix::from_rows, in the same order. Solvers of the matrix make

@@ -95,8 +95,9 @@ TEST_CASE("what is not finite stays in the rows that read it, and in values, too
 
 TEST_CASE(
     "rows are shifted where all columns are, eight times, and none is loaded beyond the end") {
+  CHECK(ShiftedRows::find(rows_of_lines(24, 1), 0, 24)->shifted_row_count() == 16);
   CrsMatrix rows = rows_of_lines(64, 2);
-  // Rows 0 … 39 but 39, and all up to where columns end; of the last chunk nothing.
+  // Rows 0 … 31 and 40 … 55: 39 ends a line, and the last ones have fewer columns.
   CHECK(ShiftedRows::find(rows, 0, 64)->shifted_row_count() == 48);
   ++rows.columns[3];  // of row 1
   CHECK(ShiftedRows::find(rows, 0, 64)->shifted_row_count() == 40);

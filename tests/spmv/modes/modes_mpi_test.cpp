@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
@@ -179,6 +180,25 @@ TEST_CASE("long lines are multiplied as stencils, unless CRS is asked for") {
               .find("stencil, ") == 0);
     CHECK(ModeCheck(world, level, reference, MatrixFormat::crs).format_name() == "CRS");
   }
+}
+
+TEST_CASE("rows of long lines with any values are multiplied as shifted rows") {
+  constexpr GlobalIndex line = 90;
+  tests::ReferenceMatrix grid(line * line);
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const auto row = static_cast<GlobalIndex>(i);
+    for (const GlobalIndex distance :
+         {-line, GlobalIndex{-1}, GlobalIndex{0}, GlobalIndex{1}, line}) {
+      const bool leaves_line =
+          std::abs(distance) == 1 && (row + distance + line) / line != row / line + 1;
+      if (row + distance < 0 || row + distance >= line * line || leaves_line) continue;
+      grid[i][row + distance] = 1.0 / static_cast<double>(3 + 5 * row + distance + line);
+    }
+  }
+  check_matrix(grid);
+  CHECK(ModeCheck(Communicator::collective_world(), tests::session().thread_level(), grid,
+                  MatrixFormat::automatic)
+            .format_name() == "CRS, shifted rows");
 }
 
 TEST_CASE("a product in pieces has the bits of the whole, and pauses after each") {

@@ -27,6 +27,8 @@ TEST_CASE("rows are worth another order where coupled ones are far apart, by cac
   CHECK(far.has_cuthill_mckee);
   CHECK_THAT(far.why, Catch::Contains("pays for itself"));
 
+  CHECK(choose("irregular:50000,nnzr=4,bandwidth=49000").has_cuthill_mckee);  // 16 000 apart
+
   const OrderChoice large = choose("irregular:1000000,nnzr=2,bandwidth=149000");
   CHECK_FALSE(large.has_cuthill_mckee);
   CHECK_THAT(large.why, Catch::Contains("as in a good order"));

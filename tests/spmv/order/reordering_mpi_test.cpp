@@ -49,8 +49,12 @@ std::vector<double> row_numbers(const RowPartition& partition, int rank) {
   return numbers;
 }
 
-const std::vector<std::string> words{"poisson2d:1", "poisson2d:13x11", "irregular:3000,nnzr=6",
-                                     "anderson3d:11", "irregular:500,nnzr=120,bandwidth=100"};
+const std::vector<std::string> words{"poisson2d:1",
+                                     "poisson2d:13x11",
+                                     "irregular:3000,nnzr=6",
+                                     "anderson3d:11",
+                                     "irregular:500,nnzr=120,bandwidth=100",
+                                     "irregular:30000,nnzr=30"};
 
 TEST_CASE("a reordered matrix has the entries of the given one at their new places") {
   const auto world = Communicator::collective_world();
