@@ -11,6 +11,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/rows/halo_columns.h"
 #include "spmv/rows/thread_rows.h"
 
 namespace weft::library {
@@ -41,9 +42,9 @@ std::optional<LocalIndex> local_column(const DistributedMatrix& matrix, GlobalIn
   const GlobalIndex first = matrix.first_row();
   if (column >= first && column < first + matrix.rows.row_count)
     return static_cast<LocalIndex>(column - first);
-  const auto found = std::ranges::lower_bound(matrix.halo_columns, column);
-  if (found == matrix.halo_columns.end() || *found != column) return std::nullopt;
-  return matrix.rows.row_count + static_cast<LocalIndex>(found - matrix.halo_columns.begin());
+  const LocalIndex place = spmv::halo_place(matrix.halo_columns, column);
+  if (place == std::ssize(matrix.halo_columns)) return std::nullopt;
+  return matrix.rows.row_count + place;
 }
 
 /// Copies entries from `first` on of what `parts` are together.
@@ -174,13 +175,11 @@ DistributedMatrix CallerRows::use_in_place(const Rows& rows, Values kept) {
     for_own_entries(thread, [&](std::size_t k) {
       if (rows.columns[k] < begin || rows.columns[k] >= end) mine.push_back(rows.columns[k]);
     });
-    std::ranges::sort(mine);
-    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+    spmv::sort_columns(mine);
   });
   auto& halo = matrix.halo_columns;
   for (const auto& mine : remote) halo.insert(halo.end(), mine.begin(), mine.end());
-  std::ranges::sort(halo);
-  halo.erase(std::unique(halo.begin(), halo.end()), halo.end());
+  spmv::sort_columns(halo);
 
   matrix.rows.row_offsets = perfmodel::HugePageBuffer<std::int64_t>(rows.offsets.size());
   std::ranges::copy(rows.offsets, matrix.rows.row_offsets.data());

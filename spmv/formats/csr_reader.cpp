@@ -15,6 +15,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/simd.h"
 #include "spmv/matrix/assembly.h"
+#include "spmv/rows/halo_columns.h"
 #include "spmv/rows/partition.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -303,18 +304,14 @@ class OnePass {
   void number_halo() {
     for (const Finds& each : finds_)
       halo_columns_.insert(halo_columns_.end(), each.remote.begin(), each.remote.end());
-    std::ranges::sort(halo_columns_);
-    halo_columns_.erase(std::unique(halo_columns_.begin(), halo_columns_.end()),
-                        halo_columns_.end());
+    sort_columns(halo_columns_);
     if (std::ssize(halo_columns_) >= std::numeric_limits<LocalIndex>::max() - rows_.row_count)
       source_.fail("found more entries of x for one rank than 2147483647; use more ranks");
     team_.run([&](const TeamThread& thread) {
       const Finds& finds = finds_[static_cast<std::size_t>(thread.index)];
       std::vector<LocalIndex> numbers;
       for (const GlobalIndex column : finds.remote)
-        numbers.push_back(rows_.row_count +
-                          static_cast<LocalIndex>(std::ranges::lower_bound(halo_columns_, column) -
-                                                  halo_columns_.begin()));
+        numbers.push_back(rows_.row_count + halo_place(halo_columns_, column));
       for (const auto& [begin, end] : finds.ranges)
         for (std::int64_t k = begin; k < end; ++k) {
           LocalIndex& column = rows_.columns[static_cast<std::size_t>(k)];

@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/rows/halo_columns.h"
 #include "spmv/rows/thread_rows.h"
 
 namespace weft::spmv {
@@ -63,8 +64,7 @@ void MatrixAssembly::allocate(const comm_thread::ComputeTeam& team) {
     halo_columns_.insert(halo_columns_.end(), columns.begin(), columns.end());
     columns = {};
   }
-  std::sort(halo_columns_.begin(), halo_columns_.end());
-  halo_columns_.erase(std::unique(halo_columns_.begin(), halo_columns_.end()), halo_columns_.end());
+  sort_columns(halo_columns_);
   if (std::ssize(halo_columns_) >= std::numeric_limits<LocalIndex>::max() - rows_.row_count)
     throw comm_thread::InputError("rank " + std::to_string(rank_) +
                                   " would hold 2147483648 or more entries of x; use more ranks");
@@ -96,9 +96,9 @@ std::pair<std::size_t, std::size_t> MatrixAssembly::rows_of(const TeamThread& th
 
 std::optional<LocalIndex> MatrixAssembly::local_column(GlobalIndex column) const {
   if (is_own(column)) return static_cast<LocalIndex>(column - first_row());
-  const auto found = std::lower_bound(halo_columns_.begin(), halo_columns_.end(), column);
-  if (found == halo_columns_.end() || *found != column) return std::nullopt;
-  return rows_.row_count + static_cast<LocalIndex>(found - halo_columns_.begin());
+  const LocalIndex place = halo_place(halo_columns_, column);
+  if (place == std::ssize(halo_columns_)) return std::nullopt;
+  return rows_.row_count + place;
 }
 
 void MatrixAssembly::insert(GlobalIndex row, GlobalIndex column, double value) {

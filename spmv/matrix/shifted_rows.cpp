@@ -42,7 +42,7 @@ using Square = std::array<Lane8, 8>;
     a[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     a[i] = even;
   }
-  for (const std::size_t i : {0, 1, 4, 5}) {
+  for (const std::size_t i : std::array<std::size_t, 4>{0, 1, 4, 5}) {
     const Lane8 even = __builtin_shufflevector(a[i], a[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
     a[i + 2] = __builtin_shufflevector(a[i], a[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     a[i] = even;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/rows/halo_columns.h"
 #include "spmv/rows/row_delivery.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -258,32 +259,24 @@ class MovedRows {
   void number_columns() {
     if (communicator_.size() == 1) return;  // they are the same
     std::vector<std::vector<GlobalIndex>> remote(static_cast<std::size_t>(team_.thread_count()));
-    const auto sort_once = [](std::vector<GlobalIndex>& columns) {
-      std::ranges::sort(columns);
-      const auto rest = std::ranges::unique(columns);
-      columns.erase(rest.begin(), rest.end());
-    };
     for_rows_of_threads([&](std::size_t thread, std::size_t first, std::size_t last) {
       std::size_t most = 1024;  // columns before those that come again are taken out
       for (const LocalIndex column : entries_of(rows_.columns, first, last)) {
         if (is_own(column)) continue;
         remote[thread].push_back(column);
         if (remote[thread].size() < most) continue;
-        sort_once(remote[thread]);
+        sort_columns(remote[thread]);
         most = std::max(most, 2 * remote[thread].size());
       }
-      sort_once(remote[thread]);
+      sort_columns(remote[thread]);
     });
     for (const auto& columns : remote)
       halo_columns_.insert(halo_columns_.end(), columns.begin(), columns.end());
-    sort_once(halo_columns_);
+    sort_columns(halo_columns_);
     for_rows_of_threads([&](std::size_t /*thread*/, std::size_t first, std::size_t last) {
       for (LocalIndex& column : entries_of(rows_.columns, first, last))
-        column = is_own(column)
-                     ? column - static_cast<LocalIndex>(first_row_)
-                     : rows_.row_count +
-                           static_cast<LocalIndex>(std::ranges::lower_bound(halo_columns_, column) -
-                                                   halo_columns_.begin());
+        column = is_own(column) ? column - static_cast<LocalIndex>(first_row_)
+                                : rows_.row_count + halo_place(halo_columns_, column);
     });
   }
 

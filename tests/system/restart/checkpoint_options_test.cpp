@@ -29,8 +29,8 @@ Words joined(Words first, const Words& second) {
   return first;
 }
 
-/// Long enough for a signal to come before its end: a second and more.
-const Words longer{"solve", "poisson2d:900", "--threads", "1"};
+/// Long enough for a signal to come before its end: half a second and more.
+const Words longer{"solve", "poisson2d:700", "--threads", "1"};
 
 }  // namespace
 
