@@ -13,8 +13,7 @@ using perfmodel::Lane8;
 using perfmodel::lanes;
 
 constexpr LocalIndex rows_of_chunk = ShiftedRows::chunk_rows;
-/// By how many rows those in shifted chunks may be fewer than half of the rows so far, before it is
-/// given up.
+/// The search ends where shifted chunks have so many rows fewer than half of those looked at.
 constexpr std::int64_t patience = 4096;
 /// What is loaded beyond the last entry of a chunk at most.
 constexpr std::int64_t loaded_beyond = 7;
@@ -71,7 +70,8 @@ template <std::size_t count>
   }
 }
 
-/// Eight rows of `length` entries, of which the first one has `columns`.
+/// Eight rows of `length` entries, of which the first one has `columns`. A switch, because seven
+/// comparisons in its place took 2 to 4 % longer (poisson3d:200).
 [[gnu::always_inline]] inline void multiply_shifted(const double* values, const LocalIndex* columns,
                                                     std::int64_t length, const double* x,
                                                     double* y) {

@@ -29,8 +29,9 @@ class ShiftedRows {
   /// Thread: the one that will multiply them. Takes one to four times as long as a product.
   static std::optional<ShiftedRows> find(const CrsMatrix& rows, LocalIndex begin, LocalIndex end);
 
-  /// The first row from `row` on with which a chunk begins; the last such row up to `row`.
+  /// The first row of the first chunk that begins at `row` or after it.
   LocalIndex chunk_begin_from(LocalIndex row) const;
+  /// The first row of the last chunk that begins at `row` or before it.
   LocalIndex chunk_begin_before(LocalIndex row) const;
 
   /// y_i = Σ_j a_ij·x_j for rows first … last-1, whole chunks of the rows that were looked through.
