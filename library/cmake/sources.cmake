@@ -106,13 +106,13 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/chains.cpp
     solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
-    solver/amg/coarsening/galerkin_plan.cpp
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_matrix.cpp
     solver/amg/coarsening/page_stock.cpp
     solver/amg/coarsening/prolongator.cpp
+    solver/amg/coarsening/renewed_galerkin.cpp
     solver/amg/coarsening/strong_rows.cpp
     solver/amg/coarsening/tentative_prolongator.cpp
     solver/amg/coarsest_level.cpp

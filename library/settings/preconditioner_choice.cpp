@@ -101,7 +101,6 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
   if (amg) {
     amg->mode = mode;
     amg->keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
-    amg->expects_new_values = settings.expects_new_values;
     return {.object = std::make_unique<solver::amg::AmgPreconditioner>(
                 *matrix, *amg, collective_choose_near_null(*matrix, settings, problem))};
   }

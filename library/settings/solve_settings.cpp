@@ -187,8 +187,6 @@ const std::vector<Setting>& table() {
        [](SolveSettings& settings, const std::string& text) {
          settings.reuses_preconditioner = flag(text);
        }},
-      {"new-values", [](SolveSettings& settings,
-                        const std::string& text) { settings.expects_new_values = flag(text); }},
       {"force",
        [](SolveSettings& settings, const std::string& text) { settings.force = flag(text); }},
       {"operator", one_of(&SolveSettings::operator_kind, {"matrix", "stencil"})},

@@ -41,7 +41,6 @@ struct SolveSettings {
   double max_seconds = 0;  // of a solve; 0: no limit
   bool has_history = false;
   bool reuses_preconditioner = false;
-  bool expects_new_values = false;
 
   /// From names without the leading dashes, such as max-iterations. Throws comm_thread::InputError,
   /// which names the option.

@@ -141,6 +141,7 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   const std::vector<Candidate> before = ways_;
   const std::size_t way_before = way_;
   const bool was_ready = method_ != nullptr;
+  std::unique_ptr<solver::KrylovMethod> method = null_space_ ? nullptr : std::move(method_);
   forget_methods();  // where an error ends this, the next solve sets all up
   collective_look();
   const auto is_same = [](const Candidate& a, const Candidate& b) {
@@ -157,7 +158,10 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   try {
     const bool has_adapted =
         keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
-    if (has_adapted)
+    const bool may_stay = has_adapted && !null_space_ && method;
+    if (may_stay && method->collective_take_new_values())
+      method_ = std::move(method);
+    else if (has_adapted)
       collective_make_method();
     else
       collective_set_up(ways_[way_]);

@@ -29,7 +29,7 @@ struct SentEntry {
 
 /// Entries of this rank's rows, scaled, on and below the diagonal.
 std::vector<SentEntry> own_entries(Crew& crew, const spmv::DistributedMatrix& matrix,
-                                   const std::vector<double>& scale) {
+                                   std::span<const double> scale) {
   // Scales of halo columns: the level is small, so its owners just send them.
   std::map<int, comm_thread::Bytes> requests;
   std::map<int, std::vector<spmv::GlobalIndex>> wanted;
@@ -44,7 +44,7 @@ std::vector<SentEntry> own_entries(Crew& crew, const spmv::DistributedMatrix& ma
       found.push_back(scale[static_cast<std::size_t>(row - matrix.first_row())]);
     answers[rank] = comm_thread::to_bytes(found);
   }
-  std::vector<double> all = scale;
+  std::vector<double> all(scale.begin(), scale.end());
   for (const auto& [rank, bytes] :
        comm_thread::collective_sparse_exchange(crew.communicator(), std::move(answers)))
     for (const double value : comm_thread::from_bytes<double>(bytes)) all.push_back(value);
@@ -68,7 +68,7 @@ std::vector<SentEntry> own_entries(Crew& crew, const spmv::DistributedMatrix& ma
 }  // namespace
 
 CoarsestLevel::CoarsestLevel(Crew& crew, const spmv::DistributedMatrix& matrix,
-                             const std::vector<double>& scale)
+                             std::span<const double> scale)
     : crew_(crew),
       values_(scale.size()),
       whole_(crew.communicator().is_root() ? static_cast<std::size_t>(matrix.partition.row_count())
@@ -78,7 +78,7 @@ CoarsestLevel::CoarsestLevel(Crew& crew, const spmv::DistributedMatrix& matrix,
 }
 
 void CoarsestLevel::collective_factor(const spmv::DistributedMatrix& matrix,
-                                      const std::vector<double>& scale) {
+                                      std::span<const double> scale) {
   std::map<int, comm_thread::Bytes> messages;
   messages[0] = comm_thread::to_bytes(own_entries(crew_, matrix, scale));
   const auto received =

@@ -28,8 +28,7 @@ class CoarsestLevel {
   /// both sides; rows whose scale is 0 have a one on the diagonal and nothing else.
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
   /// every rank, where the matrix is not positive semidefinite.
-  CoarsestLevel(Crew& crew, const spmv::DistributedMatrix& matrix,
-                const std::vector<double>& scale);
+  CoarsestLevel(Crew& crew, const spmv::DistributedMatrix& matrix, std::span<const double> scale);
   CoarsestLevel(const CoarsestLevel&) = delete;
   CoarsestLevel& operator=(const CoarsestLevel&) = delete;
 
@@ -47,7 +46,7 @@ class CoarsestLevel {
   int message_count() const { return message_count_; }
 
  private:
-  void collective_factor(const spmv::DistributedMatrix& matrix, const std::vector<double>& scale);
+  void collective_factor(const spmv::DistributedMatrix& matrix, std::span<const double> scale);
   void build_schedule(const spmv::RowPartition& partition);
   void solve_whole();
   double estimate_inverse_norm();

@@ -12,6 +12,7 @@
 #include "solver/amg/coarsening/node_rows.h"
 #include "solver/amg/coarsening/page_stock.h"
 #include "solver/amg/coarsening/prolongator.h"
+#include "solver/amg/coarsening/renewed_galerkin.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/coarsening/tentative_prolongator.h"
 #include "solver/amg/cycle_vectors.h"
@@ -51,10 +52,6 @@ constexpr double cheap_share = 0.125;
 /// error is of coarse levels: 400 × 400 points, 1:1000, take 6 iterations instead of 12.
 constexpr double cheap_share_of_chains = 0.5;
 
-std::vector<double> own_part(const RowValues<double>& values, LocalIndex count) {
-  return {values.all().begin(), values.all().begin() + count};
-}
-
 }  // namespace
 
 template <class Value>
@@ -82,21 +79,9 @@ void Hierarchy<Value>::collective_build() {
   }
   transfer_.reset();
   space_ = {};
-  if (settings_.expects_new_values) collective_make_plans();
   if (settings_.form == Settings::Form::automatic)
     settings_.form = has_cheap_w_cycle() ? Settings::Form::w : Settings::Form::v;
   collective_bound_norm();
-}
-
-template <class Value>
-void Hierarchy<Value>::collective_make_plans() {
-  for (std::size_t i = 0; i < kept_.size(); ++i) {
-    const perfmodel::Stopwatch watch;
-    const Transfer& transfer = *kept_[i].transfer;
-    kept_[i].plan.emplace(crew_, collective_describe(*levels_[i], matrix_of(i)),
-                          transfer.prolongator, transfer.columns);
-    levels_[i]->report.setup_seconds += watch.seconds();
-  }
 }
 
 template <class Value>
@@ -129,25 +114,22 @@ void Hierarchy<Value>::collective_bound_norm() {
 template <class Value>
 bool Hierarchy<Value>::collective_take_new_values() {
   if (!settings_.keeps_set_up) return false;
+  const PageStock stock;
   transfer_norms_.clear();
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const perfmodel::Stopwatch watch;
     Level<Value>& level = *levels_[i];
     const LevelMatrix fine = collective_describe(level, matrix_of(i));
     if (i > 0) transfer_ = std::move(kept_[i - 1].transfer);
-    std::vector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
+    PageVector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
     if (!level.report.is_direct) collective_make_smoother(i, fine);
     if (i > 0) keep_transfer(kept_[i - 1]);
     if (i < kept_.size()) {
       Kept& kept = kept_[i];
       Transfer& transfer = *kept.transfer;
       transfer.scale = std::move(scale);
-      if (kept.plan)
-        kept.plan->take_new_values(crew_, fine, transfer.prolongator);
-      else
-        kept.plan.emplace(crew_, fine, transfer.prolongator, transfer.columns);
-      kept.plan->collective_multiply(crew_, fine, transfer.prolongator, transfer.columns,
-                                     transfer.restriction, kept.coarse);
+      collective_renew_galerkin(crew_, fine, transfer.prolongator, transfer.columns,
+                                transfer.restriction, kept.plan, kept.coarse);
     }
     level.report.setup_seconds = watch.seconds();
   }
@@ -173,9 +155,9 @@ LevelMatrix Hierarchy<Value>::collective_describe(const Level<Value>& level,
 }
 
 template <class Value>
-std::vector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
-                                                            const LevelMatrix& fine,
-                                                            bool is_direct) {
+PageVector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
+                                                           const LevelMatrix& fine,
+                                                           bool is_direct) {
   Level<Value>& level = *levels_[number];
   const bool is_finest = number == 0;
   Level<Value>* const finer = is_finest ? nullptr : levels_[number - 1].get();
@@ -184,7 +166,7 @@ std::vector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
                    is_finest ? std::vector<double>{}
                              : collective_bound_rounding(crew_, finer->thread_rows, *transfer_),
                    scale);
-  std::vector<double> own_scale = own_part(scale, fine.row_count());
+  PageVector<double> own_scale = own_part(crew_, level.thread_rows, scale);
   if (is_finest)
     finest_scale_ = own_scale;
   else
@@ -207,7 +189,7 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   const LevelMatrix fine = collective_describe(level, matrix);
   const bool is_direct = matrix.partition.row_count() <= settings_.direct_rows;
   const std::size_t number = levels_.size() - 1;
-  std::vector<double> own_scale = collective_fill_level(number, fine, is_direct);
+  PageVector<double> own_scale = collective_fill_level(number, fine, is_direct);
   if (settings_.keeps_set_up && levels_.size() > 1) keep_transfer(kept_.back());
 
   std::optional<GalerkinProduct> product;
@@ -229,13 +211,14 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   transfer_->restriction = std::move(product->restriction);
   if (settings_.keeps_set_up)
     kept_.push_back(
-        {.coarse = {.partition = product->matrix.partition, .rows = {}, .halo_columns = {}}});
+        {.plan = std::move(product->plan),
+         .coarse = {.partition = product->matrix.partition, .rows = {}, .halo_columns = {}}});
   return std::move(product->matrix);
 }
 
 template <class Value>
 void Hierarchy<Value>::collective_make_direct(Level<Value>& level, const LevelMatrix& matrix,
-                                              const std::vector<double>& scale) {
+                                              std::span<const double> scale) {
   level.off_diagonal.reset();
   level.report.is_direct = true;
   level.report.largest_eigenvalue = 0;
@@ -264,15 +247,14 @@ void Hierarchy<Value>::make_off_diagonal(Level<Value>& level, const LevelMatrix&
                std::ranges::any_of(columns_of(row),
                                    [&](LocalIndex column) { return column >= matrix.row_count(); });
       },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+      [&](LocalIndex row, const auto& add) {
         if (is_left_out(row)) return;
         const double own = scale[static_cast<std::size_t>(row)];
         auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
         for (const LocalIndex column : columns_of(row)) {
           const double value = rows.values[k++];
           if (column == row) continue;
-          *columns++ = column;
-          *values++ = static_cast<Value>(value * own * scale[static_cast<std::size_t>(column)]);
+          add(static_cast<Value>(value * own * scale[static_cast<std::size_t>(column)]), column);
         }
       },
       level.off_diagonal);
@@ -294,12 +276,9 @@ void Hierarchy<Value>::collective_make_link_inverse(Level<Value>& level, const L
                  return entry.column >= matrix.row_count();
                });
       },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+      [&](LocalIndex row, const auto& add) {
         const Chains::InverseRow inverse = row_of(row);
-        for (const auto& [value, column] : inverse.span()) {
-          *values++ = static_cast<Value>(value);
-          *columns++ = column;
-        }
+        for (const auto& [value, column] : inverse.span()) add(static_cast<Value>(value), column);
       });
 }
 
@@ -317,7 +296,7 @@ void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelM
 template <class Value>
 std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t number,
                                                                     const LevelMatrix& matrix,
-                                                                    std::vector<double>& scale) {
+                                                                    PageVector<double>& scale) {
   Level<Value>& level = *levels_[number];
   // What the product does not need is gone before it: its pages are wanted.
   std::optional<StrongRows> strong(std::in_place, crew_, matrix, settings_.strength);
@@ -357,8 +336,8 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
   aggregates.reset();
   roots.reset();
   strong.reset();
-  GalerkinProduct product =
-      collective_multiply_galerkin(crew_, matrix, prolongator, of_roots, coarse, columns);
+  GalerkinProduct product = collective_multiply_galerkin(
+      crew_, matrix, prolongator, of_roots, coarse, columns, 1, settings_.keeps_set_up);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .scale = std::move(scale)});
@@ -367,7 +346,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
 
 template <class Value>
 std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
-    std::size_t number, const LevelMatrix& matrix, std::vector<double>& scale) {
+    std::size_t number, const LevelMatrix& matrix, PageVector<double>& scale) {
   const NodeRows nodes(matrix.matrix.partition, matrix.matrix.rank, space_.block_size);
   const spmv::DistributedMatrix condensed = collective_condense(crew_, matrix, nodes);
   const LevelMatrix of_nodes{
@@ -396,7 +375,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
                                     prolongator_factor / largest, columns, space_.vector_count);
   GalerkinProduct product = collective_multiply_galerkin(
       crew_, matrix, prolongator, coarse_rows_of(aggregates.roots(), space_.vector_count), coarse,
-      columns, space_.vector_count);
+      columns, space_.vector_count, settings_.keeps_set_up);
   transfer_.emplace(Transfer{.prolongator = std::move(prolongator),
                              .columns = std::move(columns),
                              .scale = std::move(scale)});

@@ -9,7 +9,6 @@
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
-#include "solver/amg/coarsening/galerkin_plan.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -54,7 +53,7 @@ class Hierarchy {
   /// The last level's direct solution; null where no level is small enough.
   CoarsestLevel* coarsest() { return coarsest_ ? &*coarsest_ : nullptr; }
   /// D^(-1/2) of the finest level's own rows.
-  const std::vector<double>& scale() const { return finest_scale_; }
+  std::span<const double> scale() const { return finest_scale_; }
   /// An upper bound of the norm of a cycle, and not much more than it.
   double norm() const { return norm_; }
 
@@ -62,21 +61,19 @@ class Hierarchy {
   /// What a level keeps for new values.
   struct Kept {
     std::optional<Transfer> transfer{};
-    std::optional<GalerkinPlan> plan{};  // from the first new values on, or as they are expected
+    GalerkinPlan plan;
     spmv::DistributedMatrix coarse;
   };
 
   void collective_build();
-  /// Of the levels that are kept.
-  void collective_make_plans();
   /// Of a level, where all are kept.
   const spmv::DistributedMatrix& matrix_of(std::size_t level) const {
     return level == 0 ? op_.matrix().matrix() : kept_[level - 1].coarse;
   }
   /// Scale, transfers from the finer level, and its matrix or direct solution. Returns the scale of
   /// own rows.
-  std::vector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
-                                            bool is_direct);
+  PageVector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
+                                           bool is_direct);
   LevelMatrix collective_describe(const Level<Value>& level,
                                   const spmv::DistributedMatrix& matrix) const;
   /// True if the levels' nonzeros say that a W-cycle takes a little more work than a V-cycle.
@@ -87,7 +84,7 @@ class Hierarchy {
   std::optional<spmv::DistributedMatrix> collective_add_level(
       const spmv::DistributedMatrix& matrix, std::vector<spmv::LocalIndex> thread_rows);
   void collective_make_direct(Level<Value>& level, const LevelMatrix& matrix,
-                              const std::vector<double>& scale);
+                              std::span<const double> scale);
   void make_off_diagonal(Level<Value>& level, const LevelMatrix& matrix,
                          const RowValues<double>& scale);
   /// Smoothing by a polynomial.
@@ -97,12 +94,12 @@ class Hierarchy {
                                     const Chains& chains);
   /// Also makes the smoother. `scale` is used up where there is a product.
   std::optional<GalerkinProduct> collective_coarsen(std::size_t number, const LevelMatrix& matrix,
-                                                    std::vector<double>& scale);
+                                                    PageVector<double>& scale);
   /// The same by aggregates of nodes, whose coarse rows represent `space_`, which becomes that of
   /// the coarse level.
   std::optional<GalerkinProduct> collective_coarsen_nodes(std::size_t number,
                                                           const LevelMatrix& matrix,
-                                                          std::vector<double>& scale);
+                                                          PageVector<double>& scale);
 
   const spmv::SparseOperator& op_;
   Crew crew_;
@@ -112,7 +109,7 @@ class Hierarchy {
   std::vector<std::unique_ptr<Level<Value>>> levels_;
   std::optional<CoarsestLevel> coarsest_;
   std::optional<Transfer> transfer_;  // during set-up
-  std::vector<double> finest_scale_;
+  PageVector<double> finest_scale_;
   std::vector<double> transfer_norms_;  // ‖P‖², by level
   double norm_ = 1;
 };

@@ -135,19 +135,6 @@ void LevelOperator<Value>::store(const Part& part, std::size_t chunk, std::size_
 }
 
 template <class Value>
-void LevelOperator<Value>::store_values(const Part& part, std::size_t chunk, std::size_t lane,
-                                        std::span<const Value> values) {
-  if (values.empty()) return;
-  Value* to = values_.data() + part.begin[chunk];
-  if (std::ssize(values) > longest_in_lane) {
-    std::ranges::copy(values, to);
-    return;
-  }
-  to += lane;
-  for (std::size_t k = 0; k < values.size(); ++k) to[k * lane_count] = values[k];
-}
-
-template <class Value>
 void LevelOperator<Value>::store_columns(Part& part, std::size_t chunk,
                                          std::span<const LocalIndex> of_chunk) {
   Columns& columns = part.columns[chunk];

@@ -47,9 +47,9 @@ template <class Value>
 class LevelOperator {
  public:
   /// `count(row)`: entries of a row; `needs_halo(row)`: true if one of them is in the halo;
-  /// `fill(row, values, columns)` writes as many. `thread_rows`: [thread_count + 1]. `plan`: of the
-  /// vectors it is applied to. Thread: the main thread; the functions are called by all of the
-  /// team.
+  /// `fill(row, add)` calls add(value, column) as often. `thread_rows`: [thread_count + 1]. `plan`:
+  /// of the vectors it is applied to. Thread: the main thread; the functions are called by all of
+  /// the team.
   template <class Count, class NeedsHalo, class Fill>
   LevelOperator(Crew& crew, spmv::HaloPlan plan, std::vector<spmv::LocalIndex> thread_rows,
                 const Count& count, const NeedsHalo& needs_halo, const Fill& fill)
@@ -78,7 +78,11 @@ class LevelOperator {
           if (row == no_row) continue;
           values.resize(static_cast<std::size_t>(count(row)));
           columns.resize(values.size());
-          fill(row, values.data(), columns.data());
+          std::size_t next = 0;
+          fill(row, [&](Value value, spmv::LocalIndex column) {
+            values[next] = value;
+            columns[next++] = column;
+          });
           store(part, chunk, lane, values, columns, of_chunk);
         }
         store_columns(part, chunk, of_chunk);
@@ -97,16 +101,17 @@ class LevelOperator {
     });
     if (!std::ranges::all_of(is_same, std::identity{})) return false;
     crew.team().run([&](const comm_thread::TeamThread& thread) {
-      std::vector<Value> values;
-      std::vector<spmv::LocalIndex> columns;
       const Part& part = parts_[static_cast<std::size_t>(thread.index)];
       for (std::size_t place = 0; place < part.rows.size(); ++place) {
         const spmv::LocalIndex row = part.rows[place];
         if (row == no_row) continue;
-        values.resize(static_cast<std::size_t>(count(row)));
-        columns.resize(values.size());
-        fill(row, values.data(), columns.data());
-        store_values(part, place / lane_count, place % lane_count, values);
+        const bool is_one_row = static_cast<std::int64_t>(count(row)) > longest_in_lane;
+        const std::size_t step = is_one_row ? 1 : lane_count;
+        std::size_t next = part.begin[place / lane_count] + (is_one_row ? 0 : place % lane_count);
+        fill(row, [&](Value value, spmv::LocalIndex) {
+          values_[next] = value;
+          next += step;
+        });
       }
     });
     return true;
@@ -170,7 +175,7 @@ class LevelOperator {
     std::size_t interior_count = 0;  // chunks
     std::int64_t boundary_row_count = 0;
     std::int64_t nonzero_count = 0;
-    std::uint64_t pattern = 0;  // scrambled numbers of entries of the rows
+    std::uint64_t pattern = 0;  // sum of the scrambled numbers of entries of the rows
 
     std::size_t chunk_count() const { return begin.size() - 1; }
   };
@@ -207,7 +212,8 @@ class LevelOperator {
     const auto index = static_cast<std::size_t>(thread);
     std::uint64_t pattern = 0;
     for (spmv::LocalIndex row = thread_rows_[index]; row < thread_rows_[index + 1]; ++row)
-      pattern = spmv::scramble(pattern + static_cast<std::uint64_t>(count(row)));
+      pattern += spmv::scramble((static_cast<std::uint64_t>(row) << 32) +
+                                static_cast<std::uint64_t>(count(row)));
     return pattern;
   }
   void allocate();
@@ -215,9 +221,6 @@ class LevelOperator {
   /// `of_chunk`, which has one for each slot of the chunk.
   void store(const Part& part, std::size_t chunk, std::size_t lane, std::span<const Value> values,
              std::span<const spmv::LocalIndex> columns, std::span<spmv::LocalIndex> of_chunk);
-  /// The values of a row that has as many as before.
-  void store_values(const Part& part, std::size_t chunk, std::size_t lane,
-                    std::span<const Value> values);
   /// After the last lane, chunk by chunk.
   void store_columns(Part& part, std::size_t chunk, std::span<const spmv::LocalIndex> of_chunk);
   /// Sums of each lane of chunks first … last-1.

@@ -29,12 +29,8 @@ struct Settings {
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::in_float;
   Form form = Form::automatic;
-  /// Keeps prolongators and coarse matrices for new values of the matrix, and from the first of
-  /// these on the places of all products: about as much memory as all levels.
+  /// Keeps prolongators, coarse matrices and the patterns of products for new values of the matrix.
   bool keeps_set_up = false;
-  /// With `keeps_set_up`: finds those places in the set-up, so that the first new values take no
-  /// longer than later ones.
-  bool expects_new_values = false;
   spmv::Mode mode = spmv::Mode::task;
 };
 

@@ -22,9 +22,13 @@ std::vector<double> collective_bound_rounding(Crew& crew, std::span<const LocalI
   transfer.inverse_scale =
       std::make_unique<RowValues<double>>(crew, transfer.restriction.plan, fine_rows, 0);
   RowValues<double>& inverse = *transfer.inverse_scale;
-  for (std::size_t row = 0; row < transfer.scale.size(); ++row)
-    inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
-  crew.team().run([&](const TeamThread& thread) { inverse.collective_renew(thread); });
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (auto row = static_cast<std::size_t>(fine_rows[index]);
+         row < static_cast<std::size_t>(fine_rows[index + 1]); ++row)
+      inverse[row] = transfer.scale[row] > 0 ? 1 / transfer.scale[row] : 0;
+    inverse.collective_renew(thread);
+  });
   std::vector<double> bounds(transfer.restriction.rows.row_count());
   crew.team().run([&](const TeamThread& thread) {
     const auto share = comm_thread::share_of(std::ssize(bounds), thread.index, thread.count);
@@ -43,7 +47,7 @@ std::vector<double> collective_bound_rounding(Crew& crew, std::span<const LocalI
 
 template <class Value>
 double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& fine,
-                                 Level<Value>& coarse, const std::vector<double>& coarse_scale,
+                                 Level<Value>& coarse, std::span<const double> coarse_scale,
                                  const spmv::RowPartition& partition) {
   const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
   const LocalIndex own_count = transfer.columns.own_count();
@@ -74,11 +78,11 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
 
   // D_c^(-1/2) of own rows and the halo of P.
   RowValues<double> scale(crew, plan, coarse.thread_rows, 0);
-  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
+  std::ranges::copy(coarse_scale, &scale[0]);
   crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
   const RowValues<double>& inverse = *transfer.inverse_scale;
 
-  std::vector<double> largest(2 * static_cast<std::size_t>(crew.team().thread_count()));
+  const bool is_new = !fine.prolongation;  // rows of P are sorted otherwise
   fill_operator(
       crew, std::move(plan), fine.thread_rows,
       [&](LocalIndex row) {
@@ -91,19 +95,20 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
                                      return !transfer.columns.is_own(entry.column);
                                    });
       },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
+      [&](LocalIndex row, const auto& add) {
         const auto i = static_cast<std::size_t>(row);
         const auto entries = std::span(transfer.prolongator.couplings)
                                  .subspan(static_cast<std::size_t>(transfer.prolongator.begin[i]),
                                           transfer.prolongator.row(i).size());
-        std::ranges::sort(entries, {}, [&](const Coupling<float>& entry) {
-          return places[static_cast<std::size_t>(entry.column)];
-        });
+        if (is_new)
+          std::ranges::sort(entries, {}, [&](const Coupling<float>& entry) {
+            return places[static_cast<std::size_t>(entry.column)];
+          });
         for (const auto& [value, column] : entries) {
           const LocalIndex place = local[static_cast<std::size_t>(column)];
-          *columns++ = place;
-          *values++ = static_cast<Value>(static_cast<double>(value) *
-                                         scale[static_cast<std::size_t>(place)] * inverse[i]);
+          add(static_cast<Value>(static_cast<double>(value) *
+                                 scale[static_cast<std::size_t>(place)] * inverse[i]),
+              place);
         }
       },
       fine.prolongation);
@@ -118,13 +123,11 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
                                      return static_cast<std::size_t>(entry.column) >= fine_count;
                                    });
       },
-      [&](LocalIndex row, Value* values, LocalIndex* columns) {
-        for (const auto& [value, column] : transposed.row(static_cast<std::size_t>(row))) {
-          *columns++ = column;
-          *values++ =
-              static_cast<Value>(static_cast<double>(value) * scale[static_cast<std::size_t>(row)] *
-                                 inverse[static_cast<std::size_t>(column)]);
-        }
+      [&](LocalIndex row, const auto& add) {
+        for (const auto& [value, column] : transposed.row(static_cast<std::size_t>(row)))
+          add(static_cast<Value>(static_cast<double>(value) * scale[static_cast<std::size_t>(row)] *
+                                 inverse[static_cast<std::size_t>(column)]),
+              column);
       },
       fine.restriction);
   return crew.communicator().max(fine.prolongation->largest_row_sum(crew)) *
@@ -132,8 +135,8 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
 }
 
 template double collective_make_transfers(Crew&, Transfer&, Level<float>&, Level<float>&,
-                                          const std::vector<double>&, const spmv::RowPartition&);
+                                          std::span<const double>, const spmv::RowPartition&);
 template double collective_make_transfers(Crew&, Transfer&, Level<double>&, Level<double>&,
-                                          const std::vector<double>&, const spmv::RowPartition&);
+                                          std::span<const double>, const spmv::RowPartition&);
 
 }  // namespace weft::solver::amg

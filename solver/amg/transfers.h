@@ -8,6 +8,7 @@
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
+#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/row_values.h"
 #include "solver/amg/level.h"
 #include "spmv/rows/partition.h"
@@ -19,7 +20,7 @@ struct Transfer {
   CouplingRows<float> prolongator;
   CoarseColumns columns;
   Restriction restriction{};  // of the product, made after the others
-  std::vector<double> scale;  // of the finer level's own rows
+  PageVector<double> scale;  // of the finer level's own rows
   /// D^(1/2) of the finer level's own rows and the halo of R.
   std::unique_ptr<RowValues<double>> inverse_scale{};
 };
@@ -36,14 +37,14 @@ std::vector<double> collective_bound_rounding(Crew& crew,
 /// Collective. Thread: the main thread, outside the team.
 template <class Value>
 double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& fine,
-                                 Level<Value>& coarse, const std::vector<double>& coarse_scale,
+                                 Level<Value>& coarse, std::span<const double> coarse_scale,
                                  const spmv::RowPartition& partition);
 
 extern template double collective_make_transfers(Crew&, Transfer&, Level<float>&, Level<float>&,
-                                                 const std::vector<double>&,
+                                                 std::span<const double>,
                                                  const spmv::RowPartition&);
 extern template double collective_make_transfers(Crew&, Transfer&, Level<double>&, Level<double>&,
-                                                 const std::vector<double>&,
+                                                 std::span<const double>,
                                                  const spmv::RowPartition&);
 
 }  // namespace weft::solver::amg

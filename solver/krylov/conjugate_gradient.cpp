@@ -22,6 +22,12 @@ ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
   q_ = make_array();
 }
 
+bool ConjugateGradient::collective_take_new_values() {
+  if (!general()) return false;
+  norm_ = op().collective_norm();
+  return true;
+}
+
 void ConjugateGradient::collective_begin(const TeamThread& thread, std::span<const double> b,
                                          const double* product) {
   subtract(thread, b, product, r_.data());

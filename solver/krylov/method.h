@@ -88,6 +88,11 @@ class KrylovMethod {
   /// report, and own the same rows of the solution.
   SolveReport solve_in_team(const comm_thread::TeamThread& thread, std::span<const double> b);
 
+  /// Goes on with other values of the matrix, of the same pattern, to which the preconditioner has
+  /// adapted; see Preconditioner::collective_take_new_values. False where the method must be made
+  /// anew. Collective. Thread: the main thread, outside the team.
+  virtual bool collective_take_new_values() { return false; }
+
   /// The last solution. Shape: [element_count].
   std::span<const double> solution() const { return x_.span(); }
 

@@ -345,9 +345,7 @@ using Monitor = std::function<bool(std::int64_t iteration, double residual)>;
 /// A method with its preconditioner, set up once for any number of solves with one matrix.
 ///
 /// `options`: method, preconditioner, multigrid, grid, restart, mode, null-space, force, tolerance,
-/// absolute-tolerance, divergence, max-iterations, max-seconds, reuse-preconditioner, new-values,
-/// history. `new-values=true`: the matrix will get new values, for which the first set-up of `amg`
-/// prepares: it takes 1.3 to 2 times as long, and all new values 0.2 to 0.45 of that.
+/// absolute-tolerance, divergence, max-iterations, max-seconds, reuse-preconditioner, history.
 /// `method=auto` looks at the matrix, chooses method and preconditioner, and turns to others where
 /// they stall; the report says why. A method that needs a symmetric matrix refuses one that is not,
 /// unless `force`. New values of the matrix are looked at again with the next solve.

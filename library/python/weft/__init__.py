@@ -5,7 +5,7 @@
 
 `A` is a SciPy sparse array, matrix or LinearOperator. The options are those of `weft solve`, with
 underscores: method, preconditioner, multigrid, grid, restart, mode, tolerance, absolute_tolerance,
-divergence, max_iterations, history, reuse_preconditioner, new_values.
+divergence, max_iterations, history, reuse_preconditioner.
 
 Serial without mpiexec. Under mpiexec every rank calls the same functions in the same order, and
 passes either the whole matrix, the same on each, or its own consecutive rows: a matrix of shape

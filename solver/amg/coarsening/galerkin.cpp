@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "solver/amg/coarsening/foreign_rows.h"
 #include "solver/amg/coarsening/moved_rows.h"
+#include "solver/amg/coarsening/product_rows.h"
 #include "solver/amg/coarsening/row_accumulator.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -15,12 +18,6 @@ namespace {
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
-
-/// How many rows ahead of their use the rows of a factor are fetched: they lie in no order that the
-/// processor could foresee. Without, the products of fem220k took twice as long.
-constexpr std::size_t rows_ahead = 12;
-
-void prefetch(const void* address) { __builtin_prefetch(address, 0, 3); }
 
 /// Rows that threads made: `rows` are in the blocks of the threads.
 struct MadeRows {
@@ -35,32 +32,44 @@ MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
   MadeRows product{
       .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
       .rows = PageVector<FineRow>(static_cast<std::size_t>(level.row_count()))};
-  const spmv::CrsMatrix& a = level.matrix.rows;
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
-    const auto first = static_cast<std::size_t>(level.thread_rows[index]);
-    const auto last = static_cast<std::size_t>(level.thread_rows[index + 1]);
     RowAccumulator sums(column_count);
     RowBlocks blocks;
-    const auto end = static_cast<std::size_t>(a.row_offsets[last]);
-    const auto fetch = [&](std::size_t k) {
-      if (k + 2 * rows_ahead >= end) return;
-      prefetch(&prolongator.begin[static_cast<std::size_t>(a.columns[k + 2 * rows_ahead])]);
-      prefetch(prolongator.couplings.data() +
-               prolongator.begin[static_cast<std::size_t>(a.columns[k + rows_ahead])]);
-    };
-    for (std::size_t row = first; row < last; ++row) {
-      for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
-           k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k) {
-        fetch(k);
-        sums.add_row(prolongator.row(static_cast<std::size_t>(a.columns[k])), a.values[k], block);
-      }
-      product.rows[row] = blocks.add(sums.open_row());
-      sums.drop_row();
-    }
+    visit_product_rows(
+        level, prolongator, static_cast<std::size_t>(level.thread_rows[index]),
+        static_cast<std::size_t>(level.thread_rows[index + 1]),
+        [&](std::span<const Coupling<float>> row, double value) {
+          sums.add_row(row, value, block);
+        },
+        [&](std::size_t row) {
+          product.rows[row] = blocks.add(sums.open_row());
+          sums.drop_row();
+        });
     product.blocks[index] = std::move(blocks);
   });
   return product;
+}
+
+/// Of the rows of A·P.
+GalerkinPlan plan_of(Crew& crew, const LevelMatrix& level, const PageVector<FineRow>& product) {
+  GalerkinPlan plan;
+  plan.columns.resize(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const std::span<const FineRow> rows(product.data() + level.thread_rows[index],
+                                        product.data() + level.thread_rows[index + 1]);
+    std::size_t count = 0;
+    for (const FineRow& row : rows) count += row.size();
+    EntryRows<LocalIndex> columns;
+    columns.reserve(rows.size(), count);
+    for (const FineRow& row : rows) {
+      for (const PackedCoupling& entry : row) columns.couplings.push_back(entry.column());
+      columns.end_row();
+    }
+    plan.columns[index] = std::move(columns);
+  });
+  return plan;
 }
 
 /// Pᵀ by a counting sort whose order is that of the fine rows: lower ranks', this rank's thread by
@@ -188,9 +197,11 @@ Restriction make_restriction(Crew& crew, const LevelMatrix& level,
 GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
                                          const CouplingRows<float>& prolongator,
                                          const spmv::RowPartition& coarse, CoarseColumns& columns,
-                                         std::size_t block) {
+                                         std::size_t block, bool makes_plan) {
   MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
   PageVector<FineRow>& product = made_product.rows;
+  GalerkinPlan plan;
+  if (makes_plan) plan = plan_of(crew, level, product);
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
   for (std::size_t row = 0; row < foreign.rows.size(); ++row)
@@ -207,27 +218,15 @@ GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
     const auto index = static_cast<std::size_t>(thread.index);
     RowAccumulator sums(columns.count());
     RowBlocks blocks;
-    const auto& transposed = restriction.rows.couplings;
-    const auto fine_row = [&](std::size_t k) -> const FineRow& {
-      return product[static_cast<std::size_t>(transposed[k].column)];
-    };
-    for (auto row = static_cast<std::size_t>(thread_rows[index]);
-         row < static_cast<std::size_t>(thread_rows[index + 1]); ++row) {
-      for (auto k = static_cast<std::size_t>(restriction.rows.begin[row]);
-           k < static_cast<std::size_t>(restriction.rows.begin[row + 1]); ++k) {
-        if (k + 2 * rows_ahead < transposed.size()) {
-          prefetch(&fine_row(k + 2 * rows_ahead));
-          for (std::size_t entry = 0; entry <= 10; entry += 5)
-            prefetch(fine_row(k + rows_ahead).data() + entry);
-        }
-        const auto weight = static_cast<double>(transposed[k].value);
-        sums.add_row(fine_row(k), weight, block);
-      }
-      made.rows[row] = blocks.add(sums.close_row(places));
-    }
+    visit_coarse_rows(
+        restriction.rows, product, static_cast<std::size_t>(thread_rows[index]),
+        static_cast<std::size_t>(thread_rows[index + 1]),
+        [&](const FineRow& row, double weight) { sums.add_row(row, weight, block); },
+        [&](std::size_t row) { made.rows[row] = blocks.add(sums.close_row(places)); });
     made.blocks[index] = std::move(blocks);
   });
-  return {assemble(crew, coarse, thread_rows, made.rows, columns, places), std::move(restriction)};
+  return {assemble(crew, coarse, thread_rows, made.rows, columns, places), std::move(restriction),
+          std::move(plan)};
 }
 
 bool is_same(const spmv::RowPartition& a, const spmv::RowPartition& b) {
@@ -236,18 +235,18 @@ bool is_same(const spmv::RowPartition& a, const spmv::RowPartition& b) {
   return true;
 }
 
-/// The same rows with the column numbers of `to`, which gets those of the rows that it lacks.
-CouplingRows<float> renumber(const CouplingRows<float>& rows, const CoarseColumns& from,
-                             CoarseColumns& to) {
+/// Gives the columns of entries their numbers in `to`, which gets those that it lacks.
+template <class Entries, class ColumnOf>
+void renumber(Entries& entries, const CoarseColumns& from, CoarseColumns& to,
+              const ColumnOf& column_of) {
   constexpr LocalIndex none = -1;
   std::vector<LocalIndex> numbers(static_cast<std::size_t>(from.count()), none);
-  CouplingRows<float> renumbered = rows;
-  for (Coupling<float>& coupling : renumbered.couplings) {
-    LocalIndex& number = numbers[static_cast<std::size_t>(coupling.column)];
-    if (number == none) number = to.meet(from.global(coupling.column));
-    coupling.column = number;
+  for (auto& entry : entries) {
+    LocalIndex& column = column_of(entry);
+    LocalIndex& number = numbers[static_cast<std::size_t>(column)];
+    if (number == none) number = to.meet(from.global(column));
+    column = number;
   }
-  return renumbered;
 }
 
 }  // namespace
@@ -256,19 +255,24 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const CouplingRows<float>& prolongator,
                                              const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns, int vector_count) {
+                                             CoarseColumns& columns, int vector_count,
+                                             bool makes_plan) {
   const auto block = static_cast<std::size_t>(vector_count);
   if (is_same(roots, coarse))
-    return collective_multiply_here(crew, level, prolongator, coarse, columns, block);
+    return collective_multiply_here(crew, level, prolongator, coarse, columns, block, makes_plan);
   CoarseColumns columns_there(roots, crew.communicator().rank());
-  const CouplingRows<float> renumbered = renumber(prolongator, columns, columns_there);
-  const GalerkinProduct made =
-      collective_multiply_here(crew, level, renumbered, roots, columns_there, block);
+  CouplingRows<float> renumbered = prolongator;
+  const auto column_of = [](Coupling<float>& entry) -> LocalIndex& { return entry.column; };
+  renumber(renumbered.couplings, columns, columns_there, column_of);
+  GalerkinProduct made =
+      collective_multiply_here(crew, level, renumbered, roots, columns_there, block, makes_plan);
+  for (EntryRows<LocalIndex>& rows : made.plan.columns)
+    renumber(rows.couplings, columns_there, columns, std::identity{});
   const PageVector<FineRow> no_product(static_cast<std::size_t>(level.row_count()));
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, no_product, coarse, columns);
   return {collective_move_rows(crew, made.matrix, coarse),
-          make_restriction(crew, level, prolongator, foreign, columns)};
+          make_restriction(crew, level, prolongator, foreign, columns), std::move(made.plan)};
 }
 
 }  // namespace weft::solver::amg

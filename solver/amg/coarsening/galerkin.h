@@ -23,10 +23,18 @@ struct Restriction {
   spmv::HaloPlan plan;
 };
 
+/// What a product with other values of A needs, see collective_renew_galerkin: a third of A·P at
+/// first, all of it from the first new values on.
+struct GalerkinPlan {
+  std::vector<EntryRows<spmv::LocalIndex>> columns;  // of own rows of A·P, by thread
+  std::vector<PageVector<PackedCoupling>> product;  // by thread, in the place of `couplings` there
+};
+
 /// The product Pᵀ·A·P.
 struct GalerkinProduct {
   spmv::DistributedMatrix matrix;
   Restriction restriction;
+  GalerkinPlan plan{};  // where it is asked for
 };
 
 /// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
@@ -43,6 +51,7 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const CouplingRows<float>& prolongator,
                                              const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns, int vector_count = 1);
+                                             CoarseColumns& columns, int vector_count = 1,
+                                             bool makes_plan = false);
 
 }  // namespace weft::solver::amg

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -17,12 +18,19 @@ namespace weft::solver::amg {
 template <class Value>
 class RowValues {
  public:
-  /// `thread_rows`: [thread_count + 1]. Collective.
+  /// `thread_rows`: [thread_count + 1]. Collective. Thread: the main thread,
+  /// outside the team.
   RowValues(Crew& crew, const spmv::HaloPlan& plan, std::span<const spmv::LocalIndex> thread_rows,
             Value first)
       : crew_(crew),
-        values_(static_cast<std::size_t>(thread_rows.back() + plan.halo_count), first),
+        values_(static_cast<std::size_t>(thread_rows.back() + plan.halo_count)),
         halo_(crew, plan, thread_rows, values_.data()) {
+    crew.team().run([&](const comm_thread::TeamThread& thread) {
+      const auto index = static_cast<std::size_t>(thread.index);
+      std::fill(values_.data() + thread_rows[index], values_.data() + thread_rows[index + 1],
+                first);
+    });
+    std::fill(values_.data() + thread_rows.back(), values_.data() + values_.size(), first);
     crew.communicator().barrier();  // both ends of every pair exist
   }
 
@@ -41,5 +49,21 @@ class RowValues {
   PageVector<Value> values_;
   LevelHalo<Value> halo_;
 };
+
+/// The values of own rows, copied by the threads that have them. Thread: the main thread, outside
+/// the team.
+template <class Value>
+PageVector<Value> own_part(const Crew& crew, std::span<const spmv::LocalIndex> thread_rows,
+                           const RowValues<Value>& values) {
+  PageVector<Value> own(static_cast<std::size_t>(thread_rows.back()));
+  crew.team().run([&](const comm_thread::TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    const auto rows =
+        values.all().subspan(static_cast<std::size_t>(thread_rows[index]),
+                             static_cast<std::size_t>(thread_rows[index + 1] - thread_rows[index]));
+    std::ranges::copy(rows, own.data() + thread_rows[index]);
+  });
+  return own;
+}
 
 }  // namespace weft::solver::amg

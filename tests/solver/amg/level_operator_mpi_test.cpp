@@ -58,11 +58,9 @@ std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t no
   };
   const auto count = [&](LocalIndex row) { return begin_of(row + 1) - begin_of(row); };
   double factor = is_second ? 3 : 1;
-  const auto fill = [&](LocalIndex row, Value* values, LocalIndex* columns) {
-    for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k) {
-      *values++ = static_cast<Value>(factor * matrix.rows.values[k]);
-      *columns++ = matrix.rows.columns[k];
-    }
+  const auto fill = [&](LocalIndex row, const auto& add) {
+    for (std::size_t k = begin_of(row); k < begin_of(row + 1); ++k)
+      add(static_cast<Value>(factor * matrix.rows.values[k]), matrix.rows.columns[k]);
   };
   LevelOperator<Value> op(
       crew, system.op().halo_plan(), {cuts.begin(), cuts.end()}, count,

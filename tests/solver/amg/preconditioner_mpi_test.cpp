@@ -223,7 +223,6 @@ TEST_CASE("new values of the matrix keep the aggregates, with the bits of a new 
       CrewSystem system(Communicator::collective_world(), problem);
       Settings settings{.direct_rows = 20, .precision = precision};
       settings.keeps_set_up = true;
-      settings.expects_new_values = precision == Settings::Precision::in_float;
       AmgPreconditioner preconditioner(system.op(), settings, of_problem(system));
       AmgPreconditioner not_kept(system.op(), {.direct_rows = 20}, of_problem(system));
       CHECK_FALSE(not_kept.collective_take_new_values());

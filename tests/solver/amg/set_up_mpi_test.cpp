@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,9 +11,9 @@
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
-#include "solver/amg/coarsening/galerkin_plan.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/prolongator.h"
+#include "solver/amg/coarsening/renewed_galerkin.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/hierarchy.h"
 #include "solver/amg/level_operator.h"
@@ -52,7 +51,7 @@ struct SetUp {
         columns(aggregates.partition(), crew.communicator().rank()),
         prolongator(collective_build_prolongator(crew, level, strong, aggregates, factor, columns)),
         product(collective_multiply_galerkin(crew, level, prolongator, aggregates.roots(),
-                                             aggregates.partition(), columns)) {}
+                                             aggregates.partition(), columns, 1, true)) {}
 
   CrewSystem system;
   Crew crew;
@@ -231,18 +230,14 @@ TEST_CASE("the coarse matrix is the Galerkin product, with the same bits on any 
 }
 
 TEST_CASE("a product by its plan has the bits of the product, for other values too") {
+  const GlobalIndex rows_a_rank = GENERATE(1, 1000);  // on all ranks, on one
   for (const std::string& problem : problems) {
-    CAPTURE(problem);
-    SetUp setup(Communicator::collective_world(), problem, tests::thread_count());
-    std::optional<GalerkinPlan> plan;
+    CAPTURE(problem, rows_a_rank);
+    SetUp setup(Communicator::collective_world(), problem, tests::thread_count(), rows_a_rank);
     for (const double share : {1.25, 1.5}) {
       setup.system.change_values([&](GlobalIndex row, GlobalIndex column, double value) {
         return row == column ? share * value : value;
       });
-      if (plan)
-        plan->take_new_values(setup.crew, setup.level, setup.prolongator);
-      else
-        plan.emplace(setup.crew, setup.level, setup.prolongator, setup.columns);
       CoarseColumns columns(setup.aggregates.partition(), setup.crew.communicator().rank());
       const auto prolongator = collective_build_prolongator(setup.crew, setup.level, setup.strong,
                                                             setup.aggregates, factor, columns);
@@ -250,8 +245,8 @@ TEST_CASE("a product by its plan has the bits of the product, for other values t
           setup.crew, setup.level, prolongator, setup.aggregates.roots(),
           setup.aggregates.partition(), columns);
       spmv::DistributedMatrix& found = setup.product.matrix;
-      plan->collective_multiply(setup.crew, setup.level, setup.prolongator, setup.columns,
-                                setup.product.restriction, found);
+      collective_renew_galerkin(setup.crew, setup.level, setup.prolongator, setup.columns,
+                                setup.product.restriction, setup.product.plan, found);
       CHECK(std::ranges::equal(found.rows.columns.span(), expected.matrix.rows.columns.span()));
       CHECK(std::ranges::equal(found.rows.values.span(), expected.matrix.rows.values.span()));
     }
@@ -359,11 +354,8 @@ TEST_CASE("Lanczos finds the largest eigenvalue, with the same bits on any ranks
           });
           return needs_halo;
         },
-        [&](spmv::LocalIndex row, double* values, spmv::LocalIndex* columns) {
-          for_row(row, [&](spmv::LocalIndex column, double value) {
-            *columns++ = column;
-            *values++ = value / 4;
-          });
+        [&](spmv::LocalIndex row, const auto& add) {
+          for_row(row, [&](spmv::LocalIndex column, double value) { add(value / 4, column); });
         });
     return collective_estimate_largest(crew, off_diagonal, matrix.first_row(),
                                        matrix.partition.row_count(), 1);
