@@ -18,6 +18,10 @@ constexpr double distance_in_order = 4;
 
 }  // namespace
 
+bool is_close(double rows, double distance) {
+  return distance <= distance_in_cache || distance <= distance_in_order * std::pow(rows, 2.0 / 3);
+}
+
 OrderChoice collective_choose_order(const comm_thread::Communicator& communicator,
                                     const DistributedMatrix& matrix) {
   const GlobalIndex nonzeros = matrix.global_nonzero_count;
@@ -36,8 +40,7 @@ OrderChoice collective_choose_order(const comm_thread::Communicator& communicato
   const std::string apart = fmt::format("coupled rows are {:.0f} rows apart on average", mean);
   if (mean <= distance_in_cache)
     return {false, apart + ", so that their entries of x stay in the first cache"};
-  if (mean <= distance_in_order * std::pow(rows, 2.0 / 3))
-    return {false, apart + ", as in a good order of so many"};
+  if (is_close(rows, mean)) return {false, apart + ", as in a good order of so many"};
   return {true, apart + ": reverse Cuthill-McKee pays for itself"};
 }
 

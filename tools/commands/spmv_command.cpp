@@ -30,7 +30,7 @@ using spmv::Mode;
 constexpr double small_problem_bytes = 256e6;
 
 struct SpmvOptions : SystemOptions {
-  SpmvOptions() { order.clear(); }  // not given: by the problem
+  SpmvOptions() { order.clear(); }
 
   std::vector<std::string> modes = spmv::mode_names();
   int repetitions = 20;
@@ -126,7 +126,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const perfmodel::Stopwatch watch;
   remove_repetitions(options.modes);
   const auto problem = spmv::Problem::parse(options.problem);
-  if (options.order.empty()) options.order = problem.is_file() ? "auto" : "given";
+  options.order = options.order_of(problem);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);

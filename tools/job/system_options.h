@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/matrix/matrix_format.h"
+#include "spmv/problems/problem.h"
 #include "spmv/rows/partition_by.h"
 
 namespace weft::tools {
@@ -16,7 +17,7 @@ namespace weft::tools {
 struct SystemOptions {
   std::string problem;
   std::string partition = "rows";
-  std::string order = "given";
+  std::string order = "given";  // empty: not named; see `order_of`
   std::string format = "auto";
   std::string json_path;
   std::string trace_path;
@@ -24,6 +25,10 @@ struct SystemOptions {
   bool strict_placement = false;
   bool is_dry_run = false;  // only the forecast of memory
 
+  /// Where no order is named: `auto` for a file, else as given.
+  std::string order_of(const spmv::Problem& rows) const {
+    return !order.empty() ? order : rows.is_file() ? "auto" : "given";
+  }
   /// What is made equal where no graph partition is asked for.
   spmv::PartitionBy parsed_partition() const {
     return partition == "nonzeros" ? spmv::PartitionBy::nonzeros : spmv::PartitionBy::rows;

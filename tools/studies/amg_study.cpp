@@ -80,7 +80,7 @@ class AmgEntrant {
              const spmv::Problem& problem, const AmgVariant& variant)
       : variant_(variant) {
     library::SolveSettings settings;
-    settings.order = options.order;
+    settings.order = options.order_of(problem);
     settings.partition = options.partition;
     settings.mode = variant.mode;
     settings.method = variant.cycle == "K" ? "fcg" : "cg";

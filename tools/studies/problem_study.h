@@ -18,6 +18,8 @@ namespace weft::tools {
 
 /// The options of a study of one problem after the other.
 struct ProblemStudyOptions : SystemOptions {
+  ProblemStudyOptions() { order.clear(); }
+
   std::vector<std::string> problems;
   int repetitions = 3;
 };

@@ -175,6 +175,7 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
         problem.path.ends_with(".gz") || static_cast<double>(found.reach) >= size.rows;
     size.sends_text = is_dealt && spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
     size.is_random = found.is_random;
+    size.reach = static_cast<double>(found.reach);
     const double others = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks);
     // Where the order is not known: a quarter of what a random one makes, where a good one makes
     // hardly any.
@@ -223,7 +224,8 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
     return partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows;
   };
   const bool may_be_ordered =
-      options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked)
+      options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked) &&
+                                    !spmv::is_close(size.rows, size.reach)
                               : options.order != "given";
   const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
   const bool is_sliced =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -44,10 +45,13 @@ struct MemoryForecast {
 /// Rows and nonzeros of a system, of all ranks. Nonzeros of generated problems are estimated from a
 /// sample of the rows, those of a file come from its header; of its order a sample tells.
 struct SystemSize {
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
   double rows = 0;
   double nonzeros = 0;
   double halo_per_rank = 0;
   bool sends_text = false;  // entries are read by other ranks than need them
+  double reach = infinity;  // how far coupled rows are apart at most, as far as is known
   bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_sliced = false;  // rows of varying length, as far as is known
   bool may_be_shifted = true;  // rows as spmv::ShiftedRows has them, unless others are known

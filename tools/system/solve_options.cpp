@@ -132,7 +132,10 @@ void SolveOptions::set_defaults(const spmv::Problem& problem, int rank_count) {
                        multigrid.empty() && restart == 0 && !force;
   if (method.empty()) method = is_free ? "auto" : "cg";
   const bool is_chosen = is_free && method == "auto";
-  if (order.empty()) order = is_chosen ? "auto" : "given";
+  const bool needs_given_order = settings().has_multigrid() || !grid.empty() ||
+                                 !near_null.empty() || !coordinates.empty() || block_size > 0;
+  if (order.empty() && needs_given_order) order = "given";
+  order = order_of(problem);
   tries_modes = mode.empty() && is_chosen;
   if (mode.empty()) mode = is_chosen ? "auto" : "task";
   if (operator_kind == "auto") {

@@ -38,7 +38,8 @@ struct SolveOptions : SystemOptions {
   solver::StopCriterion stop;
 
   /// Says what is not given. `method`: `auto` for a file without anything that needs another one,
-  /// else `cg`. `order` and `mode`: `auto` with that method for a file, else as given and `task`.
+  /// else `cg`. `order`: `auto` for a file, unless an option needs the given one, else as given.
+  /// `mode`: `auto` with method `auto` for a file, else `task`.
   /// `operator_kind`: `stencil` for multigrid, or `auto`, on a large grid that `rank_count` ranks
   /// can share, where nothing needs a matrix; else `matrix`.
   void set_defaults(const spmv::Problem& problem, int rank_count);

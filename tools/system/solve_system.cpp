@@ -26,8 +26,9 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
     load_matrix(job, options, problem, right_hand_side);
 }
 
-void SolveSystem::load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+void SolveSystem::load_matrix(Job& job, SystemOptions options, const spmv::Problem& problem,
                               const spmv::RightHandSide& right_hand_side) {
+  options.order = options.order_of(problem);
   auto loaded = collective_load_ordered_matrix(job, problem, options);
   ordering_ = ordering_report(loaded, options);
   order_ = std::move(loaded.order);

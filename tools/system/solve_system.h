@@ -58,7 +58,7 @@ class SolveSystem {
                         const std::string& path) const;
 
  private:
-  void load_matrix(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+  void load_matrix(Job& job, SystemOptions options, const spmv::Problem& problem,
                    const spmv::RightHandSide& right_hand_side);
   void collective_write_rows(const Job& job, const spmv::RowPartition& rows,
                              std::span<const double> own, const std::string& path) const;
