@@ -103,11 +103,11 @@ class CommThread {
   /// time.
   Pending post(Schedule& schedule);
 
-  /// Registers `service`: the communication thread calls `service.progress()` repeatedly until it
+  /// Registers `service`: the communication thread calls `service.attend()` repeatedly until it
   /// is removed. It does not park meanwhile; on a shared core it naps between unsuccessful polls.
   void add_service(Service& service);
 
-  /// Removes `service`: after the return it is not called any more. Throws the error of `progress`.
+  /// Removes `service`: after the return it is not called any more. Throws the error of `attend`.
   void remove_service(Service& service);
 
   /// Progresses every service once, for their owners, if there is no communication thread;

@@ -141,7 +141,8 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   const std::vector<Candidate> before = ways_;
   const std::size_t way_before = way_;
   const bool was_ready = method_ != nullptr;
-  std::unique_ptr<solver::KrylovMethod> method = null_space_ ? nullptr : std::move(method_);
+  std::unique_ptr<solver::KrylovMethod> method;  // that may stay
+  if (keeps_pattern && !null_space_) method = std::move(method_);
   forget_methods();  // where an error ends this, the next solve sets all up
   collective_look();
   const auto is_same = [](const Candidate& a, const Candidate& b) {
@@ -149,6 +150,7 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   };
   const bool is_settled = was_ready && std::ranges::equal(before, ways_, is_same);
   if (!is_settled) {
+    method.reset();
     decisions_.clear();
     choice_ = {nullptr, ""};
     collective_take_way();
@@ -158,14 +160,17 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   try {
     const bool has_adapted =
         keeps_pattern && preconditioner_ && preconditioner_->collective_take_new_values();
-    const bool may_stay = has_adapted && !null_space_ && method;
-    if (may_stay && method->collective_take_new_values())
+    if (has_adapted && !null_space_ && method && method->collective_take_new_values()) {
       method_ = std::move(method);
-    else if (has_adapted)
+      return;
+    }
+    method.reset();  // before what it refers to, and before other vectors
+    if (has_adapted)
       collective_make_method();
     else
       collective_set_up(ways_[way_]);
   } catch (const InputError& error) {
+    method.reset();
     if (is_last_way()) throw;
     collective_turn(error.what());
   }

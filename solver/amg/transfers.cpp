@@ -78,11 +78,11 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
 
   // D_c^(-1/2) of own rows and the halo of P.
   RowValues<double> scale(crew, plan, coarse.thread_rows, 0);
-  std::ranges::copy(coarse_scale, &scale[0]);
+  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
   crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
   const RowValues<double>& inverse = *transfer.inverse_scale;
 
-  const bool is_new = !fine.prolongation;  // rows of P are sorted otherwise
+  const bool is_new = !fine.prolongation;  // else rows of P are sorted already
   fill_operator(
       crew, std::move(plan), fine.thread_rows,
       [&](LocalIndex row) {

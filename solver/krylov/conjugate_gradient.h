@@ -27,8 +27,8 @@ class ConjugateGradient : public TextbookCg {
  public:
   ConjugateGradient(spmv::LinearOperator& op, Options options);
 
-  /// With a general preconditioner. New vectors, whose pages nobody has touched, took a fifth of
-  /// the time that amg takes for new values.
+  /// True with a general preconditioner only. New vectors, whose pages nobody has touched, took a
+  /// fifth of the time that amg takes for new values.
   bool collective_take_new_values() override;
 
   double vector_bytes() const override { return general() ? 96 : is_identity() ? 88 : 104; }

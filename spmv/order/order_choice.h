@@ -10,7 +10,7 @@ namespace weft::spmv {
 /// Rank 0 finds the order, and needs 2 GB for as many; larger matrices keep theirs unless asked.
 inline constexpr GlobalIndex most_nonzeros_unasked = 100'000'000;
 
-/// True if another order does not pay for so many rows that are coupled so far apart on average:
+/// True if another order does not pay for so many rows that are coupled at such a distance:
 /// the entries of x stay in the first cache, or the rows are as in a good order of a mesh in space.
 bool is_close(double rows, double distance);
 

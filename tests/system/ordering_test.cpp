@@ -79,17 +79,23 @@ TEST_CASE("a reordered matrix can be written, for any number of ranks alike") {
 }
 
 TEST_CASE(
-    "products with a file are timed in the order that pays, unless the given one is asked for") {
+    "rows of a file are in the order that pays, unless the given one is needed or asked for") {
   const ScratchFolder folder;
   const std::string file = folder.path("far.mtx");
   CHECK(run_weft(1, {"generate", "irregular:20000,nnzr=3,bandwidth=19000", file}).exit_code == 0);
-  const auto timed = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> words{"spmv", file, "--repetitions", "1", "--json", "-"};
-    words.insert(words.end(), options.begin(), options.end());
+  const auto report = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), {file, "--json", "-"});
+    words.insert(words.end(), more.begin(), more.end());
     return report_of(run_weft(1, words));
   };
-  CHECK(timed({})["ordering"]["order"] == "rcm");
-  CHECK_FALSE(timed({"--order", "given"}).contains("ordering"));
+  const std::vector<std::string> solve{"solve", "--method", "cg", "--max-iterations", "2"};
+  for (const std::vector<std::string>& command :
+       {solve, std::vector<std::string>{"spmv", "--repetitions", "1"}}) {
+    CAPTURE(command.front());
+    CHECK(report(command, {})["ordering"]["order"] == "rcm");
+    CHECK_FALSE(report(command, {"--order", "given"}).contains("ordering"));
+  }
+  CHECK_FALSE(report(solve, {"--preconditioner", "amg", "--block-size", "1"}).contains("ordering"));
 }
 
 TEST_CASE("products in another order are timed, and a stencil has none") {

@@ -25,6 +25,7 @@
 #include "tools/roofline/stream_bench.h"
 #include "tools/roofline/vector_kernels.h"
 #include "tools/system/linear_system.h"
+#include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
 namespace {
@@ -33,6 +34,8 @@ constexpr int exit_code_counters_fail = 1;
 constexpr double default_tolerance = 0.9;
 
 struct RooflineOptions : SystemOptions {
+  RooflineOptions() { order.clear(); }
+
   int repetitions = 7;
   std::int64_t array_mebibytes = 0;
   double required = 0;
@@ -67,9 +70,10 @@ Json all_loops(const std::vector<double>& elements_per_second) {
   return loops;
 }
 
-int measure(const comm_thread::MpiSession& session, const RooflineOptions& options) {
+int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
+  options.order = options.order_of(problem);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   const auto& topology = job.topology();
@@ -81,8 +85,10 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
       static_cast<double>(last.bytes) /
       std::min(last.sharing_pus, job.team().thread_count() * job.ranks_on_node());
 
+  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  const Json ordering = ordering_report(loaded, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          collective_load_matrix(job, problem, options), options.parsed_format());
+                          std::move(loaded.matrix), options.parsed_format());
   MatrixKernels matrix_kernels(job, op, l2_bytes, last_bytes);
   VectorKernels vector_kernels(op, l2_bytes);
   std::unique_ptr<GridKernels> grid_kernels;
@@ -104,6 +110,7 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
   report["problem"] = {{"name", problem.name()},
                        {"rows", op.global_row_count()},
                        {"nonzeros", op.matrix().matrix().global_nonzero_count}};
+  if (!ordering.is_null()) report["ordering"] = ordering;
   const double tolerance = options.required > 0 ? options.required : default_tolerance;
   report["tolerance"] = tolerance;
   report["repetitions"] = options.repetitions;
@@ -132,6 +139,7 @@ int measure(const comm_thread::MpiSession& session, const RooflineOptions& optio
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
     print_roofline(report);
+    print_ordering(ordering);
     if (!below.empty())
       fmt::print("\nbelow the {:g} required: {}\n", options.required, fmt::join(below, ", "));
   }

@@ -144,6 +144,9 @@ std::string options_of_system(const SolveOptions& options) {
   const auto problem = spmv::Problem::parse(options.problem);
   if (options.right_hand_side != library::choose_right_hand_side({}, problem).name())
     words += " --rhs " + options.right_hand_side;
+  if (options.order != "auto") words += " --order " + options.order;
+  if (options.partition != "rows") words += " --partition " + options.partition;
+  if (options.format != "auto") words += " --format " + options.format;
   if (!options.null_space.empty()) words += " --null-space " + options.null_space;
   if (options.stop.tolerance != solver::StopCriterion{}.tolerance)
     words += fmt::format(" --tolerance {:g}", options.stop.tolerance);

@@ -159,6 +159,7 @@ Json collective_study(Job& job, const AmgStudyOptions& options, const spmv::Prob
     entrants.push_back(std::make_unique<AmgEntrant>(job, system, options, problem, variant));
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
+          {"ordering", system.ordering()},
           {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
 }
 

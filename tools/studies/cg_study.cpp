@@ -122,6 +122,7 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
   }
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
+          {"ordering", system.ordering()},
           {"operator", system.format_name()},
           {"halo_seconds_alone", cost.halo_seconds},
           {"reduction_seconds_alone", cost.reduction_seconds},

@@ -225,7 +225,7 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   };
   const bool may_be_ordered =
       options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked) &&
-                                    !spmv::is_close(size.rows, size.reach)
+                                    (size.is_random || !spmv::is_close(size.rows, size.reach))
                               : options.order != "given";
   const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
   const bool is_sliced =

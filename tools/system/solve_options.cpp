@@ -132,8 +132,9 @@ void SolveOptions::set_defaults(const spmv::Problem& problem, int rank_count) {
                        multigrid.empty() && restart == 0 && !force;
   if (method.empty()) method = is_free ? "auto" : "cg";
   const bool is_chosen = is_free && method == "auto";
-  const bool needs_given_order = settings().has_multigrid() || !grid.empty() ||
-                                 !near_null.empty() || !coordinates.empty() || block_size > 0;
+  const bool needs_given_order = settings().has_multigrid() || settings().is_matrix_free() ||
+                                 !multigrid.empty() || !grid.empty() || !near_null.empty() ||
+                                 !coordinates.empty() || block_size > 0;
   if (order.empty() && needs_given_order) order = "given";
   order = order_of(problem);
   tries_modes = mode.empty() && is_chosen;

@@ -52,7 +52,8 @@ MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
 }
 
 /// Of the rows of A·P.
-GalerkinPlan plan_of(Crew& crew, const LevelMatrix& level, const PageVector<FineRow>& product) {
+GalerkinPlan galerkin_plan_of(Crew& crew, const LevelMatrix& level,
+                              const PageVector<FineRow>& product) {
   GalerkinPlan plan;
   plan.columns.resize(static_cast<std::size_t>(crew.team().thread_count()));
   crew.team().run([&](const TeamThread& thread) {
@@ -201,7 +202,7 @@ GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
   MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
   PageVector<FineRow>& product = made_product.rows;
   GalerkinPlan plan;
-  if (makes_plan) plan = plan_of(crew, level, product);
+  if (makes_plan) plan = galerkin_plan_of(crew, level, product);
   const Foreign foreign =
       collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
   for (std::size_t row = 0; row < foreign.rows.size(); ++row)

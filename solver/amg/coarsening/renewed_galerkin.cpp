@@ -22,7 +22,7 @@ void take_columns(PageVector<LocalIndex>& columns, PageVector<PackedCoupling>& e
   if (columns.empty()) return;
   entries.reserve(columns.size());
   for (const LocalIndex column : columns) entries.emplace_back(Coupling<double>{0, column});
-  columns = {};
+  columns = PageVector<LocalIndex>();  // gives its memory back
 }
 
 /// Gives A·P its values. Returns its rows.

@@ -249,6 +249,36 @@ TEST_CASE("new values of the matrix keep the aggregates, with the bits of a new 
   }
 }
 
+TEST_CASE("conjugate gradients go on with new values, with the bits of new ones") {
+  CrewSystem system(Communicator::collective_world(), "diffusion3d:12,lognormal:2");
+  Settings settings{.direct_rows = 20};
+  settings.keeps_set_up = true;
+  AmgPreconditioner preconditioner(system.op(), settings);
+  const auto b = system.own(some_vector(1728, 3));
+  const auto method = [&](const std::string& name) {
+    return solver::find_krylov_method(name)->collective_make(
+        system.op(), {.preconditioner = &preconditioner, .stop = {}, .on_iteration = {}});
+  };
+  for (const std::string name : {"cg", "fcg"}) {
+    const auto kept = method(name);
+    kept->solve(b);
+    for (const double share : {1.25, 0.9}) {
+      CAPTURE(name, share);
+      system.change_values([&](GlobalIndex row, GlobalIndex column, double value) {
+        return 3 * (row == column ? share * value : value);
+      });
+      CHECK(preconditioner.collective_take_new_values());
+      CHECK(kept->collective_take_new_values());
+      const SolveReport report = kept->solve(b);
+      const auto fresh = method(name);
+      CHECK(report.status == SolveStatus::converged);
+      CHECK(fresh->solve(b).iterations == report.iterations);
+      CHECK(std::ranges::equal(kept->solution(), fresh->solution()));
+    }
+  }
+  CHECK_FALSE(method("cg-one-reduction")->collective_take_new_values());
+}
+
 TEST_CASE("elasticity takes few iterations with the modes of a rigid body, the same on any ranks") {
   const std::string problem = "elasticity3d:12x4x4";
   CrewSystem alone(Communicator::self(), problem, 1);
