@@ -154,15 +154,15 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const double of_levels = has_nodes ? 49 * std::pow(vectors / motions, 1.4) * size.nonzeros
                            : is_mesh
                                ? 16 * size.nonzeros + 250 * size.rows
-                               : std::min(13 * size.nonzeros + 310 * size.rows, 55 * size.nonzeros);
+                               : std::min(13 * size.nonzeros + 320 * size.rows, 55 * size.nonzeros);
   // Numbers and places, measured, and a row of P.
   const double of_halo = 100 + 8 * (1 + aggregates_of_row * vectors);
   const double levels = of_levels / job.world().size();
   const double halo = of_halo * size.halo_per_rank;
   const double exchange = bytes_of_amg_exchange(job, vectors, size);
-  if (!is_mesh) return levels + halo + exchange;
+  const double in_huge_pages = is_mesh ? 5e6 : 4e6;  // of which arrays use a part
+  if (!is_mesh) return in_huge_pages + levels + halo + exchange;
   // The rows are sent when about half of the levels is there.
-  constexpr double in_huge_pages = 5e6;  // of which arrays use a part
   return in_huge_pages + std::max(levels, 0.5 * levels + halo + 1.45 * exchange);
 }
 
