@@ -47,8 +47,8 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
   add_choice(command, "--order", options.order, {"given", "rcm", "auto"},
              "of the rows: as given, or rcm: reverse Cuthill-McKee, for a narrow band, found\n"
              "by rank 0 (20 bytes of its memory per nonzero); auto: rcm where it pays for itself;\n"
-             "b and x keep the given order; default: auto for files, given where an option\n"
-             "needs it and for problems that are generated");
+             "b and x keep the given order; default: auto for files in spmv, roofline and in\n"
+             "solve, unless an option needs the given order; else given");
 }
 
 void add_operator_option(CLI::App& command, std::string& kind) {
