@@ -126,6 +126,11 @@ void Communicator::sum(std::span<std::int64_t> values) const {
       static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, handle_);
 }
 
+void Communicator::max(std::span<double> values) const {
+  run(MPI_Iallreduce, "reduce over the ranks", MPI_IN_PLACE, values.data(),
+      static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, handle_);
+}
+
 std::int64_t Communicator::exclusive_prefix_sum(std::int64_t value) const {
   std::int64_t before = 0;
   run(MPI_Iexscan, "form a prefix sum", &value, &before, 1, MPI_INT64_T, MPI_SUM, handle_);

@@ -61,6 +61,8 @@ class Communicator final : public MessageSpace {
   double sum(double value) const;
   /// Sum over the ranks, element by element, in place, on every rank.
   void sum(std::span<std::int64_t> values) const;
+  /// The largest of the ranks' numbers, element by element, in place, on every rank.
+  void max(std::span<double> values) const;
   /// Sum of `value` over the ranks before this one.
   std::int64_t exclusive_prefix_sum(std::int64_t value) const;
   void broadcast(std::string& text, int root) const;

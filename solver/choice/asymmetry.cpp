@@ -92,6 +92,11 @@ class Rows {
   bool is_before(LocalIndex column, LocalIndex row) const {
     return is_own(column) ? column < row : column < low_halo_end_;
   }
+  /// True if an own row has an entry in the columns up to a global one.
+  bool has_columns_to(LocalIndex row, GlobalIndex column) const {
+    return row_begin(row) < row_begin(row + 1) &&
+           matrix_.global_column(this->column(row_begin(row))) <= column;
+  }
   /// The entry of an own row in a column, by global number; 0 where there is none.
   double find(LocalIndex row, GlobalIndex column) const;
   /// The same from `place` in the row on, which moves to it.
@@ -180,6 +185,8 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
   }
 }
 
+/// Once a pair has been found, rows without a column up to its row are left out: pairs in them are
+/// after it, as are those that an entry left out seems to miss.
 First Rows::scan(LocalIndex begin, LocalIndex end) const {
   First first;
   std::vector<std::int64_t> cursor(static_cast<std::size_t>(end - begin));
@@ -188,7 +195,9 @@ First Rows::scan(LocalIndex begin, LocalIndex end) const {
     place = row_begin(row);
     while (place < row_begin(row + 1) && is_before(column(place), begin)) ++place;
   }
-  for (LocalIndex row = begin; row < end; ++row) scan_row(row, begin, end, cursor, first);
+  for (LocalIndex row = begin; row < end; ++row)
+    if (!first.asymmetry || has_columns_to(row, first.asymmetry->row))
+      scan_row(row, begin, end, cursor, first);
   return first;
 }
 

@@ -17,13 +17,12 @@ std::optional<spmv::GridSize> EntryDistances::collective_grid(
       if (found_[i] > bound) least = std::min(least, found_[i]);
     return communicator.min(least);
   };
-  const bool has_more = communicator.max(std::int64_t{has_more_}) > 0;
+  if (communicator.max(std::int64_t{has_more_}) > 0) return std::nullopt;
   const GlobalIndex first = least_above(0);
   const GlobalIndex x = least_above(first);
   const GlobalIndex plane = least_above(x);
   const GlobalIndex fourth = least_above(plane);
-  if (has_more || fourth != none || first != 1 || x == none || row_count % x != 0)
-    return std::nullopt;
+  if (fourth != none || first != 1 || x == none || row_count % x != 0) return std::nullopt;
   if (plane == none) return spmv::GridSize{x, row_count / x, 1};
   if (plane % x != 0 || row_count % plane != 0) return std::nullopt;
   return spmv::GridSize{x, plane / x, row_count / plane};

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -195,6 +198,47 @@ TEST_CASE("signs, dominance, sums and bandwidth are those of the matrix") {
   ReferenceMatrix diagonal(3);
   for (std::int64_t i = 0; i < 3; ++i) diagonal[static_cast<std::size_t>(i)][i] = 2;
   CHECK(collective_traits(world, diagonal).is_diagonal());
+}
+
+TEST_CASE("rows of any length add what a serial pass adds") {
+  const auto world = Communicator::collective_world();
+  std::mt19937 random(11);
+  for (const unsigned longest : {3U, 8U, 9U, 30U}) {
+    CAPTURE(longest);
+    ReferenceMatrix a(70);
+    MatrixTraits expected;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i);
+      for (std::size_t k = random() % (longest + 1); k > 0; --k)
+        a[i][static_cast<std::int64_t>(random() % 70)] = double(random() % 9) - 4;
+      double others = 0;
+      double sum = 0;
+      for (const auto& [column, value] : a[i]) {
+        sum += value;
+        expected.bandwidth = std::max(expected.bandwidth, std::abs(row - column));
+        if (column == row) continue;
+        others += std::abs(value);
+        expected.positive_off_diagonal_count += value > 0;
+      }
+      const double diagonal = entry(a, i, row);
+      expected.zero_diagonal_count += diagonal == 0;
+      expected.negative_diagonal_count += diagonal < 0;
+      expected.dominant_row_count += std::abs(diagonal) >= others;
+      expected.zero_sum_row_count += others > 0 && sum == 0;
+      expected.longest_row = std::max(expected.longest_row, std::ssize(a[i]));
+      expected.largest_diagonal = std::max(expected.largest_diagonal, std::abs(diagonal));
+    }
+    const MatrixTraits traits = collective_traits(world, a);
+    CHECK(traits.bandwidth == expected.bandwidth);
+    CHECK(traits.positive_off_diagonal_count == expected.positive_off_diagonal_count);
+    CHECK(traits.zero_diagonal_count == expected.zero_diagonal_count);
+    CHECK(traits.negative_diagonal_count == expected.negative_diagonal_count);
+    CHECK(traits.dominant_row_count == expected.dominant_row_count);
+    CHECK(traits.zero_sum_row_count == expected.zero_sum_row_count);
+    CHECK(traits.longest_row == expected.longest_row);
+    CHECK(traits.largest_diagonal == expected.largest_diagonal);
+    check_asymmetry(world, a);
+  }
 }
 
 TEST_CASE("a matrix that is not symmetric is refused with its first entries and another method") {
