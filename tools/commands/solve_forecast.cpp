@@ -160,7 +160,7 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const double levels = of_levels / job.world().size();
   const double halo = of_halo * size.halo_per_rank;
   const double exchange = bytes_of_amg_exchange(job, vectors, size);
-  const double in_huge_pages = is_mesh ? 5e6 : 4e6;  // of which arrays use a part
+  const double in_huge_pages = is_mesh ? 5e6 : has_nodes ? 0 : 4e6;  // of which arrays use a part
   if (!is_mesh) return in_huge_pages + levels + halo + exchange;
   // The rows are sent when about half of the levels is there.
   return in_huge_pages + std::max(levels, 0.5 * levels + halo + 1.45 * exchange);
