@@ -52,7 +52,7 @@ struct EntryLanes {
 
 /// Adds to `sum`, lane by lane, what the entries `selected` stand for in a sum over the matrix.
 /// `distance`: column minus row, not 0. The sum is 0 where every entry has a transposed one with
-/// the same bits; of other matrices, one in 2⁶⁴ has a sum of 0. Entries are added in any order, on
+/// the same bits; of other matrices, hardly any has a sum of 0. Entries are added in any order, on
 /// any rank or thread.
 ///
 ///     (3, 5, −1)   + bits(3, 5, −1)

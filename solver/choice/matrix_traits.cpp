@@ -29,10 +29,10 @@ using spmv::LocalIndex;
 
 constexpr double rounding_of_sums = 1e-12;
 
-constexpr LocalIndex strip_rows = 64;
+constexpr std::int64_t strip_rows = 64;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Sums of all rows; in lanes, of every eighth row or entry.
+/// Sums and extremes of all rows; in lanes, of every eighth row or entry.
 struct Part {
   Mask8 zero_diagonals{};
   Mask8 negative_diagonals{};
@@ -120,16 +120,19 @@ template <bool has_distances>
   const Lane8 magnitude = diagonal < 0 ? -diagonal : diagonal;
   const Lane8 size = others + magnitude;
   const Lane8 in_sum = sum < 0 ? -sum : sum;
-  const Lane8 rounding = size < infinity ? rounding_of_sums * size : Lane8{};
-  const Lane8 finite_excess = diagonal == 0 ? Lane8{} - 1 : 1 - others / magnitude;
-  const Lane8 excess = is_row ? finite_excess : Lane8{} + infinity;
+  // Below 0 where a sum of zero would mean nothing.
+  const Lane8 finite_rounding = size < infinity ? rounding_of_sums * size : Lane8{} - 1;
+  const Lane8 rounding = others > 0 ? finite_rounding : Lane8{} - 1;
+  const Lane8 divisor = diagonal == 0 ? Lane8{} + 1 : magnitude;  // raises no exception
+  const Lane8 excess_of_row = diagonal == 0 ? Lane8{} - 1 : 1 - others / divisor;
+  const Lane8 excess = is_row ? excess_of_row : Lane8{} + infinity;
   const Lane8 least = is_row ? magnitude : Lane8{} + infinity;
   const Lane8 largest = is_row ? magnitude : Lane8{};
   // All bits set are -1. One comparison an expression: GCC 12 takes several lane by lane.
   part.zero_diagonals -= (diagonal == 0) & is_row;
   part.negative_diagonals -= (diagonal < 0) & is_row;
   part.dominant_rows -= (magnitude >= (1 - rounding_of_sums) * others) & is_row;
-  part.zero_sum_rows -= (in_sum < rounding) & is_row;
+  part.zero_sum_rows -= (in_sum <= rounding) & is_row;
   part.rows_without_numbers -= (others != others) & is_row;
   part.least_excess = excess < part.least_excess ? excess : part.least_excess;
   part.least_diagonal = least < part.least_diagonal ? least : part.least_diagonal;
@@ -177,7 +180,7 @@ bool add_strip(const DistributedMatrix& matrix, GlobalIndex first_row, const std
 /// Of rows [begin, end), which one thread has.
 Part scan(const DistributedMatrix& matrix, LocalIndex begin, LocalIndex end) {
   Part part;
-  for (LocalIndex strip = begin; strip < end; strip += strip_rows) {
+  for (std::int64_t strip = begin; strip < end; strip += strip_rows) {
     const auto count = static_cast<std::size_t>(std::min(strip_rows, end - strip));
     const GlobalIndex first_row = matrix.first_row() + strip;
     const std::int64_t* const offsets = matrix.rows.row_offsets.data() + strip;
