@@ -59,7 +59,7 @@ struct MatrixTraits {
 };
 
 /// One pass over the entries of this rank by all threads, eight entries at a time, which takes two
-/// to three products; where entries differ from their transposed ones, if by rounding only,
+/// to four products; where entries differ from their transposed ones, if by rounding only,
 /// `collective_find_asymmetry` makes another. Collective. Thread: the main thread, outside the
 /// team.
 MatrixTraits collective_find_traits(const spmv::SparseOperator& op);
