@@ -58,7 +58,7 @@ def _precompiled_header_impl(ctx):
             action_name = action,
             variables = variables,
         ),
-        inputs = toolchain.all_files,
+        inputs = depset([ctx.file._header_packages], transitive = [toolchain.all_files]),
         outputs = [compiled],
         mnemonic = "CppPrecompile",
     )
@@ -70,6 +70,11 @@ _precompiled_header = rule(
         "headers": attr.string_list(mandatory = True),
         "copts": attr.string_list(),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+        # An upgrade compiles the headers again, also those that the disk cache of another system has.
+        "_header_packages": attr.label(
+            default = "//tools/build_defs:header_packages.txt",
+            allow_single_file = True,
+        ),
     },
     fragments = ["cpp"],
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
