@@ -119,7 +119,9 @@ bool Hierarchy<Value>::collective_take_new_values() {
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const perfmodel::Stopwatch watch;
     Level<Value>& level = *levels_[i];
-    const LevelMatrix fine = collective_describe(level, matrix_of(i));
+    const LevelMatrix fine{.matrix = matrix_of(i),
+                           .plan = i == 0 ? op_.halo_plan() : kept_[i - 1].plan,
+                           .thread_rows = level.thread_rows};
     if (i > 0) transfer_ = std::move(kept_[i - 1].transfer);
     PageVector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
     if (!level.report.is_direct) collective_make_smoother(i, fine);
@@ -129,7 +131,7 @@ bool Hierarchy<Value>::collective_take_new_values() {
       Transfer& transfer = *kept.transfer;
       transfer.scale = std::move(scale);
       collective_renew_galerkin(crew_, fine, transfer.prolongator, transfer.columns,
-                                transfer.restriction, kept.plan, kept.coarse);
+                                transfer.restriction, kept.product, kept.coarse);
     }
     level.report.setup_seconds = watch.seconds();
   }
@@ -143,15 +145,6 @@ void Hierarchy<Value>::keep_transfer(Kept& kept) {
   transfer_->inverse_scale.reset();
   kept.transfer = std::move(transfer_);
   transfer_.reset();
-}
-
-template <class Value>
-LevelMatrix Hierarchy<Value>::collective_describe(const Level<Value>& level,
-                                                  const spmv::DistributedMatrix& matrix) const {
-  return {.matrix = matrix,
-          .plan = spmv::collective_build_halo_plan(crew_.communicator(), matrix.partition,
-                                                   matrix.rank, matrix.halo_columns),
-          .thread_rows = level.thread_rows};
 }
 
 template <class Value>
@@ -186,11 +179,19 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   levels_.push_back(std::make_unique<Level<Value>>());
   Level<Value>& level = *levels_.back();
   level.thread_rows = std::move(thread_rows);
-  const LevelMatrix fine = collective_describe(level, matrix);
-  const bool is_direct = matrix.partition.row_count() <= settings_.direct_rows;
   const std::size_t number = levels_.size() - 1;
+  const LevelMatrix fine{
+      .matrix = matrix,
+      .plan = number == 0 ? op_.halo_plan()
+                          : spmv::collective_build_halo_plan(crew_.communicator(), matrix.partition,
+                                                             matrix.rank, matrix.halo_columns),
+      .thread_rows = level.thread_rows};
+  const bool is_direct = matrix.partition.row_count() <= settings_.direct_rows;
   PageVector<double> own_scale = collective_fill_level(number, fine, is_direct);
-  if (settings_.keeps_set_up && levels_.size() > 1) keep_transfer(kept_.back());
+  if (settings_.keeps_set_up && number > 0) {
+    kept_.back().plan = fine.plan;
+    keep_transfer(kept_.back());
+  }
 
   std::optional<GalerkinProduct> product;
   if (!is_direct) {
@@ -211,7 +212,7 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   transfer_->restriction = std::move(product->restriction);
   if (settings_.keeps_set_up)
     kept_.push_back(
-        {.plan = std::move(product->plan),
+        {.product = std::move(product->kept),
          .coarse = {.partition = product->matrix.partition, .rows = {}, .halo_columns = {}}});
   return std::move(product->matrix);
 }

@@ -61,8 +61,9 @@ class Hierarchy {
   /// What a level keeps for new values.
   struct Kept {
     std::optional<Transfer> transfer{};
-    GalerkinPlan plan;
+    KeptProduct product;
     spmv::DistributedMatrix coarse;
+    spmv::HaloPlan plan{};  // of `coarse`
   };
 
   void collective_build();
@@ -74,8 +75,6 @@ class Hierarchy {
   /// own rows.
   PageVector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
                                            bool is_direct);
-  LevelMatrix collective_describe(const Level<Value>& level,
-                                  const spmv::DistributedMatrix& matrix) const;
   /// True if the levels' nonzeros say that a W-cycle takes a little more work than a V-cycle.
   bool has_cheap_w_cycle() const;
   void collective_bound_norm();

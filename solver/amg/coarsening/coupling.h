@@ -33,6 +33,7 @@ class PackedCoupling {
   double value() const { return std::bit_cast<double>(bits_); }
   void set_value(double value) { bits_ = std::bit_cast<Bits>(value); }
   spmv::LocalIndex column() const { return column_; }
+  void set_column(spmv::LocalIndex column) { column_ = column; }
 
  private:
   using Bits = std::array<std::uint32_t, 2>;

@@ -187,6 +187,22 @@ Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
   return foreign;
 }
 
+void collective_renew_values(const Crew& crew, const PageVector<FineRow>& product,
+                             Foreign& foreign) {
+  std::map<int, Bytes> messages;
+  for (const auto& [owner, rows] : foreign.sent) {
+    std::vector<double> values;
+    for (const LocalIndex row : rows)
+      for (const PackedCoupling& coupling : product[static_cast<std::size_t>(row)])
+        values.push_back(coupling.value());
+    messages[owner] = comm_thread::to_bytes(values);
+  }
+  auto next = foreign.product.couplings.begin();  // ascending ranks, as the rows came
+  for (const auto& [source, bytes] :
+       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages)))
+    for (const double value : comm_thread::from_bytes<double>(bytes)) (next++)->set_value(value);
+}
+
 spmv::HaloPlan plan_of(const Foreign& foreign) {
   std::map<int, comm_thread::HaloNeighbour> neighbours;
   spmv::HaloPlan plan;

@@ -41,6 +41,12 @@ Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
                                  const PageVector<FineRow>& product,
                                  const spmv::RowPartition& coarse, CoarseColumns& columns);
 
+/// Brings the values of the rows of A·P that `foreign` has, for other values of A. `product`: this
+/// rank's rows, with the same entries as before. Collective. Thread: the main thread. Talks to
+/// those concerned only.
+void collective_renew_values(const Crew& crew, const PageVector<FineRow>& product,
+                             Foreign& foreign);
+
 /// How fine values reach the ranks that got rows.
 spmv::HaloPlan plan_of(const Foreign& foreign);
 

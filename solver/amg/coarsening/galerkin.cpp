@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -18,12 +17,6 @@ namespace {
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
-
-/// Rows that threads made: `rows` are in the blocks of the threads.
-struct MadeRows {
-  std::vector<RowBlocks> blocks;
-  PageVector<FineRow> rows;
-};
 
 /// A·P.
 MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
@@ -49,28 +42,6 @@ MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
     product.blocks[index] = std::move(blocks);
   });
   return product;
-}
-
-/// Of the rows of A·P.
-GalerkinPlan galerkin_plan_of(Crew& crew, const LevelMatrix& level,
-                              const PageVector<FineRow>& product) {
-  GalerkinPlan plan;
-  plan.columns.resize(static_cast<std::size_t>(crew.team().thread_count()));
-  crew.team().run([&](const TeamThread& thread) {
-    const auto index = static_cast<std::size_t>(thread.index);
-    const std::span<const FineRow> rows(product.data() + level.thread_rows[index],
-                                        product.data() + level.thread_rows[index + 1]);
-    std::size_t count = 0;
-    for (const FineRow& row : rows) count += row.size();
-    EntryRows<LocalIndex> columns;
-    columns.reserve(rows.size(), count);
-    for (const FineRow& row : rows) {
-      for (const PackedCoupling& entry : row) columns.couplings.push_back(entry.column());
-      columns.end_row();
-    }
-    plan.columns[index] = std::move(columns);
-  });
-  return plan;
 }
 
 /// Pᵀ by a counting sort whose order is that of the fine rows: lower ranks', this rank's thread by
@@ -194,17 +165,20 @@ Restriction make_restriction(Crew& crew, const LevelMatrix& level,
   return restriction;
 }
 
+/// What a product with other values of A needs.
+Foreign without_transposed(Foreign foreign) {
+  foreign.transposed = {};
+  return foreign;
+}
+
 /// The product where ranks keep the rows that they compute.
 GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
                                          const CouplingRows<float>& prolongator,
                                          const spmv::RowPartition& coarse, CoarseColumns& columns,
-                                         std::size_t block, bool makes_plan) {
+                                         std::size_t block, bool keeps_product) {
   MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
   PageVector<FineRow>& product = made_product.rows;
-  GalerkinPlan plan;
-  if (makes_plan) plan = galerkin_plan_of(crew, level, product);
-  const Foreign foreign =
-      collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
+  Foreign foreign = collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
   for (std::size_t row = 0; row < foreign.rows.size(); ++row)
     product.push_back(foreign.product.row(row));
 
@@ -226,8 +200,12 @@ GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
         [&](std::size_t row) { made.rows[row] = blocks.add(sums.close_row(places)); });
     made.blocks[index] = std::move(blocks);
   });
-  return {assemble(crew, coarse, thread_rows, made.rows, columns, places), std::move(restriction),
-          std::move(plan)};
+  GalerkinProduct result{assemble(crew, coarse, thread_rows, made.rows, columns, places),
+                         std::move(restriction)};
+  if (!keeps_product) return result;
+  product.resize(static_cast<std::size_t>(level.row_count()));
+  result.kept = {std::move(made_product), without_transposed(std::move(foreign))};
+  return result;
 }
 
 bool is_same(const spmv::RowPartition& a, const spmv::RowPartition& b) {
@@ -236,19 +214,25 @@ bool is_same(const spmv::RowPartition& a, const spmv::RowPartition& b) {
   return true;
 }
 
-/// Gives the columns of entries their numbers in `to`, which gets those that it lacks.
-template <class Entries, class ColumnOf>
-void renumber(Entries& entries, const CoarseColumns& from, CoarseColumns& to,
-              const ColumnOf& column_of) {
-  constexpr LocalIndex none = -1;
-  std::vector<LocalIndex> numbers(static_cast<std::size_t>(from.count()), none);
-  for (auto& entry : entries) {
-    LocalIndex& column = column_of(entry);
-    LocalIndex& number = numbers[static_cast<std::size_t>(column)];
-    if (number == none) number = to.meet(from.global(column));
-    column = number;
+/// The numbers that columns of `from` have in `to`, which gets those that it lacks.
+class ColumnNumbers {
+ public:
+  ColumnNumbers(const CoarseColumns& from, CoarseColumns& to)
+      : from_(from), to_(to), numbers_(static_cast<std::size_t>(from.count()), none) {}
+
+  LocalIndex operator()(LocalIndex column) {
+    LocalIndex& number = numbers_[static_cast<std::size_t>(column)];
+    if (number == none) number = to_.meet(from_.global(column));
+    return number;
   }
-}
+
+ private:
+  static constexpr LocalIndex none = -1;
+
+  const CoarseColumns& from_;
+  CoarseColumns& to_;
+  std::vector<LocalIndex> numbers_;
+};
 
 }  // namespace
 
@@ -257,23 +241,29 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
                                              CoarseColumns& columns, int vector_count,
-                                             bool makes_plan) {
+                                             bool keeps_product) {
   const auto block = static_cast<std::size_t>(vector_count);
   if (is_same(roots, coarse))
-    return collective_multiply_here(crew, level, prolongator, coarse, columns, block, makes_plan);
+    return collective_multiply_here(crew, level, prolongator, coarse, columns, block,
+                                    keeps_product);
   CoarseColumns columns_there(roots, crew.communicator().rank());
   CouplingRows<float> renumbered = prolongator;
-  const auto column_of = [](Coupling<float>& entry) -> LocalIndex& { return entry.column; };
-  renumber(renumbered.couplings, columns, columns_there, column_of);
+  ColumnNumbers number_there(columns, columns_there);
+  for (Coupling<float>& entry : renumbered.couplings) entry.column = number_there(entry.column);
   GalerkinProduct made =
-      collective_multiply_here(crew, level, renumbered, roots, columns_there, block, makes_plan);
-  for (EntryRows<LocalIndex>& rows : made.plan.columns)
-    renumber(rows.couplings, columns_there, columns, std::identity{});
-  const PageVector<FineRow> no_product(static_cast<std::size_t>(level.row_count()));
-  const Foreign foreign =
-      collective_exchange_rows(crew, level, prolongator, no_product, coarse, columns);
-  return {collective_move_rows(crew, made.matrix, coarse),
-          make_restriction(crew, level, prolongator, foreign, columns), std::move(made.plan)};
+      collective_multiply_here(crew, level, renumbered, roots, columns_there, block, keeps_product);
+  // What it keeps is for the ranks that have the roots.
+  ColumnNumbers number_here(columns_there, columns);
+  for (RowBlocks& rows : made.kept.own.blocks)
+    for (auto& entries : rows.blocks())
+      for (PackedCoupling& entry : entries) entry.set_column(number_here(entry.column()));
+  MadeRows& own = made.kept.own;
+  own.rows.resize(static_cast<std::size_t>(level.row_count()));  // empty ones where none are kept
+  Foreign foreign = collective_exchange_rows(crew, level, prolongator, own.rows, coarse, columns);
+  GalerkinProduct result{collective_move_rows(crew, made.matrix, coarse),
+                         make_restriction(crew, level, prolongator, foreign, columns)};
+  if (keeps_product) result.kept = {std::move(own), without_transposed(std::move(foreign))};
+  return result;
 }
 
 }  // namespace weft::solver::amg

@@ -7,7 +7,10 @@
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/foreign_rows.h"
 #include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/page_allocator.h"
+#include "solver/amg/coarsening/row_accumulator.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
@@ -23,18 +26,24 @@ struct Restriction {
   spmv::HaloPlan plan;
 };
 
-/// What a product with other values of A needs, see collective_renew_galerkin: a third of A·P at
-/// first, all of it from the first new values on.
-struct GalerkinPlan {
-  std::vector<EntryRows<spmv::LocalIndex>> columns;  // of own rows of A·P, by thread
-  std::vector<PageVector<PackedCoupling>> product;  // by thread, in the place of `couplings` there
+/// Rows that threads made.
+struct MadeRows {
+  std::vector<RowBlocks> blocks;  // by thread
+  PageVector<FineRow> rows;  // in the blocks
+};
+
+/// What is kept of a product for other values of A: their columns are the same, and A·P has touched
+/// its memory, which took half of a product with new pages. 12 bytes an entry of A·P.
+struct KeptProduct {
+  MadeRows own;  // of A·P
+  Foreign foreign;
 };
 
 /// The product Pᵀ·A·P.
 struct GalerkinProduct {
   spmv::DistributedMatrix matrix;
   Restriction restriction;
-  GalerkinPlan plan{};  // where it is asked for
+  KeptProduct kept{};  // where it is asked for
 };
 
 /// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
@@ -52,6 +61,6 @@ GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& leve
                                              const spmv::RowPartition& roots,
                                              const spmv::RowPartition& coarse,
                                              CoarseColumns& columns, int vector_count = 1,
-                                             bool makes_plan = false);
+                                             bool keeps_product = false);
 
 }  // namespace weft::solver::amg

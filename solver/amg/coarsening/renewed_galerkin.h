@@ -10,14 +10,14 @@
 namespace weft::solver::amg {
 
 /// Gives `coarse` = Pᵀ·A·P the values that belong to other ones of A: the same P, `columns` and
-/// `restriction`, the `plan` of the first product.
+/// `restriction`. `kept`: of the first product.
 ///
 /// Sums of a row are in an array with an element for each coarse column, as no column has to be
 /// found. Additions are those of collective_multiply_galerkin in the same order, and so are the
 /// bits. Collective. Thread: the main thread, outside the team. Talks to those concerned only.
 void collective_renew_galerkin(Crew& crew, const LevelMatrix& level,
                                const CouplingRows<float>& prolongator, CoarseColumns& columns,
-                               const Restriction& restriction, GalerkinPlan& plan,
+                               const Restriction& restriction, KeptProduct& kept,
                                spmv::DistributedMatrix& coarse);
 
 }  // namespace weft::solver::amg

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,20 @@ class RowBlocks {
     for (const Coupling<double>& coupling : row) block.emplace_back(coupling);
     return {begin, row.size()};
   }
+  /// `row`, which `add` has returned, to write to. `block`: 0 before the first row, and from then
+  /// on what the call before has left there; rows are asked for in the order in which they came.
+  std::span<PackedCoupling> writable(std::span<const PackedCoupling> row, std::size_t& block) {
+    if (row.empty()) return {};
+    const auto is_in = [&](const PageVector<PackedCoupling>& entries) {
+      return std::less_equal()(entries.data(), row.data()) &&
+             std::less()(row.data(), entries.data() + entries.size());
+    };
+    while (!is_in(blocks_[block])) ++block;
+    return std::span(blocks_[block])
+        .subspan(static_cast<std::size_t>(row.data() - blocks_[block].data()), row.size());
+  }
+  /// All entries.
+  std::span<PageVector<PackedCoupling>> blocks() { return blocks_; }
 
  private:
   static constexpr std::size_t first_block = 4096;

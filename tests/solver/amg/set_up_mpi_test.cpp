@@ -246,7 +246,7 @@ TEST_CASE("a product by its plan has the bits of the product, for other values t
           setup.aggregates.partition(), columns);
       spmv::DistributedMatrix& found = setup.product.matrix;
       collective_renew_galerkin(setup.crew, setup.level, setup.prolongator, setup.columns,
-                                setup.product.restriction, setup.product.plan, found);
+                                setup.product.restriction, setup.product.kept, found);
       CHECK(std::ranges::equal(found.rows.columns.span(), expected.matrix.rows.columns.span()));
       CHECK(std::ranges::equal(found.rows.values.span(), expected.matrix.rows.values.span()));
     }
