@@ -76,7 +76,8 @@ SlicedRows::SlicedRows(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) 
   columns_ =
       perfmodel::HugePageBuffer<std::uint16_t>(static_cast<std::size_t>(word_count_) + 2 * room);
   values_ = perfmodel::HugePageBuffer<double>(static_cast<std::size_t>(offsets_.back()) + room);
-  fill(rows);
+  fill_columns(rows);
+  update_values(rows);
 }
 
 void SlicedRows::choose_windows(const CrsMatrix& rows, LocalIndex end) {
@@ -113,34 +114,48 @@ void SlicedRows::choose_windows(const CrsMatrix& rows, LocalIndex end) {
   }
 }
 
-void SlicedRows::fill(const CrsMatrix& rows) {
+void SlicedRows::fill_columns(const CrsMatrix& rows) {
   for (std::size_t window = 0; window + 1 < offsets_.size(); ++window) {
     if (!is_stored(window)) continue;
-    auto to = static_cast<std::size_t>(offsets_[window]);
     std::uint16_t* const words = columns_.data() + windows_[window].begin;
     const LocalIndex least = windows_[window].least;
-    const auto store = [&](std::size_t to_slot, LocalIndex column, double value) {
-      const std::size_t slot = to_slot - static_cast<std::size_t>(offsets_[window]);
-      values_[to_slot] = value;
+    const auto store = [&](std::size_t slot, LocalIndex column) {
       if (least == wide)
         store_column<true>(words, slot, column, 0);
       else
         store_column<false>(words, slot, column, least);
     };
+    std::size_t to = 0;
     for (std::size_t chunk = 0; chunk < window_rows; chunk += chunk_rows) {
       const std::size_t place = window * window_rows + chunk;
       const std::size_t slots = lengths_[place];
       for (std::size_t lane = 0; lane < chunk_rows; ++lane) {
-        const LocalIndex row =
-            begin_ + static_cast<LocalIndex>(window * window_rows + rows_[place + lane]);
+        const LocalIndex row = row_at(place + lane);
         const auto from = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
         const std::size_t length = lengths_[place + lane];
         for (std::size_t slot = 0; slot < length; ++slot)
-          store(to + slot * chunk_rows + lane, rows.columns[from + slot], rows.values[from + slot]);
+          store(to + slot * chunk_rows + lane, rows.columns[from + slot]);
         for (std::size_t slot = length; slot < slots; ++slot)  // masked, but it is loaded
-          store(to + slot * chunk_rows + lane, row, 0);
+          store(to + slot * chunk_rows + lane, row);
       }
       to += slots * chunk_rows;
+    }
+  }
+}
+
+void SlicedRows::update_values(const CrsMatrix& rows) {
+  for (std::size_t window = 0; window + 1 < offsets_.size(); ++window) {
+    if (!is_stored(window)) continue;
+    double* to = values_.data() + offsets_[window];
+    for (std::size_t chunk = 0; chunk < window_rows; chunk += chunk_rows) {
+      const std::size_t place = window * window_rows + chunk;
+      std::array<const double*, chunk_rows> from;
+      for (std::size_t lane = 0; lane < chunk_rows; ++lane)
+        from[lane] =
+            rows.values.data() + rows.row_offsets[static_cast<std::size_t>(row_at(place + lane))];
+      for (std::size_t slot = 0; slot < lengths_[place]; ++slot, to += chunk_rows)
+        for (std::size_t lane = 0; lane < chunk_rows; ++lane)
+          to[lane] = slot < lengths_[place + lane] ? from[lane][slot] : 0;
     }
   }
 }

@@ -41,6 +41,9 @@ class SlicedRows {
   /// Thread: the one that will multiply them, which touches their pages first.
   SlicedRows(const CrsMatrix& rows, LocalIndex begin, LocalIndex end);
 
+  /// New values of the same entries. Thread: as of the constructor.
+  void update_values(const CrsMatrix& rows);
+
   /// The first row from `row` on, before `end`, of a stored window that ends by `end`; else `end`.
   LocalIndex next_stored(LocalIndex row, LocalIndex end) const;
 
@@ -67,8 +70,12 @@ class SlicedRows {
   static constexpr LocalIndex wide = -1;
 
   void choose_windows(const CrsMatrix& rows, LocalIndex end);
-  void fill(const CrsMatrix& rows);
+  void fill_columns(const CrsMatrix& rows);
 
+  /// The row that is stored at a place of `rows_`.
+  LocalIndex row_at(std::size_t place) const {
+    return begin_ + static_cast<LocalIndex>(place / window_rows * window_rows) + rows_[place];
+  }
   std::size_t window_of(LocalIndex row) const {
     return static_cast<std::size_t>((row - begin_) / window_rows);
   }

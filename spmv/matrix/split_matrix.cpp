@@ -189,7 +189,11 @@ void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
     const LocalIndex begin = thread_rows_[index];
     const LocalIndex end = thread_rows_[index + 1];
     write(thread, begin, end, matrix_.rows.values.span());
-    if (parts_[index].stencil || parts_[index].sliced) parts_[index] = build_part(begin, end);
+    ThreadPart& part = parts_[index];
+    if (part.stencil)
+      part = build_part(begin, end);
+    else if (part.sliced)
+      part.sliced->update_values(matrix_.rows);
   });
 }
 
