@@ -1,12 +1,14 @@
 #include "library/settings/method_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "solver/amg/preconditioner.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/multigrid/cycle_preconditioner.h"
 #include "spmv/grid/stencil_operator.h"
@@ -18,8 +20,10 @@ using solver::KrylovEntry;
 using solver::KrylovMethod;
 using solver::SolveReport;
 
-constexpr std::int64_t trial_iterations = 10;
+constexpr std::int64_t trial_iterations = 8;
 constexpr std::int64_t grid_trial_iterations = 2;
+/// Of the iterations that the first trial lets expect.
+constexpr double most_share_of_trials = 0.1;
 /// Iterations of conjugate gradients in the time of one of multigrid, or less. Where more are
 /// expected, a trial of all would take longer than the solve, and multigrid is quicker anyway.
 constexpr double iterations_of_cycle = 8;
@@ -43,6 +47,22 @@ std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
   if (!cycle) return std::nullopt;
   const spmv::GridBox points = cycle->cycle().finest().points();
   return stencil_of({points.size(0), points.size(1), points.size(2)});
+}
+
+/// Iterations to the end if they gain as much each as those of a trial did.
+double expected_iterations(const SolveReport& trial, const solver::StopCriterion& asked) {
+  const double gained = std::log(trial.recurrence_residual);
+  if (!(gained < 0)) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(trial.iterations) * std::log(asked.tolerance) / gained;
+}
+
+/// Why `cg` needs no trial; empty where it does.
+std::string why_plain(const solver::Preconditioner* preconditioner, int rank_count) {
+  if (dynamic_cast<const solver::amg::AmgPreconditioner*>(preconditioner))
+    return "cg without a trial: with amg a reduction is little of an iteration";
+  if (rank_count == 1)
+    return "cg without a trial: one rank waits for no reduction, and cg moves the fewest bytes";
+  return "";
 }
 
 }  // namespace
@@ -79,7 +99,13 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
                                solver::forecast_iterations(false, *grid, asked),
                                has_bounds ? "" : ", or more")};
   }
+  if (!grid) {
+    best.why = why_plain(given, ranks.size());
+    if (!best.why.empty()) return best;
+  }
   double least = std::numeric_limits<double>::infinity();
+  double expected = std::numeric_limits<double>::infinity();
+  std::int64_t tried_iterations = 0;
   std::string trials;
   const auto name_of = [&](const KrylovEntry& entry) {
     const bool is_named = cycle && options.preconditioner && !entry.needs_grid;
@@ -87,10 +113,15 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   };
   std::string best_name;
   const auto run = [&](const KrylovEntry& entry) {
+    if (!grid && tried_iterations > 0 &&
+        static_cast<double>(tried_iterations + trial_iterations) > most_share_of_trials * expected)
+      return;
     const bool is_multigrid = entry.needs_grid || (cycle && options.preconditioner == given);
     options.stop.max_iterations = is_multigrid ? grid_trial_iterations : trial_iterations;
     const auto method = entry.collective_make(op, options);
     const SolveReport trial = method->solve(b);
+    if (tried_iterations == 0) expected = expected_iterations(trial, asked);
+    tried_iterations += trial.iterations;
     const double seconds = ranks.max(trial.phases.total()) /
                            static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
     trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
@@ -118,6 +149,8 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   }
   best.why = fmt::format("{} is quickest{}: {}", best_name,
                          grid ? ", an iteration times those expected" : " in an iteration", trials);
+  if (std::isfinite(expected) && !grid)
+    best.why += fmt::format("; trials end at a tenth of the {:.0f} iterations expected", expected);
   return best;
 }
 

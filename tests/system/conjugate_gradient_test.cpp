@@ -76,6 +76,26 @@ TEST_CASE("the method can be chosen by a trial, which the report explains") {
   }
 }
 
+TEST_CASE("trials of a matrix take no more than a tenth of the iterations") {
+  const auto choice_of = [](int ranks, const std::string& preconditioner) {
+    const auto result =
+        run_weft(ranks, {"solve", "irregular:3000,nnzr=15,bandwidth=500", "--method", "auto",
+                         "--preconditioner", preconditioner, "--threads", "1", "--json", "-"});
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    const auto report = report_of(result);
+    CHECK(report.value("iterations", 100) < 30);
+    return report.value("method_choice", "");
+  };
+  CHECK(choice_of(1, "jacobi").find("cg without a trial: one rank") == 0);
+  CHECK(choice_of(2, "amg").find("cg without a trial: with amg") == 0);
+  const std::string one_tried = choice_of(2, "jacobi");
+  INFO(one_tried);
+  CHECK(one_tried.find("cg is quickest in an iteration: cg ") == 0);
+  CHECK(one_tried.find("cg-one-reduction") == std::string::npos);
+  CHECK(one_tried.find("trials end at a tenth of the ") != std::string::npos);
+}
+
 TEST_CASE("a solve preconditioned by Schwarz takes the same iterations on any ranks") {
   for (const int ranks : {1, 3}) {
     const auto result = run_weft(
