@@ -149,7 +149,7 @@ void SlicedRows::update_values(const CrsMatrix& rows) {
     double* to = values_.data() + offsets_[window];
     for (std::size_t chunk = 0; chunk < window_rows; chunk += chunk_rows) {
       const std::size_t place = window * window_rows + chunk;
-      std::array<const double*, chunk_rows> from;
+      std::array<const double*, chunk_rows> from{};
       for (std::size_t lane = 0; lane < chunk_rows; ++lane)
         from[lane] =
             rows.values.data() + rows.row_offsets[static_cast<std::size_t>(row_at(place + lane))];
