@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "solver/amg/preconditioner.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/multigrid/cycle_preconditioner.h"
 #include "spmv/grid/stencil_operator.h"
@@ -58,8 +57,8 @@ double expected_iterations(const SolveReport& trial, const solver::StopCriterion
 
 /// Why `cg` needs no trial; empty where it does.
 std::string why_plain(const solver::Preconditioner* preconditioner, int rank_count) {
-  if (dynamic_cast<const solver::amg::AmgPreconditioner*>(preconditioner))
-    return "cg without a trial: with amg a reduction is little of an iteration";
+  if (preconditioner && preconditioner->has_levels())
+    return "cg without a trial: with levels a reduction is little of an iteration";
   if (rank_count == 1)
     return "cg without a trial: one rank waits for no reduction, and cg moves the fewest bytes";
   return "";
@@ -117,7 +116,8 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
         static_cast<double>(tried_iterations + trial_iterations) > most_share_of_trials * expected)
       return;
     const bool is_multigrid = entry.needs_grid || (cycle && options.preconditioner == given);
-    options.stop.max_iterations = is_multigrid ? grid_trial_iterations : trial_iterations;
+    options.stop.max_iterations =
+        std::min(asked.max_iterations, is_multigrid ? grid_trial_iterations : trial_iterations);
     const auto method = entry.collective_make(op, options);
     const SolveReport trial = method->solve(b);
     if (tried_iterations == 0) expected = expected_iterations(trial, asked);

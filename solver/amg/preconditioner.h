@@ -28,9 +28,11 @@ class AmgPreconditioner final : public Preconditioner {
   double norm() const override;
   void begin_solve() override;
   /// Keeps aggregates, prolongators and patterns, and computes everything else anew: the same bits
-  /// as a set-up that comes to the same prolongators. False unless `keeps_set_up`.
+  /// as a set-up that comes to the same prolongators. False unless `keeps_set_up`. Throws as the
+  /// constructor does; of no use after that.
   bool collective_take_new_values() override;
   bool is_symmetric() const override { return is_symmetric_; }
+  bool has_levels() const override { return true; }
 
   /// What each level has and took. Thread: the main thread, outside the team.
   HierarchyReport report() const;

@@ -29,7 +29,8 @@ struct Settings {
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::in_float;
   Form form = Form::automatic;
-  /// Keeps prolongators, coarse matrices and the patterns of products for new values of the matrix.
+  /// Keeps prolongators, coarse matrices, products and what ranks exchange of them for new values
+  /// of the matrix.
   bool keeps_set_up = false;
   spmv::Mode mode = spmv::Mode::task;
 };

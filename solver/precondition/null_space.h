@@ -57,6 +57,7 @@ class DeflatedPreconditioner final : public Preconditioner {
   }
   double norm() const override { return inner_ ? inner_->norm() : 1; }
   bool is_symmetric() const override { return !inner_ || inner_->is_symmetric(); }
+  bool has_levels() const override { return inner_ && inner_->has_levels(); }
 
  private:
   NullSpace& null_space_;

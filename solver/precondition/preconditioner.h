@@ -33,6 +33,9 @@ class Preconditioner {
   /// True if M is symmetric, which conjugate gradients require.
   virtual bool is_symmetric() const = 0;
 
+  /// True if an application exchanges so much that a reduction beside it hardly counts.
+  virtual bool has_levels() const { return false; }
+
   /// This object if M is a diagonal matrix, else null.
   virtual const DiagonalPreconditioner* as_diagonal() const { return nullptr; }
 };

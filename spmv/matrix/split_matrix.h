@@ -94,8 +94,9 @@ class SplitMatrix final : public LocalRows {
   /// it stays in the thread's cache. Returns how many rows that were. Shape, thread: as above.
   LocalIndex multiply_first_run(RowSet set, int thread, const double* x, double* y) const;
 
-  /// Calls `write` in every thread, for the entries of the rows that it owns, and stores them again
-  /// where rows are stored as a stencil or SELL: the same rows and columns with other values.
+  /// Calls `write` in every thread, for the entries of the rows that it owns: the same rows and
+  /// columns with other values. What is stored as a stencil is encoded again, or left to CRS where
+  /// rows no longer repeat; SELL stays.
   /// `write`: (thread, first row, last row, values of the whole matrix).
   /// Thread: the main thread, outside the team. Cost: of CRS that of `write` alone.
   void update_values(

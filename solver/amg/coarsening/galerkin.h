@@ -33,7 +33,8 @@ struct MadeRows {
 };
 
 /// What is kept of a product for other values of A: their columns are the same, and A·P has touched
-/// its memory, which took half of a product with new pages. 12 bytes an entry of A·P.
+/// its memory, which took half of a product with new pages. 12 bytes an entry and 16 a row of
+/// A·P.
 struct KeptProduct {
   MadeRows own;  // of A·P
   Foreign foreign;
@@ -47,8 +48,8 @@ struct GalerkinProduct {
 };
 
 /// Computes Pᵀ·A·P. `prolongator`: of the rows of `level` and its halo; `columns` numbers its
-/// columns, and those that other ranks' rows bring, unless the product is made elsewhere. Rows of P
-/// have all `vector_count` columns of an aggregate, one after the other, or none.
+/// columns, and those that other ranks' rows bring, unless the product is made elsewhere and not
+/// kept. Rows of P have all `vector_count` columns of an aggregate, one after the other, or none.
 ///
 /// A·P by rows; then each coarse row is computed whole by the rank that has its root, from rows of
 /// P and A·P that other ranks send: contributions are added in ascending fine row, so the bits do

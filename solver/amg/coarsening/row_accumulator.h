@@ -15,6 +15,12 @@ namespace weft::solver::amg {
 /// Rows of couplings in blocks, whose memory neither moves nor is more than is needed.
 class RowBlocks {
  public:
+  RowBlocks() = default;
+  RowBlocks(RowBlocks&&) = default;
+  RowBlocks& operator=(RowBlocks&&) = default;
+  RowBlocks(const RowBlocks&) = delete;  // rows would be in the other one
+  RowBlocks& operator=(const RowBlocks&) = delete;
+
   std::span<const PackedCoupling> add(std::span<const Coupling<double>> row) {
     if (blocks_.empty() || blocks_.back().size() + row.size() > blocks_.back().capacity()) {
       const std::size_t next = blocks_.empty() ? first_block : 2 * blocks_.back().capacity();

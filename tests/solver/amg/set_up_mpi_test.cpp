@@ -229,7 +229,7 @@ TEST_CASE("the coarse matrix is the Galerkin product, with the same bits on any 
   }
 }
 
-TEST_CASE("a product by its plan has the bits of the product, for other values too") {
+TEST_CASE("a product that is kept has the bits of the product for other values") {
   const GlobalIndex rows_a_rank = GENERATE(1, 1000);  // on all ranks, on one
   for (const std::string& problem : problems) {
     CAPTURE(problem, rows_a_rank);

@@ -134,6 +134,24 @@ TEST_CASE("the form is chosen where lengths vary, and can be asked for") {
   CHECK(format_name(MatrixFormat::crs, varying_length) == "CRS");
 }
 
+TEST_CASE("new values have the bits of CRS in windows of all kinds, again and again") {
+  // Empty rows; a window that is left out; near columns; far ones.
+  CrsMatrix rows = make_rows(100'032, 0, [](LocalIndex row) {
+    return row < 64 ? row % 3 : row == 70 ? 256 : varying_length(row);
+  });
+  const auto near = static_cast<std::size_t>(rows.row_offsets[6400]);
+  for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
+  SlicedRows sliced(rows, 0, rows.row_count);
+  CHECK(sliced.row_count() == 100'032 - 64);
+  for (const std::size_t period : {7, 103}) {
+    for (std::size_t k = 0; k < rows.values.size(); ++k)
+      rows.values[k] = 1.0 / (1.5 + static_cast<double>(k % period));
+    CHECK(other_bits(rows, sliced, make_x(100'032)) > 90'000);  // those of the old values
+    sliced.update_values(rows);
+    CHECK(other_bits(rows, sliced, make_x(100'032)) == 0);
+  }
+}
+
 TEST_CASE("new values are multiplied after an update") {
   const comm_thread::ComputeTeam team(2, comm_thread::WaitPolicy::yield);
   DistributedMatrix matrix{.partition = RowPartition::by_rows(4096, 1),
