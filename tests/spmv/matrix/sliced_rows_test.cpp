@@ -143,7 +143,7 @@ TEST_CASE("new values have the bits of CRS in windows of all kinds, again and ag
   for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
   SlicedRows sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 100'032 - 64);
-  for (const std::size_t period : {7, 103}) {
+  for (const std::size_t period : {7U, 103U}) {
     for (std::size_t k = 0; k < rows.values.size(); ++k)
       rows.values[k] = 1.0 / (1.5 + static_cast<double>(k % period));
     CHECK(other_bits(rows, sliced, make_x(100'032)) > 90'000);  // those of the old values
