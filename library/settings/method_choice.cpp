@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "perfmodel/huge_page_buffer.h"
 #include "solver/methods/iteration_forecast.h"
 #include "solver/multigrid/cycle_preconditioner.h"
 #include "spmv/grid/stencil_operator.h"
+#include "spmv/problems/random_numbers.h"
+#include "spmv/rows/index.h"
 
 namespace weft::library {
 namespace {
@@ -55,10 +59,24 @@ double expected_iterations(const SolveReport& trial, const solver::StopCriterion
   return static_cast<double>(trial.iterations) * std::log(asked.tolerance) / gained;
 }
 
+/// A random right-hand side: ones are the solution of a matrix whose rows have equal sums, but for
+/// a factor. Each page is touched by the thread that will use it.
+perfmodel::HugePageBuffer<double> make_noise(const spmv::LinearOperator& op) {
+  const auto seed = static_cast<std::uint64_t>(op.communicator().rank());
+  perfmodel::HugePageBuffer<double> noise(op.element_count());
+  op.team().run([&](const comm_thread::TeamThread& thread) {
+    for (const spmv::Segment& segment : op.segments(thread.index))
+      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
+        noise[segment.begin + i] =
+            spmv::uniform(seed, static_cast<spmv::GlobalIndex>(segment.begin + i)) - 0.5;
+  });
+  return noise;
+}
+
 /// Why `cg` needs no trial; empty where it does.
 std::string why_plain(const solver::Preconditioner* preconditioner, int rank_count) {
   if (preconditioner && preconditioner->has_levels())
-    return "cg without a trial: with levels a reduction is little of an iteration";
+    return "cg without a trial: beside a preconditioner with levels a reduction takes little time";
   if (rank_count == 1)
     return "cg without a trial: one rank waits for no reduction, and cg moves the fewest bytes";
   return "";
@@ -77,7 +95,7 @@ bool needs_no_trial(const spmv::GridStencil& grid, const solver::StopCriterion& 
 }
 
 MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Options options,
-                                      std::span<const double> b, bool may_drop) {
+                                      bool may_drop) {
   const comm_thread::Communicator& ranks = op.communicator();
   const solver::StopCriterion asked = options.stop;
   options.stop = {.tolerance = std::numeric_limits<double>::min()};
@@ -102,6 +120,7 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
     best.why = why_plain(given, ranks.size());
     if (!best.why.empty()) return best;
   }
+  const auto b = make_noise(op);
   double least = std::numeric_limits<double>::infinity();
   double expected = std::numeric_limits<double>::infinity();
   std::int64_t tried_iterations = 0;
@@ -119,7 +138,7 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
     options.stop.max_iterations =
         std::min(asked.max_iterations, is_multigrid ? grid_trial_iterations : trial_iterations);
     const auto method = entry.collective_make(op, options);
-    const SolveReport trial = method->solve(b);
+    const SolveReport trial = method->solve(b.span());
     if (tried_iterations == 0) expected = expected_iterations(trial, asked);
     tried_iterations += trial.iterations;
     const double seconds = ranks.max(trial.phases.total()) /

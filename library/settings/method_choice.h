@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "solver/krylov/method.h"
@@ -27,14 +26,14 @@ spmv::GridStencil stencil_of(const spmv::GridSize& grid);
 bool needs_no_trial(const spmv::GridStencil& grid, const solver::StopCriterion& stop);
 
 /// The method that a short trial and the iterations forecast for it show to be quickest, by the
-/// slowest rank's time; those that hide a reduction only where there are others to wait for. Where
-/// no grid is known, `cg` without a trial on one rank or with amg; else trials end at a tenth of
-/// the iterations that the first one lets expect. `options`: those of the solve. `b`: any
-/// right-hand side. `may_drop`: nobody asked for the preconditioner of `options`; where it is a
-/// cycle of multigrid, methods run without it as well. Collective; the same on all ranks. Thread:
-/// the main thread, outside the team.
+/// slowest rank's time; those that hide a reduction only where there are others to wait for.
+///
+/// Where no grid is known, `cg` without a trial on one rank, or with a preconditioner that has
+/// levels; else trials end at a tenth of the iterations that the first one lets expect.
+/// `options`: those of the solve. `may_drop`: nobody asked for the preconditioner of `options`;
+/// where it is a cycle of multigrid, methods run without it as well. Collective; the same on all
+/// ranks. Thread: the main thread, outside the team.
 MethodChoice collective_choose_method(spmv::LinearOperator& op,
-                                      solver::KrylovMethod::Options options,
-                                      std::span<const double> b, bool may_drop);
+                                      solver::KrylovMethod::Options options, bool may_drop);
 
 }  // namespace weft::library

@@ -1,8 +1,6 @@
 #include "library/solve/chosen_solver.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -10,14 +8,11 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/preconditioner_choice.h"
-#include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/deflated_solve.h"
 #include "solver/methods/method_table.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
-#include "spmv/problems/random_numbers.h"
-#include "spmv/rows/index.h"
 
 namespace weft::library {
 namespace {
@@ -33,20 +28,6 @@ constexpr std::int64_t patience_with_a_choice = 300;
 /// Rows of a matrix with a known grid from which timed trials, of multigrid too, are worth their
 /// time: 20³ points took 194 ms with and 3 ms without.
 constexpr std::int64_t least_rows_for_trials = 27000;
-
-/// A right-hand side for a trial, which no matrix is easier for than for others: equal sums of rows
-/// would make one of ones. Each page is touched by the thread that will use it.
-perfmodel::HugePageBuffer<double> make_noise(const spmv::LinearOperator& op) {
-  const auto seed = static_cast<std::uint64_t>(op.communicator().rank());
-  perfmodel::HugePageBuffer<double> noise(op.element_count());
-  op.team().run([&](const TeamThread& thread) {
-    for (const spmv::Segment& segment : op.segments(thread.index))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        noise[segment.begin + i] =
-            spmv::uniform(seed, static_cast<spmv::GlobalIndex>(segment.begin + i)) - 0.5;
-  });
-  return noise;
-}
 
 /// Sets a function of the caller for as long as it lives.
 class VectorIterationScope {
@@ -247,7 +228,7 @@ void ChosenSolver::collective_make_method() {
   if (!choice_.method && settings_.method == "auto") {
     // How many iterations varying coefficients cost without multigrid, nobody knows beforehand.
     const bool may_drop = settings_.may_choose_multigrid() && context_.problem.has_stencil();
-    choice_ = collective_choose_method(op_, method_options_, make_noise(op_).span(), may_drop);
+    choice_ = collective_choose_method(op_, method_options_, may_drop);
     if (choice_.drops_preconditioner) {
       preconditioner_.reset();
       method_options_.preconditioner = nullptr;

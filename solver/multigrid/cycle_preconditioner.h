@@ -9,6 +9,7 @@ namespace weft::solver {
 class CyclePreconditioner : public Preconditioner {
  public:
   bool is_symmetric() const final { return true; }
+  bool has_levels() const final { return true; }
   void begin_solve() override { cycle().begin_solve(); }
 
   virtual Cycle& cycle() = 0;

@@ -27,7 +27,7 @@ std::string help_of_methods() {
   return text +
          "auto: method and preconditioner that suit the matrix; the report says what was chosen,\n"
          "why, and the command that names it; with --preconditioner, without a matrix or where\n"
-         "its grid is known, what a short trial shows to be quickest: a variant of cg or\n"
+         "its grid is known, cg, or what a short trial shows to be quicker: a variant of cg or\n"
          "multigrid, as a method or as a preconditioner;\n"
          "pcg-jacobi: cg with --preconditioner jacobi;\n"
          "default: auto for a matrix from a file without --preconditioner, else cg";

@@ -32,9 +32,9 @@ struct MadeRows {
   PageVector<FineRow> rows;  // in the blocks
 };
 
-/// What is kept of a product for other values of A: their columns are the same, and A·P has touched
-/// its memory, which took half of a product with new pages. 12 bytes an entry and 16 a row of
-/// A·P.
+/// What a product leaves for other values of A. They have the same columns, and find memory that
+/// has been touched: new pages took half of the time of a product. Memory: of A·P, 12 bytes an
+/// entry and 16 a row.
 struct KeptProduct {
   MadeRows own;  // of A·P
   Foreign foreign;
