@@ -106,6 +106,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/chains.cpp
     solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
+    solver/amg/coarsening/gathering.cpp
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp

@@ -64,6 +64,8 @@ Settings parse_amg(const std::string& text) {
           static_cast<int>(whole_number(item, value, 1, solver::amg::Polynomial::most_degree));
     else if (key == "direct")
       settings.direct_rows = whole_number(item, value, 1, most_direct_rows);
+    else if (item == "gather=auto")
+      settings.gather_rows = 0;
     else if (key == "gather")
       settings.gather_rows = whole_number(item, value, 1, most_gather_rows);
     else if (item == "precision=single" || item == "precision=double")
@@ -74,7 +76,7 @@ Settings parse_amg(const std::string& text) {
     else
       throw comm_thread::InputError(
           "found '" + item +
-          "'; expected strength=S, degree=K, direct=N, gather=R, precision=single|double or "
+          "'; expected strength=S, degree=K, direct=N, gather=R|auto, precision=single|double or "
           "cycle=V|W|K|additive|auto, joined by commas");
   }
   return settings;

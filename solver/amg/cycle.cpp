@@ -324,6 +324,7 @@ HierarchyReport Cycle<Value>::report() const {
                          .cycles = cycle_count_,
                          .degree = is_additive ? 1 : settings_.degree,
                          .is_single_precision = sizeof(Value) < sizeof(double),
+                         .gathering = hierarchy_.gathering(),
                          .operator_complexity = 0,
                          .levels = {}};
   double nonzeros = 0;

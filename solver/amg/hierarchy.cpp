@@ -60,6 +60,7 @@ Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& sett
     : op_(op),
       crew_(op.communicator(), op.comm_thread(), op.team()),
       settings_(settings),
+      gathering_(settings.gather_rows),
       space_(std::move(near_null_space)) {
   const PageStock stock;
   collective_build();
@@ -302,8 +303,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
   // What the product does not need is gone before it: its pages are wanted.
   std::optional<StrongRows> strong(std::in_place, crew_, matrix, settings_.strength);
   std::optional<IndependentSet> roots(std::in_place, crew_, matrix, *strong);
-  std::optional<Aggregates> aggregates(std::in_place, crew_, matrix, *strong, *roots,
-                                       settings_.gather_rows);
+  std::optional<Aggregates> aggregates(std::in_place, crew_, matrix, *strong, *roots, gathering_);
   const spmv::RowPartition coarse = aggregates->partition();
   const spmv::RowPartition of_roots = aggregates->roots();
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
@@ -360,8 +360,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
   const IndependentSet roots(crew_, of_nodes, strong);
   // Ranks get as many nonzeros as of a scalar problem: two nodes couple by so many.
   const std::int64_t nonzeros_of_pair = std::int64_t{space_.vector_count} * space_.vector_count;
-  const Aggregates aggregates(crew_, of_nodes, strong, roots,
-                              settings_.gather_rows / nonzeros_of_pair);
+  const Aggregates aggregates(crew_, of_nodes, strong, roots, gathering_, nonzeros_of_pair);
   const spmv::RowPartition coarse = coarse_rows_of(aggregates.partition(), space_.vector_count);
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
   const auto coarse_rows = static_cast<double>(coarse.row_count());

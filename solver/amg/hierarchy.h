@@ -9,6 +9,7 @@
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
+#include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -49,6 +50,7 @@ class Hierarchy {
   std::vector<std::unique_ptr<Level<Value>>>& levels() { return levels_; }
   /// Of the cycle: that of the settings, or what was chosen.
   Settings::Form form() const { return settings_.form; }
+  const Gathering& gathering() const { return gathering_; }
   const std::vector<std::unique_ptr<Level<Value>>>& levels() const { return levels_; }
   /// The last level's direct solution; null where no level is small enough.
   CoarsestLevel* coarsest() { return coarsest_ ? &*coarsest_ : nullptr; }
@@ -103,6 +105,7 @@ class Hierarchy {
   const spmv::SparseOperator& op_;
   Crew crew_;
   Settings settings_;
+  Gathering gathering_;
   std::vector<Kept> kept_;  // by level
   NearNullSpace space_;  // of the last level so far
   std::vector<std::unique_ptr<Level<Value>>> levels_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/settings.h"
 #include "spmv/rows/halo.h"
 
@@ -39,6 +40,7 @@ struct HierarchyReport {
   std::int64_t cycles = 0;
   int degree = 0;
   bool is_single_precision = false;
+  Gathering gathering{0};
   double operator_complexity = 0;  // nonzeros of all levels' matrices over those of the finest
   std::vector<LevelReport> levels;
 };

@@ -25,7 +25,8 @@ struct Settings {
   std::int64_t direct_rows = 400;
   /// A level moves to fewer ranks where one would have fewer rows than this on average; one of
   /// nodes, where one would have fewer nonzeros than so many rows of a scalar problem have.
-  std::int64_t gather_rows = 1000;
+  /// 0: chosen by a model, see Gathering.
+  std::int64_t gather_rows = 0;
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::in_float;
   Form form = Form::automatic;

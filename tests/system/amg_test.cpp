@@ -161,10 +161,11 @@ TEST_CASE("the report has every level with its rows, memory, messages and times"
     CHECK(amg["cycle"] == "V");
     CHECK(amg["degree"] == 2);
     CHECK(amg["precision"] == "single");
+    CHECK(amg["gathering"] == json{{"rows", 1000}, {"is_chosen", true}});
     CHECK(amg.value("operator_complexity", 0.0) > 1);
     CHECK(amg.value("operator_complexity", 9.0) < 1.8);
     CHECK(amg.value("cycles", 0) >= report.value("iterations", 100));
-    CHECK(amg["allocated_bytes"].value("max", 0.0) > 13824 / ranks * 12);
+    CHECK(amg["allocated_bytes"].value("max", 0.0) > 12.0 * 13824 / ranks);
     const json& levels = amg["levels"];
     CHECK(levels.size() == 3);
     CHECK(levels[0]["rows"] == 24 * 24 * 24);
@@ -187,6 +188,25 @@ TEST_CASE("the report has every level with its rows, memory, messages and times"
     CHECK(halo.value("hidden_fraction", -1.0) >= 0);
     CHECK(halo.value("hidden_fraction", 2.0) <= 1);
     CHECK(levels[1]["ranks"] == 1);  // about 1300 rows
+  }
+}
+
+TEST_CASE("where a coarse level is depends on a latency or on a given number, and no bit on it") {
+  const ScratchFolder folder;
+  const std::string solution = folder.path("x.mtx");
+  std::string expected;
+  for (const std::string gather : {"auto", "1", "3000"}) {
+    CAPTURE(gather);
+    const json report = converged(
+        2, "poisson3d:32",
+        {"--preconditioner", "amg:gather=" + gather, "--threads", "1", "--solution", solution});
+    const json& gathering = report["amg"]["gathering"];
+    CHECK(gathering["is_chosen"] == (gather == "auto"));
+    CHECK(gathering["rows"] == (gather == "auto" ? 1000 : std::stoi(gather)));
+    CHECK((gathering.value("latency_seconds", 0.0) > 0) == (gather == "auto"));
+    if (gather != "auto") CHECK(report["amg"]["levels"][1]["ranks"] == (gather == "1" ? 2 : 1));
+    if (expected.empty()) expected = read_file(solution);
+    CHECK(read_file(solution) == expected);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "library/settings/method_choice.h"
+#include "solver/amg/coarsening/gathering.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "spmv/grid/layout.h"
@@ -113,13 +114,19 @@ double rows_of_amg_exchange(int ranks, double rows_of_halo, const SystemSize& si
 /// there are few, also all rows of P, once more with other numbers, and the coarse rows, together
 /// about as much as most rows of A·P. Measured: entries of a row, rows an entry of the halo, fine
 /// rows a coarse one, that share. `vectors`: of a node, which coarse levels represent; 1 where rows
-/// are no nodes.
-double bytes_of_amg_exchange(const Job& job, double vectors, const SystemSize& size) {
+/// are no nodes. `gather_rows`: of amg's settings.
+double bytes_of_amg_exchange(const Job& job, double vectors, spmv::GlobalIndex gather_rows,
+                             const SystemSize& size) {
   constexpr double entry_bytes = 12;
   constexpr double row_bytes = 24;  // its number and lengths, and the row of P
   constexpr double copies = 3;  // sent, received, and as rows of the product
   constexpr double unknowns = 3;
-  const double least_coarse_rows = 1000 / vectors;  // of a rank, by amg's gather
+  const solver::amg::Gathering gathering(gather_rows);
+  const auto rows_as_scalar = static_cast<spmv::GlobalIndex>(size.rows * vectors);
+  const double least_coarse_rows =  // of a rank
+      gathering.may_take_one_rank(rows_as_scalar)
+          ? size.rows
+          : static_cast<double>(gathering.rows_a_rank()) / vectors;
   const int ranks = job.world().size();
   if (ranks == 1) return 0;
   const double row_nonzeros = size.nonzeros / size.rows;
@@ -159,7 +166,8 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const double of_halo = 100 + 8 * (1 + aggregates_of_row * vectors);
   const double levels = of_levels / job.world().size();
   const double halo = of_halo * size.halo_per_rank;
-  const double exchange = bytes_of_amg_exchange(job, vectors, size);
+  const auto settings = options.settings().parsed_amg().value_or(solver::amg::Settings{});
+  const double exchange = bytes_of_amg_exchange(job, vectors, settings.gather_rows, size);
   const double in_huge_pages = is_mesh ? 5e6 : has_nodes ? 0 : 4e6;  // of which arrays use a part
   if (!is_mesh) return in_huge_pages + levels + halo + exchange;
   // The rows are sent when about half of the levels is there.

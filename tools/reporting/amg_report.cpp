@@ -51,9 +51,14 @@ Json collective_amg_report(const Job& job, comm_thread::CommThread& comm_thread,
     bytes += allocated;
     levels.push_back(std::move(one));
   }
+  Json gathering = {{"rows", hierarchy.gathering.rows_a_rank()},
+                    {"is_chosen", !hierarchy.gathering.is_given()}};
+  if (hierarchy.gathering.latency_seconds())
+    gathering["latency_seconds"] = *hierarchy.gathering.latency_seconds();
   return {{"cycle", library::name_of(hierarchy.form)},
           {"degree", hierarchy.degree},
           {"precision", hierarchy.is_single_precision ? "single" : "double"},
+          {"gathering", std::move(gathering)},
           {"operator_complexity", hierarchy.operator_complexity},
           {"allocated_bytes", collective_spread(job, bytes)},
           {"cycles", hierarchy.cycles},
@@ -70,6 +75,9 @@ void print_amg(const Json& amg) {
       amg["cycle"].get<std::string>(), count(amg["degree"]), amg["precision"].get<std::string>(),
       number(amg["operator_complexity"]), 1e-6 * number(amg["allocated_bytes"]["max"]),
       number(amg["setup_seconds"]));
+  if (const Json& gathering = amg["gathering"]; gathering.contains("latency_seconds"))
+    fmt::print("an exchange takes {:.1f} us, which says what levels are on one rank\n",
+               1e6 * number(gathering["latency_seconds"]));
   fmt::print("{:<8}{:>12}{:>14}{:>8}{:>9}{:>11}{:>10}{:>10}{:>11}{:>10}{:>9}\n", "level", "rows",
              "nonzeros", "ranks", "MB", "ms set-up", "ms/cycle", "messages", "halo KB", "ms alone",
              "hidden");

@@ -14,22 +14,22 @@ using spmv::LocalIndex;
 
 namespace {
 
-/// Puts consecutive ranks together: as many groups as leave `rows_a_rank` rows for each, of about
-/// equal size. The first rank of a group gets its rows.
-spmv::RowPartition gather(const spmv::RowPartition& roots, GlobalIndex rows_a_rank) {
+/// Puts consecutive ranks with rows together: `groups` of about equal size. The first rank of a
+/// group gets its rows.
+spmv::RowPartition gather(const spmv::RowPartition& roots, std::int64_t groups) {
   const GlobalIndex all = roots.row_count();
   std::vector<GlobalIndex> sizes;
   for (int rank = 0; rank < roots.rank_count(); ++rank) sizes.push_back(roots.size(rank));
-  const auto groups = std::max<GlobalIndex>(1, all / std::max<GlobalIndex>(1, rows_a_rank));
-  if (groups >= std::ssize(sizes)) return roots;
+  if (groups >= std::ranges::count_if(sizes, [](GlobalIndex size) { return size > 0; }))
+    return roots;
   GlobalIndex before = 0;
   GlobalIndex last_group = -1;
   std::size_t first = 0;
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     const GlobalIndex size = std::exchange(sizes[rank], 0);
+    if (size == 0) continue;
     // The group in which the middle of this rank's rows lies.
-    const GlobalIndex group =
-        std::min(groups - 1, (before + size / 2) * groups / std::max<GlobalIndex>(1, all));
+    const GlobalIndex group = std::min(groups - 1, (before + size / 2) * groups / all);
     if (group != last_group) first = rank;
     last_group = group;
     sizes[first] += size;
@@ -41,10 +41,10 @@ spmv::RowPartition gather(const spmv::RowPartition& roots, GlobalIndex rows_a_ra
 }  // namespace
 
 Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-                       const IndependentSet& roots, GlobalIndex rows_a_rank)
+                       const IndependentSet& roots, Gathering& gathering, std::int64_t rows_of_node)
     : numbers_(crew, level.plan, level.thread_rows, none),
       roots_(spmv::RowPartition::by_sizes(collective_number_roots(crew, level, roots))),
-      partition_(gather(roots_, rows_a_rank)) {
+      partition_(roots_) {
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto first = static_cast<std::size_t>(level.thread_rows[index]);
@@ -61,6 +61,8 @@ Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& s
     for (const auto& [row, number] : joining) numbers_[row] = number;
     numbers_.collective_renew(thread);
   });
+  partition_ = gather(roots_, gathering.collective_rank_count(crew, level, roots_.row_count(),
+                                                              rows_of_node, numbers_));
 }
 
 std::vector<GlobalIndex> Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,

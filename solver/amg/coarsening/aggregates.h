@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "solver/amg/coarsening/crew.h"
+#include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -25,10 +27,10 @@ class Aggregates {
  public:
   static constexpr spmv::GlobalIndex none = -1;
 
-  /// `rows_a_rank`: ranks are put together until one has about as many.
+  /// `gathering`: says which ranks are put together. `rows_of_node`: as it takes them.
   /// Collective. Thread: the main thread, outside the team.
   Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-             const IndependentSet& roots, spmv::GlobalIndex rows_a_rank);
+             const IndependentSet& roots, Gathering& gathering, std::int64_t rows_of_node = 1);
 
   /// The aggregate of a row of this rank or its halo, or `none`.
   spmv::GlobalIndex of(std::size_t row) const { return numbers_[row]; }

@@ -47,7 +47,8 @@ struct SetUp {
                               system.op().matrix().thread_rows().end()}},
         strong(crew, level, threshold),
         roots(crew, level, strong),
-        aggregates(crew, level, strong, roots, rows_a_rank),
+        gathering(rows_a_rank),
+        aggregates(crew, level, strong, roots, gathering),
         columns(aggregates.partition(), crew.communicator().rank()),
         prolongator(collective_build_prolongator(crew, level, strong, aggregates, factor, columns)),
         product(collective_multiply_galerkin(crew, level, prolongator, aggregates.roots(),
@@ -58,6 +59,7 @@ struct SetUp {
   LevelMatrix level;
   StrongRows strong;
   IndependentSet roots;
+  Gathering gathering;
   Aggregates aggregates;
   CoarseColumns columns;
   CouplingRows<float> prolongator;

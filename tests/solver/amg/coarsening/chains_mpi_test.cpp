@@ -42,7 +42,7 @@ struct ChainSetUp {
                               system.op().matrix().thread_rows().end()}},
         strong(crew, level, 0.25),
         roots(crew, level, strong),
-        aggregates(crew, level, strong, roots, 1),
+        aggregates(crew, level, strong, roots, gathering),
         columns(aggregates.partition(), crew.communicator().rank()),
         scale(scale_of(system)),
         chains(crew, level, strong, roots, aggregates, scale, true),
@@ -87,6 +87,7 @@ struct ChainSetUp {
   LevelMatrix level;
   StrongRows strong;
   IndependentSet roots;
+  Gathering gathering{1};
   Aggregates aggregates;
   CoarseColumns columns;
   std::vector<double> scale;

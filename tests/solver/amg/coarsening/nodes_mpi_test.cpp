@@ -53,7 +53,7 @@ struct Nodes {
                                                            crew.team().thread_count())},
         strong(crew, of_nodes, 0.25),
         roots(crew, of_nodes, strong),
-        aggregates(crew, of_nodes, strong, roots, 1),
+        aggregates(crew, of_nodes, strong, roots, gathering),
         columns(coarse_rows_of(aggregates.partition(), width), crew.communicator().rank()) {
     for (std::size_t row = 0; row < system.count(); ++row) {
       const auto values = vectors_of_row(static_cast<GlobalIndex>(system.first() + row));
@@ -78,6 +78,7 @@ struct Nodes {
   LevelMatrix of_nodes;
   StrongRows strong;
   IndependentSet roots;
+  Gathering gathering{1};
   Aggregates aggregates;
   CoarseColumns columns;
   std::vector<double> space{};

@@ -1,0 +1,76 @@
+#include "solver/amg/coarsening/gathering.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "perfmodel/stopwatch.h"
+
+namespace weft::solver::amg {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::GlobalIndex;
+
+/// The model, of a hierarchy that is used once: docs/notes/algebraic-multigrid.md, "Ranks of coarse
+/// levels on a slow link".
+constexpr double cycles = 15;
+constexpr double exchanges_of_cycle = 5;  // products with degree 2
+constexpr double exchanges_of_set_up = 40;  // most of them of ten Lanczos steps
+constexpr double seconds_per_row = 56e-9;  // of a cycle
+/// That a row of the finer level sends: its residual and correction in a cycle, its rows of P and
+/// A·P once; by Ethernet of a gigabit, as quicker links have latencies with which nothing moves.
+constexpr double bytes_of_cycle = 4;
+constexpr double bytes_of_set_up = 150;
+constexpr double bytes_per_second = 5.5e7;  // with the handshakes of long messages
+
+/// Of an exchange, on the slowest rank. If a rank begins later than others, its first exchange is
+/// shorter by that and its second longer, so two are timed at once; others only add what was in the
+/// way.
+double collective_latency(Crew& crew, RowValues<GlobalIndex>& values) {
+  constexpr int samples = 2;
+  constexpr int exchanges = 2;
+  double least = std::numeric_limits<double>::infinity();
+  crew.team().run([&](const TeamThread& thread) {
+    for (int sample = 0; sample < samples; ++sample) {
+      const perfmodel::Stopwatch watch;
+      for (int i = 0; i < exchanges; ++i) values.collective_renew(thread);
+      if (thread.index == 0) least = std::min(least, watch.seconds() / exchanges);
+    }
+  });
+  return crew.communicator().max(least);
+}
+
+}  // namespace
+
+double modelled_seconds_on_ranks(LevelRows rows, std::int64_t ranks, double latency_seconds) {
+  const double work = cycles * seconds_per_row * static_cast<double>(rows.coarse);
+  return work / static_cast<double>(ranks) +
+         (exchanges_of_set_up + cycles * exchanges_of_cycle) * latency_seconds;
+}
+
+double modelled_seconds_on_one(LevelRows rows, std::int64_t fine_ranks) {
+  const double moved_rows =
+      static_cast<double>(rows.fine) * (1 - 1 / static_cast<double>(fine_ranks));
+  return modelled_seconds_on_ranks(rows, 1, 0) +
+         (bytes_of_set_up + cycles * bytes_of_cycle) * moved_rows / bytes_per_second;
+}
+
+std::int64_t Gathering::collective_rank_count(Crew& crew, const LevelMatrix& fine,
+                                              GlobalIndex coarse_rows, std::int64_t rows_of_node,
+                                              RowValues<GlobalIndex>& values) {
+  const spmv::RowPartition& partition = fine.matrix.partition;
+  const LevelRows rows{.fine = partition.row_count() * rows_of_node,
+                       .coarse = coarse_rows * rows_of_node};
+  std::int64_t fine_ranks = 0;
+  for (int rank = 0; rank < partition.rank_count(); ++rank) fine_ranks += partition.size(rank) > 0;
+  const std::int64_t count =
+      std::min(fine_ranks, std::max<std::int64_t>(1, rows.coarse / rows_a_rank()));
+  if (count <= 1 || !may_take_one_rank(rows.fine)) return count;
+  if (!latency_seconds_) latency_seconds_ = collective_latency(crew, values);
+  return modelled_seconds_on_one(rows, fine_ranks) <
+                 modelled_seconds_on_ranks(rows, count, *latency_seconds_)
+             ? 1
+             : count;
+}
+
+}  // namespace weft::solver::amg
