@@ -103,10 +103,9 @@ void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
   level.timer.start(thread.index);
   smooth<true>(thread, level, *level.b_to_smooth);
   if (!level.restriction) return;
-  compute_residual(thread, level);
   const int corrections = correction_count(settings_.form, hierarchy_.levels(), number);
   for (int i = 0; i < corrections; ++i) {
-    restrict_residual(thread, number);
+    compute_and_restrict_residual(thread, number);
     if (settings_.form == Settings::Form::k && hierarchy_.levels()[number + 1]->restriction)
       iterate(thread, number + 1);
     else
@@ -115,8 +114,8 @@ void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
     Value* const x = level.x.data();
     multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
              [x](LocalIndex row, Value sum) { x[row] += sum; });
-    compute_residual(thread, level);
   }
+  multiply(thread, level, *level.off_diagonal, *level.x_to_multiply, to_residual(level));
   smooth<false>(thread, level, *level.r_to_smooth);
 }
 
@@ -134,7 +133,9 @@ void Cycle<Value>::visit_additively(const TeamThread& thread, std::size_t number
     r[row] = b[row] - factor * (b[row] + sum);
     x[row] = factor * (b[row] + r[row]);
   });
-  restrict_residual(thread, number);
+  with_restricted(number, [&](const auto& finish) {
+    multiply(thread, level, *level.restriction, *level.r_to_restrict, finish);
+  });
   visit(thread, number + 1);
   level.timer.start(thread.index);
   multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
@@ -144,18 +145,17 @@ void Cycle<Value>::visit_additively(const TeamThread& thread, std::size_t number
 }
 
 template <class Value>
-void Cycle<Value>::restrict_residual(const TeamThread& thread, std::size_t number) {
+void Cycle<Value>::compute_and_restrict_residual(const TeamThread& thread, std::size_t number) {
   LevelOf& level = *hierarchy_.levels()[number];
-  LevelOf& next = *hierarchy_.levels()[number + 1];
-  if (next.off_diagonal) {
-    Value* const b = next.b.data();
-    multiply(thread, level, *level.restriction, *level.r_to_restrict,
-             [b](LocalIndex row, Value sum) { b[row] = sum; });
-  } else {
-    double* const b = hierarchy_.coarsest()->values().data();
-    multiply(thread, level, *level.restriction, *level.r_to_restrict,
-             [b](LocalIndex row, Value sum) { b[row] = static_cast<double>(sum); });
-  }
+  with_restricted(number, [&](const auto& finish) {
+    if (settings_.mode == spmv::Mode::task && !level.r_to_restrict->messages().is_empty())
+      return level.off_diagonal->run_before(
+          thread, starter_for(*level.x_to_multiply), *level.x_to_multiply, to_residual(level),
+          *level.restriction, starter_for(*level.r_to_restrict), *level.r_to_restrict, finish,
+          hierarchy_.crew().comm_thread(), level.timer);
+    multiply(thread, level, *level.off_diagonal, *level.x_to_multiply, to_residual(level));
+    multiply(thread, level, *level.restriction, *level.r_to_restrict, finish);
+  });
 }
 
 /// With c and d the two corrections, v = A·c and w = A·d: x = α·c + β·d is the best of all such x.
@@ -248,15 +248,6 @@ void Cycle<Value>::solve_coarsest(const TeamThread& thread) {
   Value* const x = level.x.data();
   const double* const solution = coarsest.values().data();
   for_rows(thread, level, [&](std::size_t row) { x[row] = static_cast<Value>(solution[row]); });
-}
-
-template <class Value>
-void Cycle<Value>::compute_residual(const TeamThread& thread, LevelOf& level) {
-  const Value* const b = level.b.data();
-  const Value* const x = level.x.data();
-  Value* const r = level.r.data();
-  multiply(thread, level, *level.off_diagonal, *level.x_to_multiply,
-           [=](LocalIndex row, Value sum) { r[row] = b[row] - (x[row] + sum); });
 }
 
 /// x = q(A)·r, or x += q(A)·r, with the inverse in the links of chains for q; r: the entries of

@@ -70,19 +70,36 @@ class Cycle {
   void visit_additively(const comm_thread::TeamThread& thread, std::size_t number);
   /// The same by two iterations of flexible conjugate gradients; changes b.
   void iterate(const comm_thread::TeamThread& thread, std::size_t number);
-  /// The right-hand side of the next level from r.
-  void restrict_residual(const comm_thread::TeamThread& thread, std::size_t number);
+  /// r = b − A·x, and the right-hand side of the next level from it. In task mode r travels beside
+  /// a part of its own computation.
+  void compute_and_restrict_residual(const comm_thread::TeamThread& thread, std::size_t number);
   double bound_sums(const comm_thread::TeamThread& thread, LevelOf& level);
   /// Products of pairs of vectors, at most three. Shape: [row count of the level].
   void collective_dots(const comm_thread::TeamThread& thread, const LevelOf& level, double bound,
                        std::initializer_list<std::pair<const Value*, const Value*>> pairs);
   void solve_coarsest(const comm_thread::TeamThread& thread);
-  void compute_residual(const comm_thread::TeamThread& thread, LevelOf& level);
   template <bool from_zero>
   void smooth(const comm_thread::TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual);
   template <class Work>
   void for_rows(const comm_thread::TeamThread& thread, const LevelOf& level,
                 const Work& work) const;
+  /// Of a product of x: writes r = b − A·x.
+  static auto to_residual(LevelOf& level) {
+    return [b = level.b.data(), x = level.x.data(), r = level.r.data()](
+               spmv::LocalIndex row, Value sum) { r[row] = b[row] - (x[row] + sum); };
+  }
+  /// Calls run(finish), where finish(row, sum) writes the right-hand side of the level after
+  /// `number`, which is in double precision where that is solved directly.
+  template <class Run>
+  void with_restricted(std::size_t number, const Run& run) {
+    LevelOf& next = *hierarchy_.levels()[number + 1];
+    if (next.off_diagonal)
+      run([b = next.b.data()](spmv::LocalIndex row, Value sum) { b[row] = sum; });
+    else
+      run([b = hierarchy_.coarsest()->values().data()](spmv::LocalIndex row, Value sum) {
+        b[row] = static_cast<double>(sum);
+      });
+  }
   template <class Finish>
   void multiply(const comm_thread::TeamThread& thread, LevelOf& level,
                 const LevelOperator<Value>& op, LevelHalo<Value>& x, const Finish& finish) {
@@ -94,6 +111,11 @@ class Cycle {
   spmv::Mode mode_for(const LevelHalo<Value>& halo) const {
     return settings_.mode == spmv::Mode::task && halo.has_short_messages() ? spmv::Mode::overlap
                                                                            : settings_.mode;
+  }
+  /// The same of task mode.
+  static spmv::Starter starter_for(const LevelHalo<Value>& halo) {
+    return halo.has_short_messages() ? spmv::Starter::primary_thread
+                                     : spmv::Starter::communication_thread;
   }
 
   Settings settings_;

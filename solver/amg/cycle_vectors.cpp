@@ -107,6 +107,7 @@ void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& lev
     if (level.restriction) {
       level.r_to_restrict.emplace(crew, level.restriction->plan(), level.thread_rows,
                                   level.r.data());
+      level.off_diagonal->hold_back(crew, level.restriction->plan().send_list);
       level.report.allocated_bytes += level.restriction->bytes() + level.prolongation->bytes();
     }
   }

@@ -89,6 +89,30 @@ typename LevelOperator<Value>::Part LevelOperator<Value>::join(Chunks& interior,
 }
 
 template <class Value>
+void LevelOperator<Value>::hold_back(const Crew& crew, std::span<const LocalIndex> sent_rows) {
+  std::vector<bool> is_sent(static_cast<std::size_t>(row_count()));
+  for (const LocalIndex row : sent_rows) is_sent[static_cast<std::size_t>(row)] = true;
+  crew.team().run([&](const comm_thread::TeamThread& thread) {
+    Part& part = parts_[static_cast<std::size_t>(thread.index)];
+    part.held_begin = part.held_end = 0;
+    std::size_t begin = 0;  // of chunks without a row that is sent
+    for (std::size_t chunk = 0; chunk < part.interior_count; ++chunk) {
+      const auto rows = std::span(part.rows).subspan(chunk * lane_count, lane_count);
+      if (std::ranges::any_of(rows, [&](LocalIndex row) {
+            return row != no_row && is_sent[static_cast<std::size_t>(row)];
+          }))
+        begin = chunk + 1;
+      if (chunk + 1 - begin > part.held_end - part.held_begin) {
+        part.held_begin = begin;
+        part.held_end = chunk + 1;
+      }
+    }
+    part.held_begin =
+        std::max(part.held_begin, part.held_end - std::min(part.held_end, part.interior_count / 2));
+  });
+}
+
+template <class Value>
 void LevelOperator<Value>::allocate() {
   std::size_t total = 0;
   for (Part& part : parts_) {

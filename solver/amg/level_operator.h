@@ -15,6 +15,7 @@
 #include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
+#include "spmv/modes/chained_work.h"
 #include "spmv/modes/mode.h"
 #include "spmv/modes/run_in_mode.h"
 #include "spmv/modes/work.h"
@@ -137,6 +138,29 @@ class LevelOperator {
     spmv::run_in_mode(thread, mode, {pass, x, comm_thread, timer});
   }
 
+  /// Lets `run_before` leave up to half of the interior rows of a thread for last: adjacent ones
+  /// without any of `sent_rows`, ascending or not, which other ranks need of the result. Thread:
+  /// the main thread, outside the team.
+  void hold_back(const Crew& crew, std::span<const spmv::LocalIndex> sent_rows);
+
+  /// `run` of this operator and then of `next`, which is applied to the result, in task mode: rows
+  /// that other ranks need come before those that are held back. `starter`, `next_starter`: of the
+  /// halos. Thread: as `run`. Collective.
+  template <class Finish, class NextFinish>
+  void run_before(const comm_thread::TeamThread& thread, spmv::Starter starter, LevelHalo<Value>& x,
+                  const Finish& finish, const LevelOperator& next, spmv::Starter next_starter,
+                  LevelHalo<Value>& result, const NextFinish& next_finish,
+                  comm_thread::CommThread& comm_thread, perfmodel::PhaseTimer& timer) const {
+    const Pass<Finish> early(*this, x.entries(), finish, Rows::early);
+    const Pass<Finish> late(*this, x.entries(), finish, Rows::held_back);
+    const Pass<NextFinish> second(next, result.entries(), next_finish);
+    spmv::run_chained(thread, {.first = {early, x, comm_thread, timer},
+                               .first_starter = starter,
+                               .rest = late,
+                               .second = {second, result, comm_thread, timer},
+                               .second_starter = next_starter});
+  }
+
  private:
   static constexpr std::size_t lane_count = 8;
   static constexpr spmv::LocalIndex no_row = -1;
@@ -173,6 +197,8 @@ class LevelOperator {
     std::vector<Columns> columns{};  // [chunk count]
     std::size_t columns_end = 0;  // in `columns_`
     std::size_t interior_count = 0;  // chunks
+    std::size_t held_begin = 0;  // of these, chunks that are held back
+    std::size_t held_end = 0;
     std::int64_t boundary_row_count = 0;
     std::int64_t nonzero_count = 0;
     std::uint64_t pattern = 0;  // sum of the scrambled numbers of entries of the rows
@@ -181,14 +207,23 @@ class LevelOperator {
   };
   static Part join(Chunks& interior, Chunks& boundary);
 
+  /// Of the interior part.
+  enum class Rows { all, early, held_back };
+
   template <class Finish>
   class Pass final : public spmv::Work {
    public:
-    Pass(const LevelOperator& rows, const Value* x, const Finish& finish)
-        : rows_(rows), x_(x), finish_(finish) {}
+    Pass(const LevelOperator& rows, const Value* x, const Finish& finish, Rows interior = Rows::all)
+        : rows_(rows), x_(x), finish_(finish), interior_(interior) {}
     void run(spmv::RowSet set, const comm_thread::TeamThread& thread,
              const std::function<void()>& pause) const override {
       const Part& part = rows_.parts_[static_cast<std::size_t>(thread.index)];
+      if (set == spmv::RowSet::interior && interior_ == Rows::early) {
+        rows_.multiply(part, 0, part.held_begin, x_, finish_);
+        return rows_.multiply(part, part.held_end, part.interior_count, x_, finish_);
+      }
+      if (interior_ == Rows::held_back)
+        return rows_.multiply(part, part.held_begin, part.held_end, x_, finish_);
       const std::size_t begin = set == spmv::RowSet::boundary ? part.interior_count : 0;
       const std::size_t end =
           set == spmv::RowSet::interior ? part.interior_count : part.chunk_count();
@@ -204,6 +239,7 @@ class LevelOperator {
     const LevelOperator& rows_;
     const Value* x_;
     const Finish& finish_;
+    Rows interior_;
   };
 
   /// Of the rows of a thread.

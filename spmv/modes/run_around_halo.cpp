@@ -36,6 +36,19 @@ class PeriodicTest {
 using perfmodel::Phase;
 using perfmodel::PhaseScope;
 
+std::optional<comm_thread::Pending> pack_and_start(const comm_thread::TeamThread& thread,
+                                                   const OverlappedWork& work, Starter starter) {
+  auto& messages = work.halo.messages();
+  const PhaseScope scope(work.timer, thread.index, Phase::pack);
+  work.halo.pack(thread.index);
+  thread.barrier();
+  if (!thread.is_primary() || messages.is_empty()) return std::nullopt;
+  if (starter == Starter::primary_thread) return messages.start_here(work.comm_thread);
+  std::optional<comm_thread::Pending> halo = messages.post(work.comm_thread);
+  halo->let_begin();
+  return halo;
+}
+
 void run_around_halo(const comm_thread::TeamThread& thread, const OverlappedWork& work,
                      const std::optional<comm_thread::Pending>& halo, Progress progress) {
   {

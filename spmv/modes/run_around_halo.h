@@ -11,9 +11,18 @@ namespace weft::spmv {
 /// halo, or also in tests between pieces of the interior part.
 enum class Progress { in_wait, in_tests };
 
+/// Who starts the messages of a halo, and progresses them from then on.
+enum class Starter { communication_thread, primary_thread };
+
+/// Packs the halo of the work and starts its messages. Returns the exchange under way, on the
+/// primary thread of a rank with neighbours; else none. Thread: every thread of the team; has a
+/// barrier.
+std::optional<comm_thread::Pending> pack_and_start(const comm_thread::TeamThread& thread,
+                                                   const OverlappedWork& work, Starter starter);
+
 /// Runs the interior part, waits for the halo, then runs the boundary part: the common end of
-/// overlap and task mode. `halo`: the exchange under way, on the primary thread of a rank with
-/// neighbours; else none. Thread: every thread of the team. Throws comm_thread::MpiError.
+/// overlap and task mode. `halo`: of `pack_and_start`. Thread: every thread of the team. Throws
+/// comm_thread::MpiError.
 void run_around_halo(const comm_thread::TeamThread& thread, const OverlappedWork& work,
                      const std::optional<comm_thread::Pending>& halo, Progress progress);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,6 +45,66 @@ ReferenceMatrix rows_of_all_distances() {
       for (GlobalIndex k = 0; k < 300; ++k) entries[k * 1000] = 3;
   }
   return matrix;
+}
+
+/// Rows with columns nearby, so that few are of interest to other ranks.
+ReferenceMatrix rows_of_a_band() {
+  constexpr GlobalIndex size = 2000;
+  ReferenceMatrix matrix(static_cast<std::size_t>(size));
+  for (GlobalIndex row = 0; row < size; ++row)
+    for (GlobalIndex column = std::max<GlobalIndex>(0, row - 7);
+         column < std::min<GlobalIndex>(size, row + 1 + row % 9); ++column)
+      matrix[static_cast<std::size_t>(row)][column] = 1 + static_cast<double>((row + column) % 3);
+  return matrix;
+}
+
+/// A·A·x on this rank's rows, the second product chained to the first. Collective.
+template <class Value>
+std::vector<Value> multiply_twice(CrewSystem& system, spmv::Starter starter,
+                                  spmv::Starter next_starter) {
+  Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
+  const spmv::CrsMatrix& rows = system.op().matrix().matrix().rows;
+  const auto cuts = system.op().matrix().thread_rows();
+  const auto columns_of = [&](LocalIndex row) {
+    const auto i = static_cast<std::size_t>(row);
+    const auto begin = static_cast<std::size_t>(rows.row_offsets[i]);
+    return rows.columns.span().subspan(begin,
+                                       static_cast<std::size_t>(rows.row_offsets[i + 1]) - begin);
+  };
+  LevelOperator<Value> op(
+      crew, system.op().halo_plan(), {cuts.begin(), cuts.end()},
+      [&](LocalIndex row) { return columns_of(row).size(); },
+      [&](LocalIndex row) {
+        return std::ranges::any_of(columns_of(row),
+                                   [&](LocalIndex column) { return column >= rows.row_count; });
+      },
+      [&](LocalIndex row, const auto& add) {
+        auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
+        for (const LocalIndex column : columns_of(row))
+          add(static_cast<Value>(rows.values[k++]), column);
+      });
+  op.hold_back(crew, op.plan().send_list);
+  const std::size_t room =
+      system.count() + static_cast<std::size_t>(system.op().halo_plan().halo_count);
+  std::vector<Value> x(room);
+  for (std::size_t row = 0; row < system.count(); ++row)
+    x[row] = static_cast<Value>((system.first() + row) % 5);
+  std::vector<Value> y(room, Value{-1});
+  std::vector<Value> z(system.count(), Value{-1});
+  LevelHalo<Value> halo_of_x(crew, op.plan(), op.thread_rows(), x.data());
+  LevelHalo<Value> halo_of_y(crew, op.plan(), op.thread_rows(), y.data());
+  crew.communicator().barrier();
+  perfmodel::PhaseTimer timer;
+  system.team().run([&](const TeamThread& thread) {
+    op.run_before(
+        thread, starter, halo_of_x,
+        [&](LocalIndex row, Value sum) { y[static_cast<std::size_t>(row)] = sum; }, op,
+        next_starter, halo_of_y,
+        [&](LocalIndex row, Value sum) { z[static_cast<std::size_t>(row)] = sum; },
+        crew.comm_thread(), timer);
+    thread.barrier();
+  });
+  return z;
 }
 
 /// A·x on this rank's rows, in a mode. `is_second`: A has the values of 3·A before. Collective.
@@ -118,7 +179,36 @@ void check_products(const ReferenceMatrix& matrix) {
     }
 }
 
+/// A·x of a whole matrix, in integers.
+std::vector<double> product(const ReferenceMatrix& matrix, const std::vector<double>& x) {
+  std::vector<double> y;
+  for (const auto& row : matrix) {
+    double sum = 0;
+    for (const auto& [column, value] : row) sum += value * x[static_cast<std::size_t>(column)];
+    y.push_back(sum);
+  }
+  return y;
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("two products in a chain are exact, whoever starts the messages", "", float,
+                   double) {
+  const ReferenceMatrix matrix = rows_of_a_band();
+  CrewSystem system(Communicator::collective_world(), matrix);
+  std::vector<double> x;
+  for (std::size_t row = 0; row < matrix.size(); ++row) x.push_back(static_cast<double>(row % 5));
+  const std::vector<double> own = system.own(product(matrix, product(matrix, x)));
+  const std::vector<TestType> expected(own.begin(), own.end());
+  const std::vector<spmv::Starter> starters{spmv::Starter::communication_thread,
+                                            spmv::Starter::primary_thread};
+  for (const spmv::Starter starter : starters)
+    for (const spmv::Starter next_starter : starters)
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        const bool is_equal = multiply_twice<TestType>(system, starter, next_starter) == expected;
+        CHECK(is_equal);
+      }
+}
 
 TEMPLATE_TEST_CASE("products with rows of all lengths are exact, in every mode", "", float,
                    double) {
