@@ -15,6 +15,8 @@
 #include "solver/amg/settings.h"
 #include "solver/precondition/solve_unit.h"
 #include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/mode.h"
+#include "spmv/modes/work.h"
 
 namespace weft::solver::amg {
 

@@ -241,7 +241,7 @@ void Hierarchy<Value>::make_off_diagonal(Level<Value>& level, const LevelMatrix&
         static_cast<std::size_t>(rows.row_offsets[i]),
         static_cast<std::size_t>(rows.row_offsets[i + 1] - rows.row_offsets[i]));
   };
-  fill_operator(
+  const bool is_kept = fill_operator(
       crew_, matrix.plan, level.thread_rows,
       [&](LocalIndex row) { return is_left_out(row) ? 0 : std::ssize(columns_of(row)) - 1; },
       [&](LocalIndex row) {
@@ -260,6 +260,8 @@ void Hierarchy<Value>::make_off_diagonal(Level<Value>& level, const LevelMatrix&
         }
       },
       level.off_diagonal);
+  if (!is_kept && level.restriction)
+    level.off_diagonal->hold_back(crew_, level.restriction->plan().send_list);
 }
 
 template <class Value>
@@ -358,9 +360,9 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
                                                 crew_.team().thread_count())};
   const StrongRows strong(crew_, of_nodes, settings_.strength);
   const IndependentSet roots(crew_, of_nodes, strong);
-  // Ranks get as many nonzeros as of a scalar problem: two nodes couple by so many.
-  const std::int64_t nonzeros_of_pair = std::int64_t{space_.vector_count} * space_.vector_count;
-  const Aggregates aggregates(crew_, of_nodes, strong, roots, gathering_, nonzeros_of_pair);
+  const std::int64_t vectors = space_.vector_count;
+  const Aggregates aggregates(crew_, of_nodes, strong, roots, gathering_,
+                              {.fine = space_.block_size * vectors, .coarse = vectors * vectors});
   const spmv::RowPartition coarse = coarse_rows_of(aggregates.partition(), space_.vector_count);
   const auto fine_rows = static_cast<double>(matrix.matrix.partition.row_count());
   const auto coarse_rows = static_cast<double>(coarse.row_count());

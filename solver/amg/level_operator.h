@@ -138,14 +138,15 @@ class LevelOperator {
     spmv::run_in_mode(thread, mode, {pass, x, comm_thread, timer});
   }
 
-  /// Lets `run_before` leave up to half of the interior rows of a thread for last: adjacent ones
-  /// without any of `sent_rows`, ascending or not, which other ranks need of the result. Thread:
-  /// the main thread, outside the team.
+  /// Lets `run_before` leave up to half of the interior rows of a thread for last, from the longest
+  /// run of adjacent ones that has none of `sent_rows`: the rows of the result that other ranks
+  /// need, in any order. Thread: the main thread, outside the team.
   void hold_back(const Crew& crew, std::span<const spmv::LocalIndex> sent_rows);
 
   /// `run` of this operator and then of `next`, which is applied to the result, in task mode: rows
   /// that other ranks need come before those that are held back. `starter`, `next_starter`: of the
-  /// halos. Thread: as `run`. Collective.
+  /// halos. `result`: what it sends was among `sent_rows` of hold_back. Thread: as `run`.
+  /// Collective; other ranks may call `run` twice.
   template <class Finish, class NextFinish>
   void run_before(const comm_thread::TeamThread& thread, spmv::Starter starter, LevelHalo<Value>& x,
                   const Finish& finish, const LevelOperator& next, spmv::Starter next_starter,
@@ -301,15 +302,16 @@ class LevelOperator {
   PageVector<Value> values_;
 };
 
-/// Gives `rows` new values where it has the pattern of the functions, else makes it anew; as the
-/// constructor.
+/// Gives `rows` new values where it has the pattern of the functions, else makes it anew and
+/// returns false; as the constructor.
 template <class Value, class Count, class NeedsHalo, class Fill>
-void fill_operator(Crew& crew, spmv::HaloPlan plan,
+bool fill_operator(Crew& crew, spmv::HaloPlan plan,
                    const std::vector<spmv::LocalIndex>& thread_rows, const Count& count,
                    const NeedsHalo& needs_halo, const Fill& fill,
                    std::optional<LevelOperator<Value>>& rows) {
-  if (rows && rows->take_new_values(crew, count, fill)) return;
+  if (rows && rows->take_new_values(crew, count, fill)) return true;
   rows.emplace(crew, std::move(plan), thread_rows, count, needs_halo, fill);
+  return false;
 }
 
 extern template class LevelOperator<float>;

@@ -1,5 +1,7 @@
 #include "spmv/modes/chained_work.h"
 
+#include "spmv/modes/run_around_halo.h"
+
 namespace weft::spmv {
 
 void run_chained(const comm_thread::TeamThread& thread, const ChainedWork& work) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "comm_thread/placement/compute_team.h"
-#include "spmv/modes/run_around_halo.h"
 #include "spmv/modes/work.h"
 
 namespace weft::spmv {
@@ -22,7 +21,7 @@ struct ChainedWork {
 ///     interior part ........... ┆ boundary │ rest │ interior part .... ┆ boundary
 ///
 /// Thread: every thread of the team, after it wrote its rows of the first halo's vector.
-/// Collective. Throws comm_thread::MpiError.
+/// Collective; other ranks may run the two one after the other. Throws comm_thread::MpiError.
 void run_chained(const comm_thread::TeamThread& thread, const ChainedWork& work);
 
 }  // namespace weft::spmv

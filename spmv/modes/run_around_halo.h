@@ -11,9 +11,6 @@ namespace weft::spmv {
 /// halo, or also in tests between pieces of the interior part.
 enum class Progress { in_wait, in_tests };
 
-/// Who starts the messages of a halo, and progresses them from then on.
-enum class Starter { communication_thread, primary_thread };
-
 /// Packs the halo of the work and starts its messages. Returns the exchange under way, on the
 /// primary thread of a rank with neighbours; else none. Thread: every thread of the team; has a
 /// barrier.

@@ -23,6 +23,9 @@ class Work {
                    const std::function<void()>& pause) const = 0;
 };
 
+/// Who starts the messages of a halo, and progresses them from then on.
+enum class Starter { communication_thread, primary_thread };
+
 /// Work together with the exchange of the halo that it reads.
 struct OverlappedWork {
   const Work& work;

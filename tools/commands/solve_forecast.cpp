@@ -114,19 +114,16 @@ double rows_of_amg_exchange(int ranks, double rows_of_halo, const SystemSize& si
 /// there are few, also all rows of P, once more with other numbers, and the coarse rows, together
 /// about as much as most rows of A·P. Measured: entries of a row, rows an entry of the halo, fine
 /// rows a coarse one, that share. `vectors`: of a node, which coarse levels represent; 1 where rows
-/// are no nodes. `gather_rows`: of amg's settings.
-double bytes_of_amg_exchange(const Job& job, double vectors, spmv::GlobalIndex gather_rows,
-                             const SystemSize& size) {
+/// are no nodes; `least_vectors`: if there may be fewer. `gather_rows`: of amg's settings. What is
+/// not known before messages are measured counts: that a level moves to one rank.
+double bytes_of_amg_exchange(const Job& job, double vectors, double least_vectors,
+                             spmv::GlobalIndex gather_rows, const SystemSize& size) {
   constexpr double entry_bytes = 12;
   constexpr double row_bytes = 24;  // its number and lengths, and the row of P
   constexpr double copies = 3;  // sent, received, and as rows of the product
   constexpr double unknowns = 3;
   const solver::amg::Gathering gathering(gather_rows);
-  const auto rows_as_scalar = static_cast<spmv::GlobalIndex>(size.rows * vectors);
-  const double least_coarse_rows =  // of a rank
-      gathering.may_take_one_rank(rows_as_scalar)
-          ? size.rows
-          : static_cast<double>(gathering.rows_a_rank()) / vectors;
+  const double least_coarse_rows = static_cast<double>(gathering.rows_a_rank()) / vectors;
   const int ranks = job.world().size();
   if (ranks == 1) return 0;
   const double row_nonzeros = size.nonzeros / size.rows;
@@ -140,9 +137,16 @@ double bytes_of_amg_exchange(const Job& job, double vectors, spmv::GlobalIndex g
   const double groups = std::max(1.0, std::floor(coarse_rows / least_coarse_rows));
   const double gathered = groups < ranks ? std::ceil(ranks / groups) - 1 : 0;
   constexpr double share_of_moved = 0.85;
-  const double moved = share_of_moved * entry_bytes * entries * std::min(1.0, gathered) *
-                       size.rows / ranks * (2 * gathered + 1);
-  return std::max(beside, moved);
+  const double of_moved_row = share_of_moved * entry_bytes * entries;
+  const double moved =
+      of_moved_row * std::min(1.0, gathered) * size.rows / ranks * (2 * gathered + 1);
+  if (gathering.is_given()) return std::max(beside, moved);
+  const auto most_rows = static_cast<double>(solver::amg::Gathering::most_fine_rows);
+  const double rows_to_one = size.rows * least_vectors <= most_rows
+                                 ? size.rows
+                                 : std::min(coarse_rows, most_rows / vectors);
+  const double to_one = of_moved_row * rows_to_one * (2 - 1.0 / ranks);
+  return std::max({beside, moved, to_one});
 }
 
 /// Bytes of amg and its set-up at their peak, measured: of a nonzero and of a row of the matrix; of
@@ -156,6 +160,10 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const bool has_motions = !options.coordinates.empty() || !options.near_null.empty() ||
                            problem.kind == spmv::ProblemKind::elasticity3d;
   const double vectors = !has_nodes ? 1 : has_motions ? motions : options.block_size;
+  constexpr double motions_in_a_plane = 3;
+  const double least_vectors = !options.near_null.empty()     ? 1
+                               : !options.coordinates.empty() ? motions_in_a_plane
+                                                              : vectors;
   // Measured with 3 and 6 vectors; on meshes, whose rows vary, and on grids.
   const bool is_mesh = !has_nodes && size.may_be_sliced;
   const double of_levels = has_nodes ? 49 * std::pow(vectors / motions, 1.4) * size.nonzeros
@@ -167,7 +175,8 @@ double bytes_of_amg(const Job& job, const SolveOptions& options, const spmv::Pro
   const double levels = of_levels / job.world().size();
   const double halo = of_halo * size.halo_per_rank;
   const auto settings = options.settings().parsed_amg().value_or(solver::amg::Settings{});
-  const double exchange = bytes_of_amg_exchange(job, vectors, settings.gather_rows, size);
+  const double exchange =
+      bytes_of_amg_exchange(job, vectors, least_vectors, settings.gather_rows, size);
   const double in_huge_pages = is_mesh ? 5e6 : has_nodes ? 0 : 4e6;  // of which arrays use a part
   if (!is_mesh) return in_huge_pages + levels + halo + exchange;
   // The rows are sent when about half of the levels is there.

@@ -76,7 +76,7 @@ void print_amg(const Json& amg) {
       number(amg["operator_complexity"]), 1e-6 * number(amg["allocated_bytes"]["max"]),
       number(amg["setup_seconds"]));
   if (const Json& gathering = amg["gathering"]; gathering.contains("latency_seconds"))
-    fmt::print("an exchange takes {:.1f} us, which says what levels are on one rank\n",
+    fmt::print("an exchange takes {:.1f} us, by which levels stay or move to one rank\n",
                1e6 * number(gathering["latency_seconds"]));
   fmt::print("{:<8}{:>12}{:>14}{:>8}{:>9}{:>11}{:>10}{:>10}{:>11}{:>10}{:>9}\n", "level", "rows",
              "nonzeros", "ranks", "MB", "ms set-up", "ms/cycle", "messages", "halo KB", "ms alone",

@@ -41,7 +41,7 @@ spmv::RowPartition gather(const spmv::RowPartition& roots, std::int64_t groups) 
 }  // namespace
 
 Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-                       const IndependentSet& roots, Gathering& gathering, std::int64_t rows_of_node)
+                       const IndependentSet& roots, Gathering& gathering, NodeWeights weights)
     : numbers_(crew, level.plan, level.thread_rows, none),
       roots_(spmv::RowPartition::by_sizes(collective_number_roots(crew, level, roots))),
       partition_(roots_) {
@@ -61,8 +61,8 @@ Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& s
     for (const auto& [row, number] : joining) numbers_[row] = number;
     numbers_.collective_renew(thread);
   });
-  partition_ = gather(roots_, gathering.collective_rank_count(crew, level, roots_.row_count(),
-                                                              rows_of_node, numbers_));
+  partition_ = gather(
+      roots_, gathering.collective_rank_count(crew, level, roots_.row_count(), weights, numbers_));
 }
 
 std::vector<GlobalIndex> Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "solver/amg/coarsening/crew.h"
@@ -27,10 +26,10 @@ class Aggregates {
  public:
   static constexpr spmv::GlobalIndex none = -1;
 
-  /// `gathering`: says which ranks are put together. `rows_of_node`: as it takes them.
+  /// `gathering`: says how many ranks are left; `weights`: as it takes them.
   /// Collective. Thread: the main thread, outside the team.
   Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-             const IndependentSet& roots, Gathering& gathering, std::int64_t rows_of_node = 1);
+             const IndependentSet& roots, Gathering& gathering, NodeWeights weights = {});
 
   /// The aggregate of a row of this rank or its halo, or `none`.
   spmv::GlobalIndex of(std::size_t row) const { return numbers_[row]; }

@@ -24,12 +24,13 @@ constexpr double bytes_of_set_up = 150;
 constexpr double bytes_per_second = 5.5e7;  // with the handshakes of long messages
 
 /// Of an exchange, on the slowest rank. If a rank begins later than others, its first exchange is
-/// shorter by that and its second longer, so two are timed at once; others only add what was in the
-/// way.
+/// shorter by that and its second longer, so two are timed at once; the smaller of two samples
+/// leaves disturbances out.
 double collective_latency(Crew& crew, RowValues<GlobalIndex>& values) {
   constexpr int samples = 2;
   constexpr int exchanges = 2;
   double least = std::numeric_limits<double>::infinity();
+  crew.communicator().barrier();
   crew.team().run([&](const TeamThread& thread) {
     for (int sample = 0; sample < samples; ++sample) {
       const perfmodel::Stopwatch watch;
@@ -56,17 +57,17 @@ double modelled_seconds_on_one(LevelRows rows, std::int64_t fine_ranks) {
 }
 
 std::int64_t Gathering::collective_rank_count(Crew& crew, const LevelMatrix& fine,
-                                              GlobalIndex coarse_rows, std::int64_t rows_of_node,
+                                              GlobalIndex coarse_rows, NodeWeights weights,
                                               RowValues<GlobalIndex>& values) {
   const spmv::RowPartition& partition = fine.matrix.partition;
-  const LevelRows rows{.fine = partition.row_count() * rows_of_node,
-                       .coarse = coarse_rows * rows_of_node};
+  const LevelRows rows{.fine = partition.row_count() * weights.fine,
+                       .coarse = coarse_rows * weights.coarse};
   std::int64_t fine_ranks = 0;
   for (int rank = 0; rank < partition.rank_count(); ++rank) fine_ranks += partition.size(rank) > 0;
   const std::int64_t count =
       std::min(fine_ranks, std::max<std::int64_t>(1, rows.coarse / rows_a_rank()));
-  if (count <= 1 || !may_take_one_rank(rows.fine)) return count;
-  if (!latency_seconds_) latency_seconds_ = collective_latency(crew, values);
+  if (is_given() || count <= 1 || rows.fine > most_fine_rows) return count;
+  latency_seconds_ = collective_latency(crew, values);
   return modelled_seconds_on_one(rows, fine_ranks) <
                  modelled_seconds_on_ranks(rows, count, *latency_seconds_)
              ? 1

@@ -10,10 +10,17 @@
 
 namespace weft::solver::amg {
 
-/// Rows of a coarse level and of the finer one, of all ranks.
+/// Rows of a coarse level and of the finer one, of all ranks; rows of nodes as the rows of a scalar
+/// problem that have as many entries.
 struct LevelRows {
   spmv::GlobalIndex fine = 0;
   spmv::GlobalIndex coarse = 0;
+};
+
+/// What a node counts for: 1 where rows are no nodes.
+struct NodeWeights {
+  std::int64_t fine = 1;  // rows of a node × vectors, as in P and A·P
+  std::int64_t coarse = 1;  // vectors × vectors, as two nodes couple
 };
 
 /// Modelled seconds of a coarse level, from set-up to the end of a solution, on several ranks:
@@ -27,34 +34,31 @@ double modelled_seconds_on_one(LevelRows rows, std::int64_t fine_ranks);
 /// On how many ranks the levels of a hierarchy are. No bit depends on it.
 ///
 /// As many as leave a number of rows for each. Where that number is not given, it is 1000, and a
-/// level moves to one rank if the model finds that quicker with the latency that exchanges of the
-/// finer level have. Fewer ranks, but more than one, would exchange as often.
+/// level moves to one rank if the model finds that quicker with the latency of exchanges of the
+/// finer level. Fewer ranks, but more than one, would exchange as often.
 class Gathering {
  public:
+  /// Of a finer level whose rows may all go to one rank: more would cost memory, and hardly any
+  /// link is so slow that it would pay.
+  static constexpr spmv::GlobalIndex most_fine_rows = 100'000;
+
   /// `rows_a_rank`: 0: chosen as above.
   explicit Gathering(spmv::GlobalIndex rows_a_rank) : given_rows_(rows_a_rank) {}
 
-  /// Ranks of a coarse level. `rows_of_node`: rows of a scalar problem that cost as much as one of
-  /// these levels. `values`: of the finer level, complete; renewed where the latency is needed and
-  /// not yet known. Collective. Thread: the main thread, outside the team.
+  /// Ranks of a coarse level. `fine`, `coarse_rows`: of nodes, or of rows. `values`: of the finer
+  /// level, complete; renewed where the latency matters. Collective. Thread: the main thread,
+  /// outside the team.
   std::int64_t collective_rank_count(Crew& crew, const LevelMatrix& fine,
-                                     spmv::GlobalIndex coarse_rows, std::int64_t rows_of_node,
+                                     spmv::GlobalIndex coarse_rows, NodeWeights weights,
                                      RowValues<spmv::GlobalIndex>& values);
 
-  /// True if the level after one of so many rows, of all ranks, may move to one rank for the
-  /// latency that is found.
-  bool may_take_one_rank(spmv::GlobalIndex fine_rows) const {
-    return !is_given() && fine_rows <= most_fine_rows;
-  }
   bool is_given() const { return given_rows_ > 0; }
   spmv::GlobalIndex rows_a_rank() const { return is_given() ? given_rows_ : usual_rows; }
-  /// Nothing where no level's ranks depend on it.
+  /// The last one measured; nothing where no level's ranks depend on it.
   std::optional<double> latency_seconds() const { return latency_seconds_; }
 
  private:
   static constexpr spmv::GlobalIndex usual_rows = 1000;
-  /// More would cost memory, and no link is so slow that it would pay.
-  static constexpr spmv::GlobalIndex most_fine_rows = 100'000;
 
   spmv::GlobalIndex given_rows_;
   std::optional<double> latency_seconds_{};
