@@ -49,35 +49,33 @@ template <class Value>
   return value;
 }
 
-void store(double* c, std::int64_t count) {
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      elements<Elements>(c + i).value = decltype(Elements::value){} + factor;
-    });
+void store_all(double* c, std::int64_t count) {
+  on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i)
+                               __attribute__((always_inline)) { store(c + i, Value{} + factor); });
   });
 }
 
 void update(double* a, std::int64_t count) {
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      elements<Elements>(a + i).value *= factor;
+  on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      store(a + i, load<Value>(a + i) * factor);
     });
   });
 }
 
 void copy(const double* a, double* c, std::int64_t count) {
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      elements<Elements>(c + i).value = elements<Elements>(a + i).value;
+  on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      store(c + i, load<Value>(a + i));
     });
   });
 }
 
 void triad(const double* a, const double* b, double* c, std::int64_t count) {
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      elements<Elements>(c + i).value =
-          elements<Elements>(a + i).value + factor * elements<Elements>(b + i).value;
+  on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      store(c + i, load<Value>(a + i) + factor * load<Value>(b + i));
     });
   });
 }
@@ -123,7 +121,7 @@ double run_stream(Stream stream, double* a, const double* b, double* c, std::int
     case Stream::load:
       return load_probe(a, count);
     case Stream::store:
-      store(c, count);
+      store_all(c, count);
       break;
     case Stream::store_past:
       store_all_past_caches(c, count, [](std::int64_t) { return Pair{factor, factor}; });
@@ -153,13 +151,17 @@ double run_in_registers(std::int64_t rounds) {
   constexpr int chain_count =
       12;  // hides 4 cycles of latency of 2 units, and is below 16 registers
   double result = 0;
-  on_widest_simd([&]() __attribute__((always_inline)) {
-    Lane8 sums[chain_count];
-    for (int j = 0; j < chain_count; ++j) sums[j] = Lane8{} + (1.0 + j);
-    for (std::int64_t round = 0; round < rounds; ++round)
-      for (int j = 0; j < chain_count; ++j) sums[j] = sums[j] * factor + 1e-6;
-    for (int j = 0; j < chain_count; ++j)
-      for (int lane = 0; lane < 8; ++lane) result += sums[j][lane];
+  on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    using Register = typename Simd::Lane8::Register;
+    Register sums[chain_count];
+    unrolled<chain_count>([&](auto j) __attribute__((always_inline)) {
+      sums[j] = Register(1.0 + static_cast<double>(j));
+    });
+    for (std::int64_t round = 0; round < rounds * 8 / Register::size; ++round)
+      unrolled<chain_count>(
+          [&](auto j) __attribute__((always_inline)) { sums[j] = sums[j] * factor + 1e-6; });
+    for (const Register& sum : sums)
+      for (int lane = 0; lane < Register::size; ++lane) result += sum[lane];
   });
   return result;
 }

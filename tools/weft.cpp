@@ -160,6 +160,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "  mpiexec.mpich -n 4 weft solve matrix.mtx.gz --method pcg-jacobi --json -\n"
       "Environment:\n"
       "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
+      "  WEFT_INSTRUCTION_SET=avx512|avx2|sse2  takes kernels for less than this processor has\n"
       "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
       "weft COMMAND --help, or weft help COMMAND, tells more. The options above may stand behind "
       "a\n"

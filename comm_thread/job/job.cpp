@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/thread_binding.h"
+#include "perfmodel/simd.h"
 
 namespace weft::comm_thread {
 namespace {
@@ -57,7 +58,10 @@ Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers,
       topology_(Topology::from_this_machine()) {
   try {
     plan(options);
-    collective_attempt(world_, [&] { start_threads(std::move(options)); });
+    collective_attempt(world_, [&] {
+      if (const auto fault = perfmodel::instruction_set_fault()) throw InputError(*fault);
+      start_threads(std::move(options));
+    });
   } catch (const InputError&) {
     if (own_session_) own_session_->expect_exception_on_all_ranks();
     throw;

@@ -56,17 +56,12 @@ void check(const UserOperator& user, const RowPartition& partition, int rank) {
 /// Σ x_i·y_i of rows begin … end - 1.
 void add_products(const double* x, const double* y, std::int64_t begin, std::int64_t end,
                   spmv::RowSum x_dot_y) {
-  // Far fewer than a carry needs.
-  constexpr std::int64_t rows_between_carries = std::int64_t{1} << 20;
+  using perfmodel::load;
   spmv::BinnedSum sum(x_dot_y.bound);
-  for (std::int64_t i = begin; i < end; i += rows_between_carries) {
-    const std::int64_t stop = std::min(end, i + rows_between_carries);
-    std::int64_t k = i;
-    for (; k + 8 <= stop; k += 8)
-      sum.add(perfmodel::lanes(x + k).value * perfmodel::lanes(y + k).value);
-    for (; k < stop; ++k) sum.add(x[k] * y[k]);
-    sum.carry();
-  }
+  spmv::add_terms(sum, end - begin,
+                  [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+                    return load<Value>(x + begin + i) * load<Value>(y + begin + i);
+                  });
   sum.flush(*x_dot_y.part);
 }
 

@@ -10,30 +10,6 @@ namespace weft::solver::amg {
 
 using spmv::LocalIndex;
 
-namespace {
-
-using FloatLane8 = float __attribute__((vector_size(32)));
-/// Eight adjacent elements of an array, at any address; see perfmodel::Lanes.
-struct [[gnu::packed, gnu::may_alias]] FloatLanes {
-  FloatLane8 value;
-};
-
-/// Eight values as one, and where they are in an array.
-template <class Value>
-struct Eight;
-template <>
-struct Eight<double> {
-  using Vector = perfmodel::Lane8;
-  using Place = perfmodel::Lanes;
-};
-template <>
-struct Eight<float> {
-  using Vector = FloatLane8;
-  using Place = FloatLanes;
-};
-
-}  // namespace
-
 template <class Value>
 void LevelOperator<Value>::Chunks::add(LocalIndex row, std::int64_t length) {
   ++row_count;
@@ -183,31 +159,29 @@ void LevelOperator<Value>::store_columns(Part& part, std::size_t chunk,
 template <class Value>
 void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::size_t last,
                                      const Value* x, Value* sums) const {
-  using Vector = typename Eight<Value>::Vector;
-  using Place = typename Eight<Value>::Place;
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    using Lanes = typename Simd::template Lanes<Value, 8>;
     const auto sum_chunk = [&](std::size_t chunk, auto columns,
                                const Value* from) __attribute__((always_inline)) {
       const Value* values = values_.data() + part.begin[chunk];
-      const auto add_slot = [&](Vector& sum) __attribute__((always_inline)) {
+      const auto add_slot = [&](Lanes& sum) __attribute__((always_inline)) {
         spmv::prefetch(values);
         spmv::prefetch(columns.words);
-        const Vector there = {from[columns[0]], from[columns[1]], from[columns[2]],
-                              from[columns[3]], from[columns[4]], from[columns[5]],
-                              from[columns[6]], from[columns[7]]};
-        sum = sum + reinterpret_cast<const Place*>(values)->value * there;
+        sum += Lanes::load(values).times_each([&](int lane) __attribute__((always_inline)) {
+          return from[columns[static_cast<std::size_t>(lane)]];
+        });
         values += lane_count;
         columns.advance(lane_count);
       };
-      Vector even{};
-      Vector odd{};
+      Lanes even{};
+      Lanes odd{};
       std::size_t slots = (part.begin[chunk + 1] - part.begin[chunk]) / lane_count;
       for (; slots >= 2; slots -= 2) {
         add_slot(even);
         add_slot(odd);
       }
       if (slots > 0) add_slot(even);
-      reinterpret_cast<Place*>(sums)->value = even + odd;
+      (even + odd).store(sums);
       sums += lane_count;
     };
     for (std::size_t chunk = first; chunk < last; ++chunk) {

@@ -16,7 +16,6 @@ namespace weft::solver::amg {
 namespace {
 
 using comm_thread::TeamThread;
-using perfmodel::Lane8;
 using spmv::BinnedSum;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
@@ -95,18 +94,19 @@ class Lanczos {
     const auto begin = static_cast<std::size_t>(off_diagonal_.thread_rows()[index]);
     const auto end = static_cast<std::size_t>(off_diagonal_.thread_rows()[index + 1]);
     BinnedSum sum(1024.0);
-    std::size_t row = begin;
-    for (; row + 8 <= end; row += 8) {
+    constexpr std::size_t piece = 512;
+    std::array<double, piece> products;
+    for (std::size_t row = begin; row < end; row += piece) {
+      const std::size_t count = std::min(piece, end - row);
 #pragma omp simd
-      for (std::size_t lane = 0; lane < 8; ++lane) change(row + lane);
-      Lane8 products{};
-      for (std::size_t lane = 0; lane < 8; ++lane)
-        products[lane] = static_cast<double>(a[row + lane]) * static_cast<double>(b[row + lane]);
-      sum.add(products);
-    }
-    for (; row < end; ++row) {
-      change(row);
-      sum.add(static_cast<double>(a[row]) * static_cast<double>(b[row]));
+      for (std::size_t i = 0; i < count; ++i) change(row + i);
+#pragma omp simd
+      for (std::size_t i = 0; i < count; ++i)
+        products[i] = static_cast<double>(a[row + i]) * static_cast<double>(b[row + i]);
+      spmv::add_terms(sum, static_cast<std::ptrdiff_t>(count),
+                      [&]<class Number>(std::ptrdiff_t i) __attribute__((always_inline)) {
+                        return perfmodel::load<Number>(products.data() + i);
+                      });
     }
     sum.flush(sum_.part(thread.index));
     sum_.collective_reduce(thread);

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "comm_thread/mpi/communicator.h"
-#include "perfmodel/simd.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/index.h"
 
@@ -31,15 +30,15 @@ class EntryDistances {
   }
   /// Sets the sign of the lanes of `strange` that are `selected` and whose distance is above 0 and
   /// has not been noted. By signs: GCC 12 takes several comparisons lane by lane.
-  [[gnu::always_inline]] void add_strange(const perfmodel::Mask8& distances,
-                                          const perfmodel::Mask8& selected,
-                                          perfmodel::Mask8& strange) const {
-    perfmodel::Mask8 found = selected & -distances;
+  template <class Integers>
+  [[gnu::always_inline]] void add_strange(const Integers& distances, const Integers& selected,
+                                          Integers& strange) const {
+    Integers found = selected & -distances;
     for (const spmv::GlobalIndex known : found_) {
-      const perfmodel::Mask8 difference = distances ^ known;
-      found &= difference | -difference;  // below 0 but where the difference is 0
+      const Integers difference = distances ^ static_cast<long long>(known);
+      found = found & (difference | -difference);  // below 0 but where the difference is 0
     }
-    strange |= found;
+    strange = strange | found;
   }
   /// True if there are more than three: the rows are no grid then.
   bool has_more() const { return has_more_; }

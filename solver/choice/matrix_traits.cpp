@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -20,9 +21,6 @@ namespace {
 
 using comm_thread::Communicator;
 using comm_thread::TeamThread;
-using perfmodel::Lane8;
-using perfmodel::Mask8;
-using perfmodel::Words8;
 using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
@@ -32,18 +30,30 @@ constexpr double rounding_of_sums = 1e-12;
 constexpr std::int64_t strip_rows = 64;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Sums and extremes of all rows; in lanes, of every eighth row or entry.
+/// Eight sums or extremes, of every eighth row or entry.
+template <class Number>
+struct alignas(64) EightOf : std::array<Number, 8> {
+  Number sum() const { return std::accumulate(this->begin(), this->end(), Number{}); }
+};
+template <class Number>
+EightOf<Number> eight_of(Number value) {
+  EightOf<Number> eight;
+  eight.fill(value);
+  return eight;
+}
+
+/// Sums and extremes of all rows.
 struct Part {
-  Mask8 zero_diagonals{};
-  Mask8 negative_diagonals{};
-  Mask8 positive_off_diagonals{};
-  Mask8 dominant_rows{};
-  Mask8 zero_sum_rows{};
-  Mask8 rows_without_numbers{};
-  Lane8 least_excess = Lane8{} + infinity;
-  Lane8 least_diagonal = Lane8{} + infinity;
-  Lane8 largest_diagonal{};
-  Words8 symmetry{};  // of `add_symmetry_bits`
+  EightOf<long long> zero_diagonals{};
+  EightOf<long long> negative_diagonals{};
+  EightOf<long long> positive_off_diagonals{};
+  EightOf<long long> dominant_rows{};
+  EightOf<long long> zero_sum_rows{};
+  EightOf<long long> rows_without_numbers{};
+  EightOf<double> least_excess = eight_of(infinity);
+  EightOf<double> least_diagonal = eight_of(infinity);
+  EightOf<double> largest_diagonal{};
+  EightOf<unsigned long long> symmetry{};  // of `add_symmetry_bits`
   std::int64_t bandwidth = 0;
   std::int64_t envelope_work = 0;
   std::int64_t longest_row = 0;
@@ -57,44 +67,43 @@ struct StripSums {
   std::array<double, strip_rows> others;  // magnitudes beside the diagonal
 };
 
-/// Of all entries of a strip.
+/// Sums of all entries of a strip.
+template <class Simd>
 struct EntrySums {
-  Words8 symmetry{};
-  Mask8 positive_off_diagonals{};
-  Mask8 strange{};  // see EntryDistances::add_strange
+  typename Simd::template Lanes<unsigned long long, 8> symmetry{0};
+  Integers8<Simd> positive_off_diagonals{0};
+  Integers8<Simd> strange{0};  // see EntryDistances::add_strange
 };
 
-[[gnu::always_inline]] inline double sum_of_lanes(const Lane8& lanes) {
-  const auto half = __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3) +
-                    __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7);
-  return (half[0] + half[2]) + (half[1] + half[3]);
-}
-
 /// Adds the entries [first, last) of own row number `index` of a strip, whose number is `row`.
-template <bool has_distances>
+template <class Simd, bool has_distances>
 [[gnu::always_inline]] inline void add_entries(const DistributedMatrix& matrix, GlobalIndex row,
                                                std::size_t first, std::size_t last,
-                                               const EntryDistances& distances, EntrySums& entries,
-                                               StripSums& sums, std::size_t index) {
-  constexpr std::int64_t magnitude_bits = std::numeric_limits<std::int64_t>::max();
-  Mask8 diagonal{};  // bits of the one entry; the other lanes have none
+                                               const EntryDistances& distances,
+                                               EntrySums<Simd>& entries, StripSums& sums,
+                                               std::size_t index) {
+  using Lane8 = typename Simd::Lane8;
+  using Integers = Integers8<Simd>;
+  constexpr long long magnitude_bits = std::numeric_limits<long long>::max();
+  Integers diagonal(0);  // bits of the one entry; the other lanes have none
   Lane8 sum{};
   Lane8 others{};
   for (std::size_t k = first; k < last; k += 8) {
-    const EntryLanes lanes = entry_lanes(matrix, k, last);
-    const Mask8 distance = lanes.column - row;
-    const Mask8 is_beside = (distance != 0) & lanes.is_entry;
-    const auto bits = reinterpret_cast<Mask8>(lanes.value);
-    diagonal |= bits & ~is_beside;
+    const EntryLanes<Simd> lanes = entry_lanes<Simd>(matrix, k, last);
+    const Integers distance = lanes.column - static_cast<long long>(row);
+    const Integers is_beside = ~(distance == Integers(0)) & lanes.is_entry;
+    const Integers bits = lanes.value.template bits_as<long long>();
+    diagonal = diagonal | (bits & ~is_beside);
     sum += lanes.value;
-    others += reinterpret_cast<Lane8>(bits & is_beside & magnitude_bits);
-    entries.positive_off_diagonals -= (lanes.value > 0) & is_beside;  // all bits set are -1
-    add_symmetry_bits(lanes, distance, is_beside, row, entries.symmetry);
+    others += (bits & is_beside & magnitude_bits).template bits_as<double>();
+    // All bits set are -1.
+    entries.positive_off_diagonals -= (lanes.value > 0.0) & is_beside;
+    add_symmetry_bits<Simd>(lanes, distance, is_beside, row, entries.symmetry);
     if constexpr (has_distances) distances.add_strange(distance, lanes.is_entry, entries.strange);
   }
-  sums.diagonal[index] = sum_of_lanes(reinterpret_cast<Lane8>(diagonal));
-  sums.sum[index] = sum_of_lanes(sum);
-  sums.others[index] = sum_of_lanes(others);
+  sums.diagonal[index] = diagonal.template bits_as<double>().sum();
+  sums.sum[index] = sum.sum();
+  sums.others[index] = others.sum();
 }
 
 /// Where an own row of these entries begins and ends.
@@ -109,48 +118,54 @@ template <bool has_distances>
   part.longest_row = std::max(part.longest_row, static_cast<std::int64_t>(last - first));
 }
 
+/// counts -= is_there: all bits set are -1.
+template <class Integers>
+[[gnu::always_inline]] inline void count_lanes(EightOf<long long>& counts,
+                                               const Integers& is_there) {
+  (Integers::load(counts.data()) - is_there).store(counts.data());
+}
+
 /// Eight rows of a strip from `index` on, as far as they are before `count`.
+template <class Simd>
 [[gnu::always_inline]] inline void add_rows(const StripSums& sums, std::size_t index,
                                             std::size_t count, Part& part) {
-  constexpr Mask8 lane{0, 1, 2, 3, 4, 5, 6, 7};
-  const Mask8 is_row = lane < static_cast<long long>(count - index);
-  const Lane8 diagonal = perfmodel::lanes(sums.diagonal.data() + index).value;
-  const Lane8 sum = perfmodel::lanes(sums.sum.data() + index).value;
-  const Lane8 others = perfmodel::lanes(sums.others.data() + index).value;
-  const Lane8 magnitude = diagonal < 0 ? -diagonal : diagonal;
+  using Lane8 = typename Simd::Lane8;
+  using Integers = Integers8<Simd>;
+  const Lane8 zero{};
+  const Lane8 none(-1.0);
+  const Lane8 most(infinity);
+  const Integers lane = Integers::of([](int i) { return static_cast<long long>(i); });
+  const Integers is_row = Integers(static_cast<long long>(count - index)) > lane;
+  const Lane8 diagonal = Lane8::load(sums.diagonal.data() + index);
+  const Lane8 sum = Lane8::load(sums.sum.data() + index);
+  const Lane8 others = Lane8::load(sums.others.data() + index);
+  const Integers is_negative = zero > diagonal;
+  const Integers is_zero = diagonal == zero;
+  const Lane8 magnitude = select(is_negative, -diagonal, diagonal);
   const Lane8 size = others + magnitude;
-  const Lane8 in_sum = sum < 0 ? -sum : sum;
+  const Lane8 in_sum = select(zero > sum, -sum, sum);
   // Below 0 where a sum of zero would mean nothing.
-  const Lane8 finite_rounding = size < infinity ? rounding_of_sums * size : Lane8{} - 1;
-  const Lane8 rounding = others > 0 ? finite_rounding : Lane8{} - 1;
-  const Lane8 divisor = diagonal == 0 ? Lane8{} + 1 : magnitude;  // raises no exception
-  const Lane8 excess_of_row = diagonal == 0 ? Lane8{} - 1 : 1 - others / divisor;
-  const Lane8 excess = is_row ? excess_of_row : Lane8{} + infinity;
-  const Lane8 least = is_row ? magnitude : Lane8{} + infinity;
-  const Lane8 largest = is_row ? magnitude : Lane8{};
-  // All bits set are -1. One comparison an expression: GCC 12 takes several lane by lane.
-  part.zero_diagonals -= (diagonal == 0) & is_row;
-  part.negative_diagonals -= (diagonal < 0) & is_row;
-  part.dominant_rows -= (magnitude >= (1 - rounding_of_sums) * others) & is_row;
-  part.zero_sum_rows -= (in_sum <= rounding) & is_row;
-  part.rows_without_numbers -= (others != others) & is_row;
-  part.least_excess = excess < part.least_excess ? excess : part.least_excess;
-  part.least_diagonal = least < part.least_diagonal ? least : part.least_diagonal;
-  part.largest_diagonal = largest > part.largest_diagonal ? largest : part.largest_diagonal;
-}
-
-template <class Lanes>
-auto least_of(const Lanes& lanes) {
-  auto least = lanes[0];
-  for (int i = 1; i < 8; ++i) least = std::min(least, lanes[i]);
-  return least;
-}
-
-template <class Lanes>
-auto sum_of(const Lanes& lanes) {
-  auto sum = lanes[0];
-  for (int i = 1; i < 8; ++i) sum += lanes[i];
-  return sum;
+  const Lane8 finite_rounding = select(most > size, rounding_of_sums * size, none);
+  const Lane8 rounding = select(others > zero, finite_rounding, none);
+  const Lane8 divisor = select(is_zero, Lane8(1.0), magnitude);  // raises no exception
+  const Lane8 excess_of_row = select(is_zero, none, 1 - others / divisor);
+  const Lane8 excess = select(is_row, excess_of_row, most);
+  const Lane8 least = select(is_row, magnitude, most);
+  const Lane8 largest = select(is_row, magnitude, zero);
+  count_lanes(part.zero_diagonals, is_zero & is_row);
+  count_lanes(part.negative_diagonals, is_negative & is_row);
+  count_lanes(part.dominant_rows, (magnitude >= (1 - rounding_of_sums) * others) & is_row);
+  count_lanes(part.zero_sum_rows, (rounding >= in_sum) & is_row);
+  count_lanes(part.rows_without_numbers, ~(others == others) & is_row);
+  const auto keep_least = [](EightOf<double>& kept, const Lane8& value)
+                              __attribute__((always_inline)) {
+                                const Lane8 before = Lane8::load(kept.data());
+                                select(before > value, value, before).store(kept.data());
+                              };
+  keep_least(part.least_excess, excess);
+  keep_least(part.least_diagonal, least);
+  const Lane8 before = Lane8::load(part.largest_diagonal.data());
+  select(largest > before, largest, before).store(part.largest_diagonal.data());
 }
 
 /// Adds `count` rows from `first_row` on, whose entries begin at `offsets`. True if there are
@@ -159,22 +174,25 @@ template <bool has_distances>
 bool add_strip(const DistributedMatrix& matrix, GlobalIndex first_row, const std::int64_t* offsets,
                std::size_t count, Part& part) {
   StripSums sums{};
-  Mask8 strange{};
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    EntrySums entries;  // in registers
+  EightOf<long long> strange{};
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    EntrySums<Simd> entries;  // in registers
     for (std::size_t i = 0; i < count; ++i) {
       const GlobalIndex row = first_row + static_cast<GlobalIndex>(i);
       const auto first = static_cast<std::size_t>(offsets[i]);
       const auto last = static_cast<std::size_t>(offsets[i + 1]);
-      add_entries<has_distances>(matrix, row, first, last, part.distances, entries, sums, i);
+      add_entries<Simd, has_distances>(matrix, row, first, last, part.distances, entries, sums, i);
       add_ends(matrix, row, first, last, part);
     }
-    part.symmetry += entries.symmetry;
-    part.positive_off_diagonals += entries.positive_off_diagonals;
-    strange = entries.strange;
-    for (std::size_t i = 0; i < count; i += 8) add_rows(sums, i, count, part);
+    using Words = typename Simd::template Lanes<unsigned long long, 8>;
+    (Words::load(part.symmetry.data()) + entries.symmetry).store(part.symmetry.data());
+    using Integers = Integers8<Simd>;
+    (Integers::load(part.positive_off_diagonals.data()) + entries.positive_off_diagonals)
+        .store(part.positive_off_diagonals.data());
+    entries.strange.store(strange.data());
+    for (std::size_t i = 0; i < count; i += 8) add_rows<Simd>(sums, i, count, part);
   });
-  return least_of(strange) < 0;
+  return std::ranges::min(strange) < 0;
 }
 
 /// Of rows [begin, end), which one thread has.
@@ -215,18 +233,17 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
   std::uint64_t symmetry = 0;
   EntryDistances distances;
   for (const Part& part : parts) {
-    const std::array counts{sum_of(part.zero_diagonals), sum_of(part.negative_diagonals),
-                            sum_of(part.positive_off_diagonals), sum_of(part.dominant_rows),
-                            sum_of(part.zero_sum_rows)};
+    const std::array counts{part.zero_diagonals.sum(), part.negative_diagonals.sum(),
+                            part.positive_off_diagonals.sum(), part.dominant_rows.sum(),
+                            part.zero_sum_rows.sum()};
     for (std::size_t i = 0; i < counts.size(); ++i) sums[i] += counts[i];
     sums[5] += part.envelope_work;
     // What is not a number equals none.
-    symmetry +=
-        sum_of(part.symmetry) + static_cast<std::uint64_t>(sum_of(part.rows_without_numbers));
-    const std::array<double, 5> found{static_cast<double>(part.bandwidth),
-                                      static_cast<double>(part.longest_row),
-                                      -least_of(part.least_excess), -least_of(part.least_diagonal),
-                                      -least_of(-part.largest_diagonal)};
+    symmetry += part.symmetry.sum() + static_cast<std::uint64_t>(part.rows_without_numbers.sum());
+    const std::array<double, 5> found{
+        static_cast<double>(part.bandwidth), static_cast<double>(part.longest_row),
+        -std::ranges::min(part.least_excess), -std::ranges::min(part.least_diagonal),
+        std::ranges::max(part.largest_diagonal)};
     for (std::size_t i = 0; i < found.size(); ++i)
       largest[i + 1] = std::max(largest[i + 1], found[i]);
     distances.note(part.distances);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
@@ -72,15 +73,16 @@ class FittedSums {
     spmv::BinnedSum again(
         spmv::FittedBound::bound_of(largest, static_cast<double>(operator_.global_row_count())));
     for_each_segment(thread, [&](std::size_t begin, std::size_t end) {
-      perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-        std::size_t i = begin;
-        for (perfmodel::Lane8 terms{}; i + lane_count <= end; i += lane_count) {
-          for (std::size_t lane = 0; lane < lane_count; ++lane) terms[lane] = term(i + lane);
-          again.add(terms);
-        }
-        for (; i < end; ++i) again.add(term(i));
-        again.carry();
-      });
+      spmv::add_terms(again, static_cast<std::ptrdiff_t>(end - begin),
+                      [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+                        const std::size_t first = begin + static_cast<std::size_t>(i);
+                        if constexpr (std::is_same_v<Value, double>)
+                          return term(first);
+                        else
+                          return Value::of([&](int lane) __attribute__((always_inline)) {
+                            return term(first + static_cast<std::size_t>(lane));
+                          });
+                      });
     });
     again.flush(total_.part(thread.index));
     total_.collective_reduce(thread);
@@ -89,8 +91,6 @@ class FittedSums {
   }
 
  private:
-  static constexpr std::size_t lane_count = sizeof(perfmodel::Lane8) / sizeof(double);
-
   struct alignas(64) Mine {
     std::array<spmv::FittedBound, most_sums> bounds{spmv::FittedBound(true)};
     double largest = 0;

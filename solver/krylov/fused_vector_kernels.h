@@ -11,11 +11,6 @@ struct ResidualSums {
   /// `bound`: of r·r (spmv::CloseSum). `z_bound`: of r·z.
   ResidualSums(double bound, double z_bound) : r_dot_r(bound), r_dot_z(z_bound) {}
 
-  [[gnu::always_inline]] void carry() {
-    r_dot_r.carry();
-    r_dot_z.carry();
-  }
-
   spmv::CloseSum r_dot_r;
   spmv::CloseSum r_dot_z;  // z = D⁻¹·r; nothing is added without a preconditioner
 };

@@ -70,10 +70,6 @@ struct PredictRecomputeSums {
         r_dot_t(bounds[3]),
         s_dot_t(bounds[4]) {}
 
-  [[gnu::always_inline]] void carry() {
-    for (spmv::CloseSum* sum : {&r_dot_r, &r_dot_u, &p_dot_s, &r_dot_t, &s_dot_t}) sum->carry();
-  }
-
   spmv::CloseSum r_dot_r;
   spmv::CloseSum r_dot_u;
   spmv::CloseSum p_dot_s;  // s = D·t = A·p

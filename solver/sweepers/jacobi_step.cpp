@@ -6,9 +6,8 @@
 namespace weft::solver {
 namespace {
 
-using perfmodel::Lanes;
-using perfmodel::SingleLane;
-using spmv::BlockSum;
+using perfmodel::load;
+using perfmodel::store;
 
 struct Arrays {
   const double* b;
@@ -18,43 +17,24 @@ struct Arrays {
   double* next;
 };
 
-template <class Vector>
-[[gnu::always_inline]] inline Vector& at(double* array, std::int64_t i) {
-  return *reinterpret_cast<Vector*>(array + i);
-}
-template <class Vector>
-[[gnu::always_inline]] inline const Vector& at(const double* array, std::int64_t i) {
-  return *reinterpret_cast<const Vector*>(array + i);
-}
-
-/// Elements i … of one Vector; adds the squares of r to `squares`.
-template <bool HasMomentum, class Vector, class Sum>
-[[gnu::always_inline]] inline void step(const Arrays& arrays, double momentum, std::int64_t i,
-                                        Sum& squares) {
-  const auto r = at<Vector>(arrays.b, i).value - at<Vector>(arrays.next, i).value;
-  const auto x = at<Vector>(arrays.x, i).value;
-  auto value = x + at<Vector>(arrays.scale, i).value * r;
-  if constexpr (HasMomentum) value += momentum * (x - at<Vector>(arrays.previous, i).value);
-  at<Vector>(arrays.next, i).value = value;
-  squares += r * r;
+/// Elements i … of one Value; returns the squares of r.
+template <bool HasMomentum, class Value>
+[[gnu::always_inline]] inline Value step(const Arrays& arrays, double momentum, std::int64_t i) {
+  const Value r = load<Value>(arrays.b + i) - load<Value>(arrays.next + i);
+  const Value x = load<Value>(arrays.x + i);
+  Value value = x + load<Value>(arrays.scale + i) * r;
+  if constexpr (HasMomentum) value += momentum * (x - load<Value>(arrays.previous + i));
+  store(arrays.next + i, value);
+  return r * r;
 }
 
-template <bool HasMomentum>
+template <class Simd, bool HasMomentum>
 [[gnu::always_inline]] inline double steps(const Arrays& arrays, double momentum,
                                            std::int64_t count) {
-  BlockSum squares;
-  std::int64_t i = 0;
-  for (; i + BlockSum::stride <= count; i += BlockSum::stride)
-    for (int j = 0; j < 4; ++j)
-      step<HasMomentum, Lanes>(arrays, momentum, i + 8 * j, squares.accumulators[j]);
-  for (; i + 8 <= count; i += 8)
-    step<HasMomentum, Lanes>(arrays, momentum, i, squares.accumulators[i / 8 % 4]);
-  for (; i < count; ++i) {
-    double square = 0;
-    step<HasMomentum, SingleLane>(arrays, momentum, i, square);
-    squares.add(i, square);
-  }
-  return squares.total();
+  return spmv::block_sum<Simd>(count,
+                               [&]<class Value>(std::int64_t i) __attribute__((always_inline)) {
+                                 return step<HasMomentum, Value>(arrays, momentum, i);
+                               });
 }
 
 }  // namespace
@@ -63,8 +43,9 @@ double jacobi_step(const double* b, const double* scale, const double* x, const 
                    double momentum, double* next, std::int64_t count) {
   const Arrays arrays{b, scale, x, previous, next};
   double squares = 0;
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    squares = previous ? steps<true>(arrays, momentum, count) : steps<false>(arrays, 0, count);
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    squares = previous ? steps<Simd, true>(arrays, momentum, count)
+                       : steps<Simd, false>(arrays, 0, count);
   });
   return squares;
 }

@@ -8,25 +8,26 @@
 namespace weft::solver {
 namespace {
 
-using perfmodel::Lane8;
-using perfmodel::lanes;
+using perfmodel::load;
+using perfmodel::store;
 
+template <class Simd>
 [[gnu::always_inline]] inline void form_row(const double* x, const double* b, std::ptrdiff_t stride,
                                             std::ptrdiff_t count, double* r) {
-  std::ptrdiff_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    lanes(r + i).value =
-        lanes(b + i).value -
-        (4 * lanes(x + i).value - lanes(x + i - stride).value - lanes(x + i - 1).value -
-         lanes(x + i + 1).value - lanes(x + i + stride).value);
-  for (; i < count; ++i)
-    r[i] = b[i] - (4 * x[i] - x[i - stride] - x[i - 1] - x[i + 1] - x[i + stride]);
+  perfmodel::for_lanes<Simd>(
+      count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        store(r + i, load<Value>(b + i) - (4 * load<Value>(x + i) - load<Value>(x + i - stride) -
+                                           load<Value>(x + i - 1) - load<Value>(x + i + 1) -
+                                           load<Value>(x + i + stride)));
+      });
 }
 
+template <class Simd>
 [[gnu::always_inline]] inline double square_of_row(const double* r, std::ptrdiff_t count) {
+  using Lane8 = typename Simd::Lane8;
   Lane8 sums{};
   std::ptrdiff_t i = 0;
-  for (; i + 8 <= count; i += 8) sums += lanes(r + i).value * lanes(r + i).value;
+  for (; i + 8 <= count; i += 8) sums += load<Lane8>(r + i) * load<Lane8>(r + i);
   double sum =
       ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
   for (; i < count; ++i) sum += r[i] * r[i];
@@ -76,17 +77,17 @@ double form_residual(const TileLayout& layout, const TileBox& box, const double*
   double sum = 0;
   const TileArea& area = box.area;
   const int points = layout.points_per_side();
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     const auto form = [&](int column, int row, int count) __attribute__((always_inline)) {
       const int begin = area.x_begin + column;
       const int y = area.y_begin + row;
       const std::size_t place = box.place(begin, y);
-      form_row(values + layout.index(begin, y), source.data() + place, layout.row_stride(), count,
-               r.data() + place);
+      form_row<Simd>(values + layout.index(begin, y), source.data() + place, layout.row_stride(),
+                     count, r.data() + place);
       const int own_begin = std::max(begin, 0);
       const int own_end = std::min(begin + count, points);
       if (y >= 0 && y < points && own_begin < own_end)
-        sum += square_of_row(r.data() + box.place(own_begin, y), own_end - own_begin);
+        sum += square_of_row<Simd>(r.data() + box.place(own_begin, y), own_end - own_begin);
     };
     frame.for_each_run(area.width(), area.height(), form, [](int, int, int) {});
   });

@@ -11,8 +11,9 @@
 namespace weft::solver {
 namespace {
 
-using perfmodel::Lane8;
-using perfmodel::lanes;
+using perfmodel::load;
+using perfmodel::store;
+using perfmodel::unrolled;
 
 /// Columns of A that are not 0: [0, left) and [right, end).
 struct Columns {
@@ -20,48 +21,55 @@ struct Columns {
 };
 
 /// Rows × Vectors vectors of C = A·B, kept in registers.
-template <int Rows, int Vectors>
+template <class Simd, int Rows, int Vectors>
 [[gnu::always_inline]] inline void multiply_block(const double* a, std::size_t a_stride,
                                                   const double* b, std::size_t b_stride,
                                                   const Columns& inner, double* c) {
+  using Lane8 = typename Simd::Lane8;
   Lane8 sums[Rows][Vectors] = {};
   const auto add = [&](std::size_t begin, std::size_t end) __attribute__((always_inline)) {
     for (std::size_t i = begin; i < end; ++i) {
       const double* const b_row = b + i * b_stride;
-      for (int row = 0; row < Rows; ++row) {
+      unrolled<Rows>([&](auto row) __attribute__((always_inline)) {
         const double factor = a[static_cast<std::size_t>(row) * a_stride + i];
-        for (int vector = 0; vector < Vectors; ++vector)
-          sums[row][vector] += factor * lanes(b_row + 8 * vector).value;
-      }
+        unrolled<Vectors>([&](auto vector) __attribute__((always_inline)) {
+          sums[row][vector] += factor * load<Lane8>(b_row + 8 * vector);
+        });
+      });
     }
   };
   add(0, inner.left);
   add(inner.right, inner.end);
-  for (int row = 0; row < Rows; ++row)
-    for (int vector = 0; vector < Vectors; ++vector)
-      lanes(c + static_cast<std::size_t>(row) * b_stride + 8 * vector).value = sums[row][vector];
+  unrolled<Rows>([&](auto row) __attribute__((always_inline)) {
+    unrolled<Vectors>([&](auto vector) __attribute__((always_inline)) {
+      store(c + static_cast<std::size_t>(row) * b_stride + 8 * vector, sums[row][vector]);
+    });
+  });
 }
 
-template <int Rows>
+template <class Simd, int Rows>
 [[gnu::always_inline]] inline void multiply_rows(const double* a, std::size_t a_stride,
                                                  const double* b, std::size_t b_stride,
                                                  const Columns& inner, double* c) {
+  // As many sums as there are registers for: 18 of 32 with AVX-512, 12 of 16 with AVX2.
+  constexpr int vectors = 3 * Simd::register_bytes / 64 > 0 ? 3 * Simd::register_bytes / 64 : 1;
   std::size_t column = 0;
-  for (; column + 24 <= b_stride; column += 24)
-    multiply_block<Rows, 3>(a, a_stride, b + column, b_stride, inner, c + column);
+  for (; column + 8 * vectors <= b_stride; column += 8 * vectors)
+    multiply_block<Simd, Rows, vectors>(a, a_stride, b + column, b_stride, inner, c + column);
   for (; column < b_stride; column += 8)
-    multiply_block<Rows, 1>(a, a_stride, b + column, b_stride, inner, c + column);
+    multiply_block<Simd, Rows, 1>(a, a_stride, b + column, b_stride, inner, c + column);
 }
 
 /// C = A·B; B and C have whole vectors a row.
+template <class Simd>
 [[gnu::always_inline]] inline void multiply(const double* a, std::size_t rows, std::size_t a_stride,
                                             const double* b, std::size_t b_stride,
                                             const Columns& inner, double* c) {
   std::size_t row = 0;
   for (; row + 6 <= rows; row += 6)
-    multiply_rows<6>(a + row * a_stride, a_stride, b, b_stride, inner, c + row * b_stride);
+    multiply_rows<Simd, 6>(a + row * a_stride, a_stride, b, b_stride, inner, c + row * b_stride);
   for (; row < rows; ++row)
-    multiply_rows<1>(a + row * a_stride, a_stride, b, b_stride, inner, c + row * b_stride);
+    multiply_rows<Simd, 1>(a + row * a_stride, a_stride, b, b_stride, inner, c + row * b_stride);
 }
 
 /// A frame in a box, no part of it outside.
@@ -78,24 +86,25 @@ struct FrameParts {
 
 /// Vectors of neighbouring columns, all in flight at a time: both triangular solves of each with
 /// the off-diagonal −1.
-template <int Vectors>
+template <class Simd, int Vectors>
 [[gnu::always_inline]] inline void eliminate_columns(double* columns, const double* inverse_pivots,
                                                      std::size_t height, std::size_t stride) {
+  using Lane8 = typename Simd::Lane8;
   Lane8 previous[Vectors] = {};
   for (std::size_t y = 0; y < height; ++y)
-    for (int vector = 0; vector < Vectors; ++vector) {
+    unrolled<Vectors>([&](auto vector) __attribute__((always_inline)) {
       const std::size_t place = y * stride + static_cast<std::size_t>(8 * vector);
       previous[vector] =
-          (lanes(columns + place).value + previous[vector]) * lanes(inverse_pivots + place).value;
-      lanes(columns + place).value = previous[vector];
-    }
+          (load<Lane8>(columns + place) + previous[vector]) * load<Lane8>(inverse_pivots + place);
+      store(columns + place, previous[vector]);
+    });
   for (std::size_t y = height - 1; y-- > 0;)
-    for (int vector = 0; vector < Vectors; ++vector) {
+    unrolled<Vectors>([&](auto vector) __attribute__((always_inline)) {
       const std::size_t place = y * stride + static_cast<std::size_t>(8 * vector);
       previous[vector] =
-          lanes(columns + place).value + previous[vector] * lanes(inverse_pivots + place).value;
-      lanes(columns + place).value = previous[vector];
-    }
+          load<Lane8>(columns + place) + previous[vector] * load<Lane8>(inverse_pivots + place);
+      store(columns + place, previous[vector]);
+    });
 }
 
 /// tridiag(−1, 2, −1) less a number at either end.
@@ -150,12 +159,12 @@ TensorBoxSolver::TensorBoxSolver(const RobinBox& box, int thread_count)
 
 void TensorBoxSolver::eliminate(std::vector<double>& columns) const {
   const auto height = static_cast<std::size_t>(box_.height);
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     std::size_t k = 0;
     for (; k + 24 <= padded_; k += 24)
-      eliminate_columns<3>(columns.data() + k, inverse_pivots_.data() + k, height, padded_);
+      eliminate_columns<Simd, 3>(columns.data() + k, inverse_pivots_.data() + k, height, padded_);
     for (; k < padded_; k += 8)
-      eliminate_columns<1>(columns.data() + k, inverse_pivots_.data() + k, height, padded_);
+      eliminate_columns<Simd, 1>(columns.data() + k, inverse_pivots_.data() + k, height, padded_);
   });
 }
 
@@ -165,11 +174,11 @@ void TensorBoxSolver::transform(const double* right_hand_side, const BoxFrame& g
   const auto width = static_cast<std::size_t>(box_.width);
   const auto height = static_cast<std::size_t>(box_.height);
   const FrameParts parts(box_, given);
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     const auto rows = [&](std::size_t begin, std::size_t end,
                           const Columns& columns) __attribute__((always_inline)) {
-      multiply(right_hand_side + begin * width, end - begin, width, vectors_.data(), padded_,
-               columns, transformed + begin * padded_);
+      multiply<Simd>(right_hand_side + begin * width, end - begin, width, vectors_.data(), padded_,
+                     columns, transformed + begin * padded_);
     };
     rows(0, parts.south, {width, width, width});
     rows(parts.south, parts.north, {parts.left, parts.right, width});
@@ -200,10 +209,10 @@ void TensorBoxSolver::transform_back(Workspace& workspace, const BoxFrame& wante
   const bool has_ends = end_count(wanted) <= most_ends && end_count(wanted) * end_columns <= width;
   const std::size_t south = has_ends ? parts.south : height;
   const std::size_t north = has_ends ? parts.north : height;
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     const auto rows = [&](std::size_t begin, std::size_t end) __attribute__((always_inline)) {
-      multiply(transformed + begin * padded_, end - begin, padded_, transposed_.data(), padded_,
-               all, solution + begin * padded_);
+      multiply<Simd>(transformed + begin * padded_, end - begin, padded_, transposed_.data(),
+                     padded_, all, solution + begin * padded_);
     };
     rows(0, south);
     rows(north, height);
@@ -212,9 +221,9 @@ void TensorBoxSolver::transform_back(Workspace& workspace, const BoxFrame& wante
   for (std::size_t y = 0; y < height; ++y)
     if (y < south || y >= north) std::copy_n(solution + y * padded_, width, solution + y * width);
   for (std::size_t end = 0; end < end_count(wanted) && south < north; ++end) {
-    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-      multiply(transformed + south * padded_, north - south, padded_, ends_[end].data(),
-               2 * end_columns, all, ends);
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+      multiply<Simd>(transformed + south * padded_, north - south, padded_, ends_[end].data(),
+                     2 * end_columns, all, ends);
     });
     for (std::size_t y = south; y < north; ++y) {
       const double* const from = ends + (y - south) * 2 * end_columns;

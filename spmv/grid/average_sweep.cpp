@@ -9,9 +9,8 @@
 namespace weft::spmv {
 namespace {
 
-using perfmodel::elements;
-using perfmodel::Lanes;
-using perfmodel::SingleLane;
+using perfmodel::load;
+using perfmodel::store;
 
 constexpr double sixth = 1.0 / 6.0;
 
@@ -20,48 +19,52 @@ constexpr std::ptrdiff_t block_bytes = 384 * 1024;
 
 /// Stores the result for each point from the sum of its neighbours.
 struct Store {
-  template <class Elements, class Value>
+  template <class Value>
   [[gnu::always_inline]] void take(const double*, double* to, const Value& sum) const {
-    elements<Elements>(to).value = sum * sixth;
+    store(to, sum * sixth);
   }
 };
 
-template <bool is_stored>
+/// Adds the square of the residual for each point, to a sum in registers, and stores the result
+/// where `is_stored`.
+template <class Simd, bool is_stored>
 struct AddResidual {
-  BinnedSum* squares;
+  BinnedSum::In<Simd>& squares;
 
-  template <class Elements, class Value>
+  template <class Value>
   [[gnu::always_inline]] void take(const double* from, double* to, const Value& sum) const {
-    const auto residual = sum - elements<Elements>(from).value * 6.0;
-    squares->add(residual * residual);
-    if constexpr (is_stored) Store{}.take<Elements>(from, to, sum);
+    const auto residual = sum - load<Value>(from) * 6.0;
+    squares.add(residual * residual);
+    if constexpr (is_stored) store(to, sum * sixth);
   }
 };
 
-template <class Elements, class Action>
+template <class Value, class Action>
 [[gnu::always_inline]] inline void step(const double* u, double* to, std::ptrdiff_t row,
                                         std::ptrdiff_t plane, const Action& action) {
-  const auto sum = ((elements<Elements>(u - 1).value + elements<Elements>(u + 1).value) +
-                    (elements<Elements>(u - row).value + elements<Elements>(u + row).value)) +
-                   (elements<Elements>(u - plane).value + elements<Elements>(u + plane).value);
-  action.template take<Elements>(u, to, sum);
+  const auto sum =
+      ((load<Value>(u - 1) + load<Value>(u + 1)) + (load<Value>(u - row) + load<Value>(u + row))) +
+      (load<Value>(u - plane) + load<Value>(u + plane));
+  action.template take<Value>(u, to, sum);
 }
 
 /// `is_in_cache`: nothing is to be fetched.
-template <bool is_in_cache, class Action>
+template <class Simd, bool is_in_cache, class Action>
 [[gnu::always_inline]] inline void walk_row(const double* from, double* to, std::ptrdiff_t count,
                                             std::ptrdiff_t row, std::ptrdiff_t plane,
                                             const Action& action) {
-  std::ptrdiff_t i = 0;
-  for (; i + 8 <= count; i += 8) {
+  const auto at = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
     if constexpr (!is_in_cache)
-      perfmodel::fetch<Lanes>(i, from + plane + perfmodel::fetch_lead, to + perfmodel::fetch_lead);
-    step<Lanes>(from + i, to + i, row, plane, action);
-  }
-  for (; i < count; ++i) step<SingleLane>(from + i, to + i, row, plane, action);
+      perfmodel::fetch<Value>(i, from + plane + perfmodel::fetch_lead, to + perfmodel::fetch_lead);
+    step<Value>(from + i, to + i, row, plane, action);
+  };
+  if constexpr (requires { action.squares; })
+    for_lanes_of_sums<Simd>(count, at, action.squares);
+  else
+    perfmodel::for_lanes<Simd>(count, at);
 }
 
-template <bool is_in_cache, class Action>
+template <class Simd, bool is_in_cache, class Action>
 [[gnu::always_inline]] inline void walk_rows(const GridLayout& layout, const double* from,
                                              double* to, const GridBox& box, const Action& action) {
   const std::ptrdiff_t row = layout.row_stride();
@@ -69,53 +72,64 @@ template <bool is_in_cache, class Action>
   for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
       const std::size_t first = layout.index(box.begin[0], y, z);
-      walk_row<is_in_cache>(from + first, to + first, box.size(0), row, plane, action);
+      walk_row<Simd, is_in_cache>(from + first, to + first, box.size(0), row, plane, action);
     }
 }
 
-template <class Action>
-void walk(const GridLayout& layout, const double* from, double* to, const GridBox& box,
-          const Action& action) {
+template <class Simd, class Action>
+[[gnu::always_inline]] inline void walk(const GridLayout& layout, const double* from, double* to,
+                                        const GridBox& box, const Action& action) {
   const GlobalIndex block = std::max<GlobalIndex>(
       4, block_bytes / (3 * layout.row_stride() * static_cast<std::ptrdiff_t>(sizeof(double))));
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    GridBox rows = box;
-    for (GlobalIndex y = box.begin[1]; y < box.end[1]; y += block) {
-      rows.begin[1] = y;
-      rows.end[1] = std::min(y + block, box.end[1]);
-      walk_rows<false>(layout, from, to, rows, action);
-    }
+  GridBox rows = box;
+  for (GlobalIndex y = box.begin[1]; y < box.end[1]; y += block) {
+    rows.begin[1] = y;
+    rows.end[1] = std::min(y + block, box.end[1]);
+    walk_rows<Simd, false>(layout, from, to, rows, action);
+  }
+}
+
+/// Adds the squares of all residuals of `box`; stores the results where `is_stored`.
+template <bool is_stored>
+void walk_with_residual(const GridLayout& layout, const double* from, double* to,
+                        const GridBox& box, double bound,
+                        comm_thread::ExactAccumulator& residual_square) {
+  if (box.is_empty()) return;
+  BinnedSum squares(bound);
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    BinnedSum::In<Simd> local(squares);
+    walk<Simd>(layout, from, to, box, AddResidual<Simd, is_stored>{local});
+    local.store(squares);
   });
+  squares.flush(residual_square);
 }
 
 }  // namespace
 
 void sweep_average(const GridLayout& layout, const double* from, double* to, const GridBox& box) {
-  if (!box.is_empty()) walk(layout, from, to, box, Store{});
+  if (box.is_empty()) return;
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    walk<Simd>(layout, from, to, box, Store{});
+  });
 }
 
 void sweep_average_rows(const GridLayout& layout, const double* from, double* to,
                         const GridBox& rows) {
-  perfmodel::on_widest_simd(
-      [&]() __attribute__((always_inline)) { walk_rows<true>(layout, from, to, rows, Store{}); });
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    walk_rows<Simd, true>(layout, from, to, rows, Store{});
+  });
 }
 
 void sweep_average_with_residual(const GridLayout& layout, const double* from, double* to,
                                  const GridBox& box, double bound,
                                  comm_thread::ExactAccumulator& residual_square) {
-  if (box.is_empty()) return;
-  BinnedSum squares(bound);
-  walk(layout, from, to, box, AddResidual<true>{&squares});
-  squares.flush(residual_square);
+  walk_with_residual<true>(layout, from, to, box, bound, residual_square);
 }
 
 void add_average_residual(const GridLayout& layout, const double* from, const GridBox& box,
                           double bound, comm_thread::ExactAccumulator& residual_square) {
-  if (box.is_empty()) return;
-  BinnedSum squares(bound);
   // Nothing is stored: any address will do.
-  walk(layout, from, const_cast<double*>(from), box, AddResidual<false>{&squares});
-  squares.flush(residual_square);
+  walk_with_residual<false>(layout, from, const_cast<double*>(from), box, bound, residual_square);
 }
 
 }  // namespace weft::spmv

@@ -12,10 +12,11 @@
 namespace weft::spmv {
 namespace {
 
-using perfmodel::elements;
 using perfmodel::fetch;
 using perfmodel::fetch_lead;
 using perfmodel::for_lanes;
+using perfmodel::load;
+using perfmodel::store;
 
 /// Where a row of a box begins in the arrays, and how far its neighbours are.
 struct Row {
@@ -28,52 +29,41 @@ struct Row {
 
 /// Point i of a row: 18 flops. Terms are added in ascending order of column, and couplings for the
 /// diagonal as the generator adds them, so that the bits are those of the matrix.
-template <class Elements>
-[[gnu::always_inline]] inline void multiply_at(const Row& at, std::ptrdiff_t i,
-                                               decltype(Elements::value)& product) {
+template <class Value>
+[[gnu::always_inline]] inline void multiply_at(const Row& at, std::ptrdiff_t i, Value& product) {
   const auto& [cx, cy, cz] = at.couplings;
   const double* const u = at.x + i;
-  const auto behind = elements<Elements>(cz + i).value;
-  const auto below = elements<Elements>(cy + i).value;
-  const auto left = elements<Elements>(cx + i).value;
-  const auto right = elements<Elements>(cx + i + 1).value;
-  const auto above = elements<Elements>(cy + i + at.row).value;
-  const auto ahead = elements<Elements>(cz + i + at.plane).value;
+  const auto behind = load<Value>(cz + i);
+  const auto below = load<Value>(cy + i);
+  const auto left = load<Value>(cx + i);
+  const auto right = load<Value>(cx + i + 1);
+  const auto above = load<Value>(cy + i + at.row);
+  const auto ahead = load<Value>(cz + i + at.plane);
   const auto diagonal = ((((behind + below) + left) + right) + above) + ahead;
-  const auto before = (behind * elements<Elements>(u - at.plane).value +
-                       below * elements<Elements>(u - at.row).value) +
-                      left * elements<Elements>(u - 1).value;
-  product = (((diagonal * elements<Elements>(u).value - before) -
-              right * elements<Elements>(u + 1).value) -
-             above * elements<Elements>(u + at.row).value) -
-            ahead * elements<Elements>(u + at.plane).value;
+  const auto before = (behind * load<Value>(u - at.plane) + below * load<Value>(u - at.row)) +
+                      left * load<Value>(u - 1);
+  product = (((diagonal * load<Value>(u) - before) - right * load<Value>(u + 1)) -
+             above * load<Value>(u + at.row)) -
+            ahead * load<Value>(u + at.plane);
 }
 
 /// Reads 32 bytes and writes 8 (16 with write-allocate) a point: the planes behind and below come
-/// from cache. `sum`: none where null.
+/// from cache. Adds x·y to `sum` where `has_sum`.
+template <class Simd, bool has_sum>
 [[gnu::always_inline]] inline void multiply_row(const Row& at, std::ptrdiff_t count,
-                                                BinnedSum* sum) {
-  if (!sum) {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
-                      at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
-      decltype(Elements::value) product;
-      multiply_at<Elements>(at, i, product);
-      elements<Elements>(at.y + i).value = product;
-    });
-    return;
-  }
-  BinnedSum local = *sum;  // in registers
-  for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    fetch<Elements>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
-                    at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
-    decltype(Elements::value) product;
-    multiply_at<Elements>(at, i, product);
-    elements<Elements>(at.y + i).value = product;
-    local.add(elements<Elements>(at.x + i).value * product);
-  });
-  local.carry();
-  *sum = local;
+                                                BinnedSum::In<Simd>& sum) {
+  const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    fetch<Value>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
+                 at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
+    Value product;
+    multiply_at<Value>(at, i, product);
+    store(at.y + i, product);
+    if constexpr (has_sum) sum.add(load<Value>(at.x + i) * product);
+  };
+  if constexpr (has_sum)
+    for_lanes_of_sums<Simd>(count, step, sum);
+  else
+    for_lanes<Simd>(count, step);
 }
 
 }  // namespace
@@ -176,20 +166,25 @@ void DiffusionOperator::multiply_box(const GridBox& box, const double* x, double
                                      const std::function<void()>& pause) const {
   if (box.is_empty()) return;
   BinnedSum sum(x_dot_y.bound);
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    BinnedSum::In<Simd> local(sum);
     for (const GridBox& strip : strips(box, layout(), 7))
       for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z) {
         for (GlobalIndex row = strip.begin[1]; row < strip.end[1]; ++row) {
           const std::size_t first = layout().index(strip.begin[0], row, z);
-          multiply_row({x + first,
-                        y + first,
-                        {couplings(0) + first, couplings(1) + first, couplings(2) + first},
-                        layout().row_stride(),
-                        layout().plane_stride()},
-                       strip.size(0), x_dot_y.part ? &sum : nullptr);
+          const Row at{x + first,
+                       y + first,
+                       {couplings(0) + first, couplings(1) + first, couplings(2) + first},
+                       layout().row_stride(),
+                       layout().plane_stride()};
+          if (x_dot_y.part)
+            multiply_row<Simd, true>(at, strip.size(0), local);
+          else
+            multiply_row<Simd, false>(at, strip.size(0), local);
         }
         if (pause) pause();
       }
+    local.store(sum);
   });
   if (x_dot_y.part) sum.flush(*x_dot_y.part);
 }

@@ -19,32 +19,27 @@
 /// plane below, beyond the first of its own plane, that must be complete.
 namespace weft::spmv {
 
-using perfmodel::elements;
 using perfmodel::for_lanes;
+using perfmodel::load;
+using perfmodel::store;
 
 /// 7 points, all neighbours -1: 7 flops, a half 5. (A sum of negatives is the negative of the sum.)
 struct UnitSevenPoints {
   static constexpr GlobalIndex rows_behind = 0;
   double centre;
 
-  template <class Elements>
-  [[gnu::always_inline]] void at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
-                                 decltype(Elements::value)& sum) const {
-    const auto before = (elements<Elements>(u - plane).value + elements<Elements>(u - row).value) +
-                        elements<Elements>(u - 1).value;
-    sum = (((centre * elements<Elements>(u).value - before) - elements<Elements>(u + 1).value) -
-           elements<Elements>(u + row).value) -
-          elements<Elements>(u + plane).value;
+  template <class Value>
+  [[gnu::always_inline]] Value at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane) const {
+    const auto before = (load<Value>(u - plane) + load<Value>(u - row)) + load<Value>(u - 1);
+    return (((centre * load<Value>(u) - before) - load<Value>(u + 1)) - load<Value>(u + row)) -
+           load<Value>(u + plane);
   }
 
-  template <class Elements>
-  [[gnu::always_inline]] void half_at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
-                                      const decltype(Elements::value)& u_here,
-                                      const decltype(Elements::value)& u_before,
-                                      decltype(Elements::value)& half) const {
-    const auto before =
-        (elements<Elements>(u - plane).value + elements<Elements>(u - row).value) + u_before;
-    half = centre * u_here - 2 * before;
+  template <class Value>
+  [[gnu::always_inline]] Value half_at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
+                                       const Value& u_here, const Value& u_before) const {
+    const auto before = (load<Value>(u - plane) + load<Value>(u - row)) + u_before;
+    return centre * u_here - 2 * before;
   }
 };
 
@@ -54,26 +49,20 @@ struct WeightedSevenPoints {
   double centre;
   double x, y, z;
 
-  template <class Elements>
-  [[gnu::always_inline]] void at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
-                                 decltype(Elements::value)& sum) const {
+  template <class Value>
+  [[gnu::always_inline]] Value at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane) const {
     const auto before =
-        (z * elements<Elements>(u - plane).value + y * elements<Elements>(u - row).value) +
-        x * elements<Elements>(u - 1).value;
-    sum = (((centre * elements<Elements>(u).value - before) - x * elements<Elements>(u + 1).value) -
-           y * elements<Elements>(u + row).value) -
-          z * elements<Elements>(u + plane).value;
+        (z * load<Value>(u - plane) + y * load<Value>(u - row)) + x * load<Value>(u - 1);
+    return (((centre * load<Value>(u) - before) - x * load<Value>(u + 1)) -
+            y * load<Value>(u + row)) -
+           z * load<Value>(u + plane);
   }
 
-  template <class Elements>
-  [[gnu::always_inline]] void half_at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
-                                      const decltype(Elements::value)& u_here,
-                                      const decltype(Elements::value)& u_before,
-                                      decltype(Elements::value)& half) const {
-    const auto before =
-        (z * elements<Elements>(u - plane).value + y * elements<Elements>(u - row).value) +
-        x * u_before;
-    half = centre * u_here - 2 * before;
+  template <class Value>
+  [[gnu::always_inline]] Value half_at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
+                                       const Value& u_here, const Value& u_before) const {
+    const auto before = (z * load<Value>(u - plane) + y * load<Value>(u - row)) + x * u_before;
+    return centre * u_here - 2 * before;
   }
 };
 
@@ -82,56 +71,55 @@ struct TwentySevenPoints {
   static constexpr GlobalIndex rows_behind = 1;
   double centre;
 
-  template <class Elements>
-  [[gnu::always_inline]] void at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
-                                 decltype(Elements::value)& sum) const {
-    decltype(Elements::value) before;
-    sum_before<Elements>(u, row, plane, before);
-    before += elements<Elements>(u - 1).value;
-    sum = centre * elements<Elements>(u).value - before;
-    sum -= elements<Elements>(u + 1).value;
+  template <class Value>
+  [[gnu::always_inline]] Value at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane) const {
+    const Value before = sum_before<Value>(u, row, plane) + load<Value>(u - 1);
+    Value sum = centre * load<Value>(u) - before;
+    sum -= load<Value>(u + 1);
     for (const std::ptrdiff_t line : {row, plane - row, plane, plane + row})
-      for (const std::ptrdiff_t x : {-1, 0, 1}) sum -= elements<Elements>(u + line + x).value;
+      for (const std::ptrdiff_t x : {-1, 0, 1}) sum -= load<Value>(u + line + x);
+    return sum;
   }
 
-  template <class Elements>
-  [[gnu::always_inline]] void half_at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
-                                      const decltype(Elements::value)& u_here,
-                                      const decltype(Elements::value)& u_before,
-                                      decltype(Elements::value)& half) const {
-    decltype(Elements::value) before;
-    sum_before<Elements>(u, row, plane, before);
-    half = centre * u_here - 2 * (before + u_before);
+  template <class Value>
+  [[gnu::always_inline]] Value half_at(const double* u, std::ptrdiff_t row, std::ptrdiff_t plane,
+                                       const Value& u_here, const Value& u_before) const {
+    return centre * u_here - 2 * (sum_before<Value>(u, row, plane) + u_before);
   }
 
  private:
-  /// Of the rows before.
-  template <class Elements>
-  [[gnu::always_inline]] static void sum_before(const double* u, std::ptrdiff_t row,
-                                                std::ptrdiff_t plane,
-                                                decltype(Elements::value)& before) {
-    before =
-        elements<Elements>(u - plane - row - 1).value + elements<Elements>(u - plane - row).value;
-    before += elements<Elements>(u - plane - row + 1).value;
+  /// The sum of the rows before.
+  template <class Value>
+  [[gnu::always_inline]] static Value sum_before(const double* u, std::ptrdiff_t row,
+                                                 std::ptrdiff_t plane) {
+    Value before = load<Value>(u - plane - row - 1) + load<Value>(u - plane - row);
+    before += load<Value>(u - plane - row + 1);
     for (const std::ptrdiff_t line : {-plane, -plane + row, -row})
-      for (const std::ptrdiff_t x : {-1, 0, 1}) before += elements<Elements>(u + line + x).value;
+      for (const std::ptrdiff_t x : {-1, 0, 1}) before += load<Value>(u + line + x);
+    return before;
   }
 };
 
-/// Calls `body(shape)` with the shape of `stencil`, inside the widest instruction set of this
+/// Calls body<Simd>(shape) with the shape of `stencil`, inside the widest instruction set of this
 /// processor. `body` must be always_inline.
 template <class Body>
 void with_shape(const GridStencil& stencil, const Body& body) {
   if (stencil.has_corners) {
     const TwentySevenPoints shape{stencil.centre};
-    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) { body(shape); });
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+      body.template operator()<Simd>(shape);
+    });
   } else if (stencil.has_unit_weights()) {
     const UnitSevenPoints shape{stencil.centre};
-    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) { body(shape); });
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+      body.template operator()<Simd>(shape);
+    });
   } else {
     const WeightedSevenPoints shape{stencil.centre, stencil.weights[0], stencil.weights[1],
                                     stencil.weights[2]};
-    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) { body(shape); });
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+      body.template operator()<Simd>(shape);
+    });
   }
 }
 

@@ -12,33 +12,26 @@ namespace {
 
 using perfmodel::fetch;
 using perfmodel::fetch_lead;
+using perfmodel::load;
+using perfmodel::store;
 
-/// Of one row. `sum`: none where null.
-template <class Shape>
+/// Multiplies one row; adds x·y to `sum` where `has_sum`.
+template <class Simd, bool has_sum, class Shape>
 [[gnu::always_inline]] inline void multiply_row(const Shape& shape, const GridLayout& layout,
                                                 const double* x, double* y, std::ptrdiff_t count,
-                                                CloseSum* sum) {
+                                                CloseSum::In<Simd>& sum) {
   const std::ptrdiff_t row = layout.row_stride();
   const std::ptrdiff_t plane = layout.plane_stride();
-  if (!sum) {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, x + plane + fetch_lead, y + fetch_lead);
-      decltype(Elements::value) product;
-      shape.template at<Elements>(x + i, row, plane, product);
-      elements<Elements>(y + i).value = product;
-    });
-    return;
-  }
-  CloseSum local = *sum;  // in registers
-  for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    fetch<Elements>(i, x + plane + fetch_lead, y + fetch_lead);
-    decltype(Elements::value) product;
-    shape.template at<Elements>(x + i, row, plane, product);
-    elements<Elements>(y + i).value = product;
-    local.add(elements<Elements>(x + i).value * product);
-  });
-  local.carry();
-  *sum = local;
+  const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    fetch<Value>(i, x + plane + fetch_lead, y + fetch_lead);
+    const Value product = shape.template at<Value>(x + i, row, plane);
+    store(y + i, product);
+    if constexpr (has_sum) sum.add(load<Value>(x + i) * product);
+  };
+  if constexpr (has_sum)
+    for_lanes_of_sums<Simd>(count, step, sum);
+  else
+    for_lanes<Simd>(count, step);
 }
 
 }  // namespace
@@ -48,16 +41,20 @@ void multiply_stencil(const GridStencil& stencil, const GridLayout& layout, cons
                       const std::function<void()>& pause) {
   if (box.is_empty()) return;
   CloseSum sum(x_dot_y.bound);
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> local(sum);
     for (const GridBox& strip : strips(box, layout, 3))
       for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z) {
         for (GlobalIndex row = strip.begin[1]; row < strip.end[1]; ++row) {
           const std::size_t first = layout.index(strip.begin[0], row, z);
-          multiply_row(shape, layout, x + first, y + first, strip.size(0),
-                       x_dot_y.part ? &sum : nullptr);
+          if (x_dot_y.part)
+            multiply_row<Simd, true>(shape, layout, x + first, y + first, strip.size(0), local);
+          else
+            multiply_row<Simd, false>(shape, layout, x + first, y + first, strip.size(0), local);
         }
         if (pause) pause();
       }
+    local.store(sum);
   });
   if (x_dot_y.part) sum.flush(*x_dot_y.part);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "perfmodel/fetch.h"
 #include "spmv/grid/stencil_kernel.h"
@@ -75,9 +76,11 @@ class RowsAhead {
 
 /// Everything about one row that does not change along it. `soon`: where to `fetch` from, in
 /// elements from the place in an array that is worked on.
-template <class Shape>
+template <class Simd, class Shape>
 class RowWork {
  public:
+  using Sum = CloseSum::In<Simd>;
+
   RowWork(const Shape& shape, const GridLayout& layout, double alpha, double beta)
       : shape_(shape),
         row_(layout.row_stride()),
@@ -87,119 +90,99 @@ class RowWork {
 
   /// p = r + beta·p.
   [[gnu::always_inline]] void direction(const double* r, double* p, std::ptrdiff_t count) const {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i)
-                         __attribute__((always_inline)) { renew<Elements>(r + i, p + i); });
+    for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i)
+                               __attribute__((always_inline)) { renew<Value>(r + i, p + i); });
   }
 
   /// x += alpha·p, r -= alpha·(A·p); adds r·r. The direction is at `ahead` elements from here.
   [[gnu::always_inline]] void update(const double* p, double* x, double* r, std::ptrdiff_t ahead,
                                      std::ptrdiff_t soon, std::ptrdiff_t count,
-                                     CloseSum& r_dot_r) const {
-    CloseSum local = r_dot_r;  // in registers
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, r + ahead + soon, p + ahead + soon, x + soon);
-      elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
-      decltype(Elements::value) value;
-      reduce<Elements>(p + i, r + i, value);
-      local.add(value * value);
-    });
-    local.carry();
-    r_dot_r = local;
+                                     Sum& r_dot_r) const {
+    const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Value>(i, r + ahead + soon, p + ahead + soon, x + soon);
+      store(x + i, load<Value>(x + i) + alpha_ * load<Value>(p + i));
+      const Value value = reduce<Value>(p + i, r + i);
+      r_dot_r.add(value * value);
+    };
+    for_lanes_of_sums<Simd>(count, step, r_dot_r);
   }
 
   /// Adds u·(A·u).
   template <class... Arrays>
-  [[gnu::always_inline]] void curvature(const double* u, std::ptrdiff_t count, CloseSum& u_dot_au,
+  [[gnu::always_inline]] void curvature(const double* u, std::ptrdiff_t count, Sum& u_dot_au,
                                         const Arrays*... soon) const {
-    CloseSum local = u_dot_au;
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, soon...);
-      decltype(Elements::value) product;
-      shape_.template at<Elements>(u + i, row_, plane_, product);
-      local.add(elements<Elements>(u + i).value * product);
-    });
-    local.carry();
-    u_dot_au = local;
+    const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Value>(i, soon...);
+      const Value product = shape_.template at<Value>(u + i, row_, plane_);
+      u_dot_au.add(load<Value>(u + i) * product);
+    };
+    for_lanes_of_sums<Simd>(count, step, u_dot_au);
   }
 
   /// Adds u·(A·u) by halves.
   [[gnu::always_inline]] void half_curvature(const double* u, std::ptrdiff_t count,
-                                             CloseSum& u_dot_au) const {
-    CloseSum local = u_dot_au;
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      // Copies: a reference to part of a packed struct would be taken to be aligned.
-      const auto value = elements<Elements>(u + i).value;
-      const auto before = elements<Elements>(u + i - 1).value;
-      decltype(Elements::value) half;
-      shape_.template half_at<Elements>(u + i, row_, plane_, value, before, half);
-      local.add(value * half);
-    });
-    local.carry();
-    u_dot_au = local;
+                                             Sum& u_dot_au) const {
+    const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      const auto value = load<Value>(u + i);
+      const auto before = load<Value>(u + i - 1);
+      const Value half = shape_.template half_at<Value>(u + i, row_, plane_, value, before);
+      u_dot_au.add(value * half);
+    };
+    for_lanes_of_sums<Simd>(count, step, u_dot_au);
   }
 
   /// All three at once; the direction at `ahead` elements from the others.
   [[gnu::always_inline]] void step(double* r, double* p, double* x, std::ptrdiff_t ahead,
-                                   std::ptrdiff_t soon, std::ptrdiff_t count, CloseSum& r_dot_r,
-                                   CloseSum& r_dot_ar) const {
-    CloseSum squares = r_dot_r;
-    CloseSum halves = r_dot_ar;
-    perfmodel::ElementBefore last(r[-1]);
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, r + ahead + soon, p + ahead + soon, x + soon);
-      renew<Elements>(r + ahead + i, p + ahead + i);
-      elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
-      decltype(Elements::value) value, before, half;
-      reduce<Elements>(p + i, r + i, value);
-      squares.add(value * value);
-      last.step(value, before);
-      shape_.template half_at<Elements>(r + i, row_, plane_, value, before, half);
-      halves.add(value * half);
-    });
-    squares.carry();
-    halves.carry();
-    r_dot_r = squares;
-    r_dot_ar = halves;
+                                   std::ptrdiff_t soon, std::ptrdiff_t count, Sum& r_dot_r,
+                                   Sum& r_dot_ar) const {
+    perfmodel::ElementBefore<typename Simd::Lane8> last(r[-1]);
+    const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Value>(i, r + ahead + soon, p + ahead + soon, x + soon);
+      renew<Value>(r + ahead + i, p + ahead + i);
+      store(x + i, load<Value>(x + i) + alpha_ * load<Value>(p + i));
+      const Value value = reduce<Value>(p + i, r + i);
+      r_dot_r.add(value * value);
+      const Value before = last.step(value);
+      const Value half = shape_.template half_at<Value>(r + i, row_, plane_, value, before);
+      r_dot_ar.add(value * half);
+    };
+    for_lanes_of_sums<Simd>(count, step, r_dot_r, r_dot_ar);
   }
 
   /// x += alpha·p, p = r + beta·p: x is the sum of steps along p, so that it takes the old p while
   /// it is there.
   [[gnu::always_inline]] void solution_and_direction(const double* r, double* p, double* x,
                                                      std::ptrdiff_t count) const {
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      elements<Elements>(x + i).value += alpha_ * elements<Elements>(p + i).value;
-      renew<Elements>(r + i, p + i);
+    for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      store(x + i, load<Value>(x + i) + alpha_ * load<Value>(p + i));
+      renew<Value>(r + i, p + i);
     });
   }
 
   /// r -= alpha·(A·p); adds r·r.
   [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
-                                       CloseSum& r_dot_r) const {
-    CloseSum local = r_dot_r;
-    for_lanes(count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Elements>(i, p + plane_ + fetch_lead, r + fetch_lead);
-      decltype(Elements::value) value;
-      reduce<Elements>(p + i, r + i, value);
-      local.add(value * value);
-    });
-    local.carry();
-    r_dot_r = local;
+                                       Sum& r_dot_r) const {
+    const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      fetch<Value>(i, p + plane_ + fetch_lead, r + fetch_lead);
+      const Value value = reduce<Value>(p + i, r + i);
+      r_dot_r.add(value * value);
+    };
+    for_lanes_of_sums<Simd>(count, step, r_dot_r);
   }
 
  private:
-  template <class Elements>
+  template <class Value>
   [[gnu::always_inline]] void renew(const double* r, double* p) const {
-    elements<Elements>(p).value = elements<Elements>(r).value + beta_ * elements<Elements>(p).value;
+    store(p, load<Value>(r) + beta_ * load<Value>(p));
   }
 
-  /// `value`: the new r.
-  template <class Elements>
-  [[gnu::always_inline]] void reduce(const double* p, double* r,
-                                     decltype(Elements::value)& value) const {
-    decltype(Elements::value) product;
-    shape_.template at<Elements>(p, row_, plane_, product);
-    value = elements<Elements>(r).value - alpha_ * product;
-    elements<Elements>(r).value = value;
+  /// Returns the new r.
+  template <class Value>
+  [[gnu::always_inline]] Value reduce(const double* p, double* r) const {
+    const Value product = shape_.template at<Value>(p, row_, plane_);
+    const Value value = load<Value>(r) - alpha_ * product;
+    store(r, value);
+    return value;
   }
 
   const Shape shape_;
@@ -211,11 +194,12 @@ class RowWork {
 
 /// Row by row, so that what one stage leaves in the first-level cache serves the next; where the
 /// curvature need not be behind the update, all stages at once along a row.
-template <class Shape>
-[[gnu::always_inline]] inline void advance_strip(const RowWork<Shape>& work,
+template <class Simd, class Shape>
+[[gnu::always_inline]] inline void advance_strip(const RowWork<Simd, Shape>& work,
                                                  const GridLayout& layout, const StencilStep& step,
                                                  const GridBox& strip, bool is_last,
-                                                 CloseSum& r_dot_r, CloseSum& r_dot_ar,
+                                                 CloseSum::In<Simd>& r_dot_r,
+                                                 CloseSum::In<Simd>& r_dot_ar,
                                                  const std::function<void()>& pause) {
   double* const r = step.r;
   double* const p = step.p;
@@ -263,12 +247,16 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
                          const StencilStep& step, CloseSum& r_dot_r, CloseSum& r_dot_ar,
                          const std::function<void()>& pause) {
   if (step.update.is_empty()) return;
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const RowWork work(shape, layout, step.alpha, step.beta);
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> r_dot_r_(r_dot_r);
+    CloseSum::In<Simd> r_dot_ar_(r_dot_ar);
+    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, step.alpha, step.beta);
     // Of r and p three planes, of x one are in use at a time; the oldest need not stay.
     for (const GridBox& strip : strips(step.update, layout, 6))
-      advance_strip(work, layout, step, strip, strip.end[1] == step.update.end[1], r_dot_r,
-                    r_dot_ar, pause);
+      advance_strip(work, layout, step, strip, strip.end[1] == step.update.end[1], r_dot_r_,
+                    r_dot_ar_, pause);
+    r_dot_r_.store(r_dot_r);
+    r_dot_ar_.store(r_dot_ar);
   });
 }
 
@@ -277,8 +265,9 @@ void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& l
                                  const std::function<void()>& pause) {
   const GridBox both = hull(step.direction, step.curvature);
   if (both.is_empty()) return;
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const RowWork work(shape, layout, step.alpha, step.beta);
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> p_dot_ap_(p_dot_ap);
+    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, step.alpha, step.beta);
     // Of p three planes, of r and x one are in use at a time.
     for (const GridBox& strip : strips(both, layout, 5)) {
       const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
@@ -293,34 +282,38 @@ void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& l
               static_cast<std::ptrdiff_t>(layout.index(both.begin[0], y, z)) + ahead.from(y);
           if (const RowRange summed = row_of(step.curvature, y - 1, z - 1); !summed.is_empty())
             work.curvature(step.p + layout.index(summed.begin, y - 1, z - 1), summed.size(),
-                           p_dot_ap, step.p + next, step.r + next, step.x + next);
+                           p_dot_ap_, step.p + next, step.r + next, step.x + next);
         }
         if (pause) pause();
       }
     }
+    p_dot_ap_.store(p_dot_ap);
   });
 }
 
 void update_residual(const GridStencil& stencil, const GridLayout& layout, double alpha,
                      const double* p, double* r, const GridBox& box, CloseSum& r_dot_r) {
   if (box.is_empty()) return;
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const RowWork work(shape, layout, alpha, 0);
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> r_dot_r_(r_dot_r);
+    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, alpha, 0);
     for (const GridBox& strip : strips(box, layout, 4))
       for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
-        work.residual(p + i, r + i, strip.size(0), r_dot_r);
+        work.residual(p + i, r + i, strip.size(0), r_dot_r_);
       });
+    r_dot_r_.store(r_dot_r);
   });
 }
 
 void update_solution(const GridLayout& layout, double alpha, const double* p, double* x,
                      const GridBox& box) {
   if (box.is_empty()) return;
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     for_each_row(layout, box, [&](std::size_t first) __attribute__((always_inline)) {
-      for_lanes(box.size(0), [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-        elements<Elements>(x + first + i).value += alpha * elements<Elements>(p + first + i).value;
-      });
+      for_lanes<Simd>(
+          box.size(0), [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+            store(x + first + i, load<Value>(x + first + i) + alpha * load<Value>(p + first + i));
+          });
     });
   });
 }
@@ -328,12 +321,12 @@ void update_solution(const GridLayout& layout, double alpha, const double* p, do
 void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,
                      const GridBox& box) {
   if (box.is_empty()) return;
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     for_each_row(layout, box, [&](std::size_t first) __attribute__((always_inline)) {
-      for_lanes(box.size(0), [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-        elements<Elements>(p + first + i).value = elements<Elements>(r + first + i).value +
-                                                  beta * elements<Elements>(p + first + i).value;
-      });
+      for_lanes<Simd>(
+          box.size(0), [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+            store(p + first + i, load<Value>(r + first + i) + beta * load<Value>(p + first + i));
+          });
     });
   });
 }
@@ -341,24 +334,28 @@ void renew_direction(const GridLayout& layout, double beta, const double* r, dou
 void add_curvature(const GridStencil& stencil, const GridLayout& layout, const double* u,
                    const GridBox& box, CloseSum& u_dot_au) {
   if (box.is_empty()) return;
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const RowWork work(shape, layout, 0, 0);
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> u_dot_au_(u_dot_au);
+    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, 0, 0);
     for (const GridBox& strip : strips(box, layout, 3))
       for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
-        work.curvature(u + i, strip.size(0), u_dot_au);
+        work.curvature(u + i, strip.size(0), u_dot_au_);
       });
+    u_dot_au_.store(u_dot_au);
   });
 }
 
 void add_half_curvature(const GridStencil& stencil, const GridLayout& layout, const double* u,
                         const GridBox& box, CloseSum& u_dot_au) {
   if (box.is_empty()) return;
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
-    const RowWork work(shape, layout, 0, 0);
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> u_dot_au_(u_dot_au);
+    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, 0, 0);
     for (const GridBox& strip : strips(box, layout, 2))
       for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
-        work.half_curvature(u + i, strip.size(0), u_dot_au);
+        work.half_curvature(u + i, strip.size(0), u_dot_au_);
       });
+    u_dot_au_.store(u_dot_au);
   });
 }
 

@@ -10,28 +10,27 @@
 namespace weft::spmv {
 namespace {
 
-template <int width>
+template <class Simd, int width>
 [[gnu::always_inline]] inline void multiply(const CrsMatrix& matrix, LocalIndex begin,
                                             LocalIndex end, const double* x, double* y) {
   const std::int64_t* const offsets = matrix.row_offsets.data();
   const double* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
-  const auto* const groups = reinterpret_cast<const BlockGroup<width>*>(x);
-  auto* const results = reinterpret_cast<BlockGroup<width>*>(y);
+  using Lanes = typename Simd::template Lanes<double, width>;  // one entry of each vector
   std::int64_t k = offsets[begin];
   for (LocalIndex row = begin; row < end; ++row) {
     const std::int64_t row_end = offsets[row + 1];
-    BlockGroup<width> sum{};
-    auto total = sum.value;
+    Lanes total{};
     for (; k + 8 <= row_end; k += 8) {
       prefetch(values + k);
       prefetch(columns + k);
-      for (int i = 0; i < 8; ++i) total += values[k + i] * groups[columns[k + i]].value;
+      for (int i = 0; i < 8; ++i)
+        total += values[k + i] * Lanes::load(x + std::int64_t{columns[k + i]} * width);
     }
     prefetch(values + k);
     prefetch(columns + k);
-    for (; k < row_end; ++k) total += values[k] * groups[columns[k]].value;
-    results[row - begin].value = total;
+    for (; k < row_end; ++k) total += values[k] * Lanes::load(x + std::int64_t{columns[k]} * width);
+    total.store(y + std::int64_t{row - begin} * width);
   }
 }
 
@@ -41,9 +40,9 @@ bool is_block_width(int width) { return width == 2 || width == 4 || width == 8; 
 
 void multiply_crs_block(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, int width,
                         const double* x, double* y) {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
-      multiply<constant>(matrix, begin, end, x, y);
+      multiply<Simd, constant>(matrix, begin, end, x, y);
     });
   });
 }

@@ -4,13 +4,11 @@
 #include <array>
 
 #include "perfmodel/simd.h"
+#include "perfmodel/transpose.h"
 #include "spmv/matrix/prefetch.h"
 
 namespace weft::spmv {
 namespace {
-
-using perfmodel::Lane8;
-using perfmodel::lanes;
 
 constexpr LocalIndex rows_of_chunk = ShiftedRows::chunk_rows;
 /// The search ends where shifted chunks have so many rows fewer than half of those looked at.
@@ -32,50 +30,31 @@ bool are_shifted(const CrsMatrix& rows, LocalIndex begin) {
   return others == 0;
 }
 
-using Square = std::array<Lane8, 8>;
-
-/// Entry j of row i becomes entry i of row j: pairs, then pairs of pairs, then halves.
-[[gnu::always_inline]] inline void transpose(Square& a) {
-  for (std::size_t i = 0; i < 8; i += 2) {
-    const Lane8 even = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-    a[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    a[i] = even;
-  }
-  for (const std::size_t i : std::array<std::size_t, 4>{0, 1, 4, 5}) {
-    const Lane8 even = __builtin_shufflevector(a[i], a[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-    a[i + 2] = __builtin_shufflevector(a[i], a[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    a[i] = even;
-  }
-  for (std::size_t i = 0; i < 4; ++i) {
-    const Lane8 even = __builtin_shufflevector(a[i], a[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    a[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    a[i] = even;
-  }
-}
-
 /// Adds to the sums of eight rows of `length` entries those of `count` columns from `slot` on.
-template <std::size_t count>
+template <std::size_t count, class Lane8>
 [[gnu::always_inline]] inline void add_columns(const double* values, std::int64_t length,
                                                const LocalIndex* columns, std::int64_t slot,
                                                const double* x, Lane8& sum) {
-  Square entries;
+  std::array<Lane8, 8> entries;
+#pragma GCC unroll 8
   for (std::size_t lane = 0; lane < 8; ++lane)
-    entries[lane] = lanes(values + slot + static_cast<std::int64_t>(lane) * length).value;
-  transpose(entries);
+    entries[lane] = Lane8::load(values + slot + static_cast<std::int64_t>(lane) * length);
+  perfmodel::transpose(entries);
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t place = slot + static_cast<std::int64_t>(i);
     prefetch(values + 8 * place);
-    sum = sum + entries[i] * lanes(x + columns[place]).value;
+    sum += entries[i] * Lane8::load(x + columns[place]);
   }
 }
 
 /// Eight rows of `length` entries, of which the first one has `columns`. A switch, because seven
 /// comparisons in its place took 2 to 4 % longer (poisson3d:200).
+template <class Lane8>
 [[gnu::always_inline]] inline void multiply_shifted(const double* values, const LocalIndex* columns,
                                                     std::int64_t length, const double* x,
                                                     double* y) {
-  Lane8 sum = {};
+  Lane8 sum{};
   std::int64_t slot = 0;
   for (; slot + 8 <= length; slot += 8) add_columns<8>(values, length, columns, slot, x, sum);
   switch (length - slot) {
@@ -103,7 +82,7 @@ template <std::size_t count>
     default:
       break;
   }
-  lanes(y).value = sum;
+  sum.store(y);
 }
 
 /// Eight rows of any columns: `words` has their lengths, then the columns. Returns how many entries
@@ -182,14 +161,14 @@ std::int64_t ShiftedRows::bytes() const {
 // eight.
 void ShiftedRows::multiply(const CrsMatrix& rows, LocalIndex first, LocalIndex last,
                            const double* x, double* y) const {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     const double* values = rows.values.data() + rows.row_offsets[static_cast<std::size_t>(first)];
     std::size_t chunk = chunk_of(first);
     const LocalIndex* words = words_.data() + starts_[chunk];
     for (LocalIndex row = first; row < last; row += chunk_rows, ++chunk) {
       const LocalIndex* const end = words_.data() + starts_[chunk + 1];
       if (is_shifted_[chunk]) {
-        multiply_shifted(values, words, end - words, x, y + row);
+        multiply_shifted<typename Simd::Lane8>(values, words, end - words, x, y + row);
         values += chunk_rows * (end - words);
       } else {
         values += multiply_others(values, words, x, y + row);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "perfmodel/simd.h"
 #include "spmv/matrix/column_words.h"
@@ -10,11 +9,6 @@
 
 namespace weft::spmv {
 namespace {
-
-using perfmodel::Lane8;
-using perfmodel::lanes;
-using perfmodel::Words8;
-using Bytes8 = std::uint8_t __attribute__((vector_size(8)));
 
 constexpr LocalIndex window_rows = SlicedRows::window_rows;
 constexpr std::int64_t longest_row = 255;
@@ -182,39 +176,39 @@ std::int64_t SlicedRows::bytes() const {
 // eight loads on AMD. To fetch x ahead through the columns, 32 to 256 entries, took 1.0 to 1.2
 // times the time.
 void SlicedRows::multiply(LocalIndex first, LocalIndex last, const double* x, double* y) const {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    using Lane8 = typename Simd::Lane8;
     const double* values = values_.data() + offsets_[window_of(first)];
     const auto multiply_window = [&](LocalIndex begin, auto columns,
                                      const double* from) __attribute__((always_inline)) {
       const auto add_to = [&](Lane8& total) __attribute__((always_inline)) {
         prefetch(values);
         prefetch(columns.words);
-        const Lane8 there = {from[columns[0]], from[columns[1]], from[columns[2]],
-                             from[columns[3]], from[columns[4]], from[columns[5]],
-                             from[columns[6]], from[columns[7]]};
-        total = total + lanes(values).value * there;
+        total += Lane8::load(values).times_each([&](int lane) __attribute__((always_inline)) {
+          return from[columns[static_cast<std::size_t>(lane)]];
+        });
         values += chunk_rows;
         columns.advance(chunk_rows);
       };
       for (LocalIndex row = begin; row < window_end(begin); row += chunk_rows) {
         const std::uint8_t* const lengths = lengths_.data() + (row - begin_);
-        Lane8 sum = {};
+        Lane8 sum{};
         const unsigned shortest = lengths[chunk_rows - 1];
         const unsigned longest = lengths[0];
         unsigned slot = 0;
         for (; slot < shortest; ++slot) add_to(sum);
         if (slot < longest) {
-          Bytes8 short_words{};
-          std::memcpy(&short_words, lengths, sizeof short_words);
-          const Words8 words = __builtin_convertvector(short_words, Words8);
+          // Doubles: SSE2 does not compare integers of 64 bits.
+          const Lane8 length = Lane8::load_converted(lengths);
           for (; slot < longest; ++slot) {
             Lane8 next = sum;
             add_to(next);
-            sum = words > static_cast<unsigned long long>(slot) ? next : sum;
+            sum = select(length > static_cast<double>(slot), next, sum);
           }
         }
         const std::uint8_t* const order = rows_.data() + (row - begin_);
-        for (int lane = 0; lane < chunk_rows; ++lane) y[begin + order[lane]] = sum[lane];
+        perfmodel::unrolled<chunk_rows>(
+            [&](auto lane) __attribute__((always_inline)) { y[begin + order[lane]] = sum[lane]; });
       }
     };
     for (LocalIndex row = first; row < last; row += window_rows) {

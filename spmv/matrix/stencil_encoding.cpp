@@ -6,14 +6,13 @@
 #include <unordered_set>
 
 #include "perfmodel/fetch.h"
+#include "perfmodel/simd.h"
 #include "spmv/matrix/block_group.h"
 
 namespace weft::spmv {
 namespace {
 
 using perfmodel::fetch_lead;
-using perfmodel::Lane8;
-using perfmodel::lanes;
 
 constexpr LocalIndex chunk_rows = StencilEncoding::chunk_rows;
 /// More patterns than this would not stay in a core's second-level cache.
@@ -74,11 +73,11 @@ class StencilEncoding::Encoder {
       for (std::int32_t i = 0; i < pattern.slot_count; ++i) {
         const auto slot =
             static_cast<std::size_t>(pattern.first_slot) + static_cast<std::size_t>(i);
-        if (encoding_.slots_[slot].mask[lane] == 0) continue;
+        if (encoding_.slots_[slot].mask[static_cast<std::size_t>(lane)] == 0) continue;
         if (k == end) return false;
         const auto entry = static_cast<std::size_t>(k++);
         if (rows_.columns[entry] != row + lane + encoding_.slots_[slot].offset) return false;
-        const double value = encoding_.slots_[slot].values[lane];
+        const double value = encoding_.slots_[slot].values[static_cast<std::size_t>(lane)];
         if (std::bit_cast<std::uint64_t>(rows_.values[entry]) !=
             std::bit_cast<std::uint64_t>(value))
           return false;
@@ -123,12 +122,19 @@ class StencilEncoding::Encoder {
         slots.push_back({.offset = entries[i].offset});
         highest = std::max(highest, entries[i].offset);
       }
-      slots.back().values[entries[i].lane] = entries[i].value;
-      slots.back().mask[entries[i].lane] = -1;
+      slots.back().values[static_cast<std::size_t>(entries[i].lane)] = entries[i].value;
+      slots.back().mask[static_cast<std::size_t>(entries[i].lane)] = -1;
     }
     const auto count = static_cast<std::int32_t>(slots.size()) - first;
     const bool has_masks = entries.size() != static_cast<std::size_t>(count) * chunk_rows;
-    encoding_.patterns_.push_back({first, count, has_masks, highest});
+    const bool is_uniform =
+        !has_masks && std::all_of(slots.begin() + first, slots.end(), [](const StencilSlot& slot) {
+          return std::ranges::all_of(slot.values, [&](double value) {
+            return std::bit_cast<std::uint64_t>(value) ==
+                   std::bit_cast<std::uint64_t>(slot.values[0]);
+          });
+        });
+    encoding_.patterns_.push_back({first, count, has_masks, is_uniform, highest});
     return static_cast<std::int32_t>(encoding_.patterns_.size()) - 1;
   }
 
@@ -174,40 +180,60 @@ std::int64_t StencilEncoding::bytes() const {
 
 namespace {
 
+/// What is the same in all chunks of a pattern.
+enum class SlotValues {
+  uniform,  // the eight values of a slot are equal: one register has them
+  varying,
+  masked  // and some rows have no entry
+};
+
 /// Multiplies `chunks` chunks of the pattern `slots`; x and y begin at the first row of the first
 /// chunk.
-/// SlotCount 0: known at run time only.
-template <int SlotCount, bool HasMasks>
+/// slot_count 0: known at run time only.
+template <class Simd, int slot_count, SlotValues kind>
 [[gnu::always_inline]] inline void multiply_chunks(const StencilSlot* slots, std::int32_t count,
                                                    std::int64_t chunks, const double* x,
                                                    double* y) {
-  const std::int32_t slot_count = SlotCount ? SlotCount : count;
+  using Lane8 = typename Simd::Lane8;
+  using Mask = typename Simd::template Lanes<long long, 8>;
   // The last is most often the foremost; of empty rows there is none.
-  const double* const last_x = slot_count > 0 ? x + slots[slot_count - 1].offset : x;
+  const double* const last_x = count > 0 ? x + slots[count - 1].offset : x;
+  const auto add = [&](const StencilSlot& slot, std::int64_t row, Lane8& sum)
+                       __attribute__((always_inline)) {
+                         Lane8 next = Lane8::load(x + row + slot.offset);
+                         if constexpr (kind == SlotValues::uniform)
+                           next = sum + slot.values[0] * next;
+                         else
+                           next = sum + Lane8::load(slot.values.data()) * next;
+                         if constexpr (kind == SlotValues::masked)
+                           sum = select(Mask::load(slot.mask.data()), next, sum);
+                         else
+                           sum = next;
+                       };
   for (std::int64_t row = 0; row < chunks * chunk_rows; row += chunk_rows) {
-    perfmodel::fetch<perfmodel::Lanes>(row, last_x + fetch_lead, y + fetch_lead);
-    Lane8 sum = {};
-    for (std::int32_t slot = 0; slot < slot_count; ++slot) {
-      const Lane8 next = sum + slots[slot].values * lanes(x + row + slots[slot].offset).value;
-      sum = HasMasks ? (slots[slot].mask ? next : sum) : next;
-    }
-    lanes(y + row).value = sum;
+    perfmodel::fetch<Lane8>(row, last_x + fetch_lead, y + fetch_lead);
+    Lane8 sum{};
+    if constexpr (slot_count > 0)
+      perfmodel::unrolled<slot_count>(
+          [&](auto slot) __attribute__((always_inline)) { add(slots[slot], row, sum); });
+    else
+      for (std::int32_t slot = 0; slot < count; ++slot) add(slots[slot], row, sum);
+    sum.store(y + row);
   }
 }
 
-[[gnu::always_inline]] inline void multiply_any(const StencilSlot* slots, std::int32_t count,
-                                                bool has_masks, std::int64_t chunks,
-                                                const double* x, double* y) {
-  if (has_masks) return multiply_chunks<0, true>(slots, count, chunks, x, y);
+template <class Simd, SlotValues kind>
+[[gnu::always_inline]] inline void multiply_kind(const StencilSlot* slots, std::int32_t count,
+                                                 std::int64_t chunks, const double* x, double* y) {
   switch (count) {  // the stencils people use, fully unrolled
     case 5:
-      return multiply_chunks<5, false>(slots, count, chunks, x, y);
+      return multiply_chunks<Simd, 5, kind>(slots, count, chunks, x, y);
     case 7:
-      return multiply_chunks<7, false>(slots, count, chunks, x, y);
+      return multiply_chunks<Simd, 7, kind>(slots, count, chunks, x, y);
     case 27:
-      return multiply_chunks<27, false>(slots, count, chunks, x, y);
+      return multiply_chunks<Simd, 27, kind>(slots, count, chunks, x, y);
     default:
-      return multiply_chunks<0, false>(slots, count, chunks, x, y);
+      return multiply_chunks<Simd, 0, kind>(slots, count, chunks, x, y);
   }
 }
 
@@ -216,17 +242,17 @@ template <int SlotCount, bool HasMasks>
 namespace {
 
 /// One chunk for several vectors; x and y begin at its first row.
-template <int width>
+template <class Simd, int width>
 [[gnu::always_inline]] inline void sweep_block(const StencilSlot* slots, std::int32_t slot_count,
                                                bool has_masks, const double* x, double* y) {
-  const auto* const groups = reinterpret_cast<const BlockGroup<width>*>(x);
-  auto* const results = reinterpret_cast<BlockGroup<width>*>(y);
-  for (LocalIndex row = 0; row < chunk_rows; ++row) {
-    auto total = BlockGroup<width>{}.value;
+  using Lanes = typename Simd::template Lanes<double, width>;  // one entry of each vector
+  for (std::size_t lane = 0; lane < chunk_rows; ++lane) {
+    const auto row = static_cast<std::int64_t>(lane);
+    Lanes total{};
     for (std::int32_t slot = 0; slot < slot_count; ++slot)
-      if (!has_masks || slots[slot].mask[row])
-        total += slots[slot].values[row] * groups[row + slots[slot].offset].value;
-    results[row].value = total;
+      if (!has_masks || slots[slot].mask[lane])
+        total += slots[slot].values[lane] * Lanes::load(x + (row + slots[slot].offset) * width);
+    total.store(y + row * width);
   }
 }
 
@@ -234,13 +260,13 @@ template <int width>
 
 void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
                                      double* y) const {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
       for (LocalIndex row = first; row < last; row += chunk_rows) {
         const Pattern& pattern = patterns_[static_cast<std::size_t>(*pattern_of(row))];
-        sweep_block<constant>(slots_.data() + pattern.first_slot, pattern.slot_count,
-                              pattern.has_masks, x + std::int64_t{row} * constant,
-                              y + std::int64_t{row - first} * constant);
+        sweep_block<Simd, constant>(slots_.data() + pattern.first_slot, pattern.slot_count,
+                                    pattern.has_masks, x + std::int64_t{row} * constant,
+                                    y + std::int64_t{row - first} * constant);
       }
     });
   });
@@ -248,14 +274,20 @@ void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int widt
 
 void StencilEncoding::multiply(LocalIndex first, LocalIndex last, const double* x,
                                double* y) const {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     const std::int32_t* numbers = pattern_of(first);
     for (LocalIndex row = first; row < last;) {
       LocalIndex chunks = 1;
       while (row + chunks * chunk_rows < last && numbers[chunks] == numbers[0]) ++chunks;
       const Pattern& pattern = patterns_[static_cast<std::size_t>(numbers[0])];
-      multiply_any(slots_.data() + pattern.first_slot, pattern.slot_count, pattern.has_masks,
-                   chunks, x + row, y + row);
+      const StencilSlot* const slots = slots_.data() + pattern.first_slot;
+      const std::int32_t count = pattern.slot_count;
+      if (pattern.is_uniform)
+        multiply_kind<Simd, SlotValues::uniform>(slots, count, chunks, x + row, y + row);
+      else if (pattern.has_masks)
+        multiply_chunks<Simd, 0, SlotValues::masked>(slots, count, chunks, x + row, y + row);
+      else
+        multiply_kind<Simd, SlotValues::varying>(slots, count, chunks, x + row, y + row);
       numbers += chunks;
       row += chunks * chunk_rows;
     }

@@ -1,18 +1,18 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "perfmodel/simd.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
 
 /// The entries of eight consecutive rows at the same distance between row and column.
 struct alignas(64) StencilSlot {
-  perfmodel::Lane8 values = {};
-  perfmodel::Mask8 mask = {};  // which rows have such an entry
+  std::array<double, 8> values = {};
+  std::array<long long, 8> mask = {};  // all bits set where the row has such an entry
   LocalIndex offset = 0;  // local column minus row
 };
 
@@ -68,6 +68,7 @@ class StencilEncoding {
     std::int32_t first_slot;
     std::int32_t slot_count;
     bool has_masks;
+    bool is_uniform;  // the eight values of each slot are equal, and there are no masks
     LocalIndex highest_offset;
   };
   class Encoder;

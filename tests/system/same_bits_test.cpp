@@ -106,6 +106,31 @@ TEST_CASE("the solution of a matrix from a file has the same bits in every run")
   check_all_runs(file, "x-random:4", 1, {"overlap", "task"});
 }
 
+TEST_CASE("the instruction set does not change the bits, and a word for none ends with one line") {
+  // The words of sets that this processor has not are refused, like any other word.
+  const std::vector<std::string> sets = {"sse2", "avx2", "avx512"};
+  for (const std::vector<std::string>& problem :
+       std::vector<std::vector<std::string>>{{"irregular:6000,nnzr=9,bandwidth=400", "random:3"},
+                                             {"poisson3d:17x16x15", "random:4"}}) {
+    const std::string expected = solution(problem[0], 2, {"--rhs", problem[1], "--threads", "1"});
+    for (const std::string& set : sets) {
+      const Environment environment{{"WEFT_INSTRUCTION_SET", set}};
+      const auto tried = run_weft(1, {"topology"}, environment);
+      if (tried.exit_code != 0) {
+        CHECK(tried.exit_code == 2);
+        CHECK(tried.errors.find("WEFT_INSTRUCTION_SET: found " + set) != std::string::npos);
+        continue;
+      }
+      INFO(problem[0] << " with " << set);
+      CHECK(solution(problem[0], 2, {"--rhs", problem[1], "--threads", "1"}, environment) ==
+            expected);
+    }
+  }
+  const auto refused = run_weft(2, {"topology"}, {{"WEFT_INSTRUCTION_SET", "avx3"}});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.errors.find("found 'avx3'; expected avx512, avx2 or sse2") != std::string::npos);
+}
+
 TEST_CASE("storage, partition and thread level do not change the bits of a grid problem") {
   check_variants("poisson2d:90x80", "random:2");
 }

@@ -16,8 +16,6 @@ namespace {
 using comm_thread::Communicator;
 using comm_thread::ComputeTeam;
 using comm_thread::TeamThread;
-using perfmodel::Lane8;
-using perfmodel::Mask8;
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
@@ -86,42 +84,48 @@ struct Logarithms {
 }
 
 /// The least and the largest logarithm of eight points.
+template <class Simd>
 struct Extremes {
-  Lane8 least = Lane8{} + std::numeric_limits<double>::infinity();
-  Lane8 most = Lane8{} - std::numeric_limits<double>::infinity();
+  using Lane8 = typename Simd::Lane8;
+  Lane8 least{std::numeric_limits<double>::infinity()};
+  Lane8 most{-std::numeric_limits<double>::infinity()};
 
   /// `couplings`: 0 where there are none. `mean`: of the direction.
   [[gnu::always_inline]] void add(const Lane8& couplings, double mean) {
-    const Mask8 logarithms = reinterpret_cast<Mask8>(couplings) >> 32;
-    const Lane8 above = __builtin_convertvector(logarithms, Lane8) / units_of_two - mean;
-    const Mask8 is_there = couplings > 0;
-    least = (is_there & (above < least)) ? above : least;
-    most = (is_there & (above > most)) ? above : most;
+    using Word = typename Lane8::Word;
+    // The upper half of the bits as a number: a small integer in the last bits of 2⁵² is one.
+    const double magic = 0x1p52;
+    const auto bits = (couplings.template bits_as<Word>() >> 32) | std::bit_cast<Word>(magic);
+    const Lane8 logarithms = bits.template bits_as<double>() - magic;
+    const Lane8 above = logarithms / units_of_two - mean;
+    const auto is_there = couplings > 0.0;
+    least = select(is_there & (least > above), above, least);
+    most = select(is_there & (above > most), above, most);
   }
 };
 
 /// `count` couplings times `factor`, then zeros.
-[[gnu::always_inline]] inline void scale_lanes(const double* couplings, GlobalIndex count,
-                                               double factor, Lane8& values) {
-  if (count >= 8) {
-    values = perfmodel::lanes(couplings).value * factor;
-    return;
-  }
-  values = Lane8{};
+template <class Lane8>
+[[gnu::always_inline]] inline Lane8 scaled_lanes(const double* couplings, GlobalIndex count,
+                                                 double factor) {
+  if (count >= 8) return perfmodel::load<Lane8>(couplings) * factor;
+  double values[8] = {};
   for (GlobalIndex x = 0; x < count; ++x) values[x] = couplings[x] * factor;
+  return perfmodel::load<Lane8>(values);
 }
 
 /// How many points of the row are rough. `first`: 1 where no point is before the first one.
+template <class Simd>
 [[gnu::always_inline]] inline std::int64_t rough_points(const RowsBefore& rows, GlobalIndex first,
                                                         GlobalIndex end,
                                                         const std::array<double, 3>& means) {
-  Mask8 counts{};
+  using Lane8 = typename Simd::Lane8;
+  typename Lane8::template Like<long long> counts(0);
   for (GlobalIndex x = 0; x < end; x += 8) {
-    Extremes found;
-    Lane8 values;
+    Extremes<Simd> found;
     const auto add = [&](std::size_t d, GlobalIndex skipped) __attribute__((always_inline)) {
-      scale_lanes(rows.before[d] + x, end - x, rows.factor, values);
-      if (x < skipped) values[0] = 0;
+      Lane8 values = scaled_lanes<Lane8>(rows.before[d] + x, end - x, rows.factor);
+      if (x < skipped) values.set(0, 0);
       found.add(values, means[d]);
     };
     add(0, first);
@@ -129,9 +133,7 @@ struct Extremes {
     if (rows.has_z) add(2, 0);
     counts -= found.most - found.least > unlike;  // all bits set are -1
   }
-  std::int64_t count = 0;
-  for (int i = 0; i < 8; ++i) count += counts[i];
-  return count;
+  return counts.sum();
 }
 
 }  // namespace
@@ -169,8 +171,8 @@ double collective_rough_share(const Communicator& communicator, const ComputeTea
       collective_sums<2>(communicator, team, own, [&](GlobalIndex y, GlobalIndex z, Sums<2>& sums) {
         const RowsBefore rows(couplings, own, y, z);
         const GlobalIndex first = own.begin[0] == 0 ? 1 : 0;  // with a point before it
-        perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-          sums[0] += rough_points(rows, first, own.size(0), means);
+        perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+          sums[0] += rough_points<Simd>(rows, first, own.size(0), means);
         });
         sums[1] += own.size(0);
       });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "perfmodel/simd.h"
 #include "spmv/grid/stencil_kernel.h"
@@ -10,56 +11,48 @@
 namespace weft::solver {
 namespace {
 
-using perfmodel::elements;
-using perfmodel::Lanes;
+using perfmodel::load;
 using spmv::CloseSum;
 using spmv::GlobalIndex;
 
-/// Eight floats at any address.
-struct [[gnu::packed, gnu::may_alias]] FloatLanes {
-  float __attribute__((vector_size(32))) value;
-};
-
-template <class Elements>
-[[gnu::always_inline]] inline void store(double* to, const decltype(Elements::value)& value) {
-  perfmodel::elements<Elements>(to).value = value;
+template <class Value>
+[[gnu::always_inline]] inline void store_as(double* to, const Value& value) {
+  perfmodel::store(to, value);
 }
-
-template <class Elements>
-[[gnu::always_inline]] inline void store(float* to, const decltype(Elements::value)& value) {
-  if constexpr (sizeof(Elements) == sizeof(Lanes))
-    reinterpret_cast<FloatLanes*>(to)->value =
-        __builtin_convertvector(value, float __attribute__((vector_size(32))));
-  else
+template <class Value>
+[[gnu::always_inline]] inline void store_as(float* to, const Value& value) {
+  if constexpr (std::is_same_v<Value, double>)
     *to = static_cast<float>(value);
+  else
+    value.store_converted(to);
 }
 
 /// Rows between the one that is prefetched from memory and the one that is computed.
 constexpr GlobalIndex rows_ahead = 3;
 
 /// `count` points of a row. `f`, `square`: none where null.
-template <class Value, class Shape>
+template <class Simd, class Number, class Shape>
 [[gnu::always_inline]] inline void residual_row(const Shape& shape, const spmv::GridLayout& layout,
                                                 const double* b, const double* x, double inverse,
-                                                std::ptrdiff_t count, Value* f, CloseSum* square) {
+                                                std::ptrdiff_t count, Number* f, CloseSum* square) {
   if (count <= 0) return;
   const std::ptrdiff_t row = layout.row_stride();
   const std::ptrdiff_t plane = layout.plane_stride();
+  CloseSum none(0);
   const auto run = [&](auto sums, auto stores) __attribute__((always_inline)) {
-    CloseSum local = sums ? *square : CloseSum(0);  // in registers
-    perfmodel::for_lanes(
-        count, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-          __builtin_prefetch(b + i + rows_ahead * row, 0, 3);
-          __builtin_prefetch(x + i + rows_ahead * row + plane, 0, 3);
-          decltype(Elements::value) product;
-          shape.template at<Elements>(x + i, row, plane, product);
-          const decltype(Elements::value) r = elements<Elements>(b + i).value - product;
-          if constexpr (stores) store<Elements>(f + i, r * inverse);
-          if constexpr (sums) local.add(r * r);
-        });
+    CloseSum::In<Simd> local(sums ? *square : none);
+    const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+      __builtin_prefetch(b + i + rows_ahead * row, 0, 3);
+      __builtin_prefetch(x + i + rows_ahead * row + plane, 0, 3);
+      const Value r = load<Value>(b + i) - shape.template at<Value>(x + i, row, plane);
+      if constexpr (stores) store_as(f + i, Value(r * inverse));
+      if constexpr (sums) local.add(r * r);
+    };
     if constexpr (sums) {
-      local.carry();
-      *square = local;
+      spmv::for_lanes_of_sums<Simd>(count, step, local);
+      local.store(*square);
+    } else {
+      perfmodel::for_lanes<Simd>(count, step);
     }
   };
   if (square && f)
@@ -90,7 +83,7 @@ void FinestResidual::fill(const spmv::GridBox& points, const spmv::GridBox& own,
   const std::array<Range, 3> ranges{{{points.begin[0], counted_begin, nullptr},
                                      {counted_begin, counted_end, square},
                                      {counted_end, points.end[0], nullptr}}};
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
     for (std::size_t i = 0; i <= rim.size(); ++i) {
       const RimPart* const part = i > 0 ? &rim[i - 1] : nullptr;
       const spmv::GridLayout& where = part ? part->layout : layout;
@@ -101,21 +94,21 @@ void FinestResidual::fill(const spmv::GridBox& points, const spmv::GridBox& own,
         const GlobalIndex end = std::min(range.end, box.end[0]);
         if (begin >= end) continue;
         const std::size_t first = where.index(begin, y, z);
-        residual_row(shape, where, (part ? part->b.data() : b) + first,
-                     (part ? part->x.data() : x) + first, 1 / scale, end - begin, f + begin,
-                     range.square);
+        residual_row<Simd>(shape, where, (part ? part->b.data() : b) + first,
+                           (part ? part->x.data() : x) + first, 1 / scale, end - begin, f + begin,
+                           range.square);
       }
     }
   });
 }
 
 void FinestResidual::add_square(const spmv::GridBox& own, CloseSum& square) const {
-  with_shape(stencil, [&](const auto& shape) __attribute__((always_inline)) {
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
     for (GlobalIndex z = own.begin[2]; z < own.end[2]; ++z)
       for (GlobalIndex y = own.begin[1]; y < own.end[1]; ++y) {
         const std::size_t first = layout.index(own.begin[0], y, z);
-        residual_row(shape, layout, b + first, x + first, 1, own.size(0),
-                     static_cast<float*>(nullptr), &square);
+        residual_row<Simd>(shape, layout, b + first, x + first, 1, own.size(0),
+                           static_cast<float*>(nullptr), &square);
       }
   });
 }

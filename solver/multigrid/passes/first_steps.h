@@ -76,7 +76,7 @@ struct FirstStepsRow {
 };
 
 /// x after the first two steps from zero. `last_x`: of the grid.
-template <RowKind kind, class Value>
+template <class Simd, RowKind kind, class Value>
 [[gnu::always_inline]] inline void first_steps_row(const FirstStepsRow<Value>& row, RowRange range,
                                                    std::ptrdiff_t last_x,
                                                    const RowNeighbours<Value>& f, Value* out) {
@@ -86,13 +86,12 @@ template <RowKind kind, class Value>
   sums.above = row.inner.above;
   sums.behind = row.inner.behind;
   sums.ahead = row.inner.ahead;
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    decltype(Elements::value) sum;
-    sums.template neighbours<kind, Elements>(f, i, sum);
-    if constexpr (kind != RowKind::weighted) sum *= row.inner.left;
-    values_at<Elements>(out + i).value =
-        row.inner.here * values_at<Elements>(f.here + i).value + sum;
-  });
+  for_points<Simd, Value>(range,
+                          [&]<class Values>(std::ptrdiff_t i) __attribute__((always_inline)) {
+                            Values sum = sums.template neighbours<kind, Values>(f, i);
+                            if constexpr (kind != RowKind::weighted) sum = sum * row.inner.left;
+                            store(out + i, row.inner.here * load<Values>(f.here + i) + sum);
+                          });
   if (kind == RowKind::corners) return;  // zeros follow the last point
   if (range.end >= last_x && range.begin < last_x)
     out[last_x - 1] = row.before_last.apply(f, last_x - 1);

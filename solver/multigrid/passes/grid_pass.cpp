@@ -154,7 +154,7 @@ void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Sourc
         if (source.copy && !keeps_rows) copy_part(y, t, out, *source.copy);
       }
     }
-    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
       for (std::size_t k = first; k <= steps; ++k) {
         const GridBox& stage = stages[k];
         const GlobalIndex z = t - static_cast<GlobalIndex>(k) + 1;
@@ -174,14 +174,16 @@ void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Sourc
           if (k == 1) couplings.fetch(y + fetched_rows, range);
           if (k == first && source.array) fetch_row(f.row(y + fetched_rows), range);
           if (k == 1)
-            start_row(row, range, static_cast<Value>(step.factor), f.row(y), out);
+            solver::start_row<Simd>(row, range, static_cast<Value>(step.factor), f.row(y), out);
           else if (k == 2)
-            grid.first_steps(first_steps_, row, y, z, range, step, f.row(y), from.around(y), out);
+            grid.template first_steps<Simd>(first_steps_, row, y, z, range, step, f.row(y),
+                                            from.around(y), out);
           else if (k == 3 && first == 2)
-            smooth<Before::start, Value>(row, range, step, f.row(y), from.around(y), nullptr, out);
+            smooth<Simd, Before::start, Value>(row, range, step, f.row(y), from.around(y), nullptr,
+                                               out);
           else
-            smooth<Before::row, Value>(row, range, step, f.row(y), from.around(y), before.row(y),
-                                       out);
+            smooth<Simd, Before::row, Value>(row, range, step, f.row(y), from.around(y),
+                                             before.row(y), out);
           rings[k].end_row(out, stage.begin[0], stage.end[0]);
           if (k == steps && keeps_x && !keeps_rows) copy_part(y, z, out, x);
         }
@@ -195,7 +197,7 @@ void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Sourc
       restriction.begin_plane(z);
       for (GlobalIndex y = residual.begin[1]; y < residual.end[1]; ++y) {
         const auto& row = couplings.row(y);
-        find_residual(row, range, f.row(y), from.around(y), restriction.row(y));
+        find_residual<Simd>(row, range, f.row(y), from.around(y), restriction.row(y));
         restriction.use_row(y);
       }
     });
@@ -263,7 +265,7 @@ void UpPass<Value>::run_on(const Grid& grid, const PassTile& tile, const GridArr
 
   const RowRange widest_range = range_in_x(widest, domain);
   for (GlobalIndex t = widest.begin[2]; t < widest.end[2] + step_count; ++t) {
-    perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
       if (has_plane(widest, t)) {
         const typename PlaneRing<Value>::Plane to = rings[0].plane(t);
         const PlaneNeighbours<Value> around(f_plane, t);
@@ -274,8 +276,8 @@ void UpPass<Value>::run_on(const Grid& grid, const PassTile& tile, const GridArr
             fetch_row(x.row(y + fetched_rows, t), widest_range);
           } else {
             fetch_row(f.row(y + fetched_rows, t + 1), widest_range);
-            grid.first_steps(first_steps_, couplings.row(y), y, t, widest_range, second,
-                             f.row(y, t), around.around(y), start_row);
+            grid.template first_steps<Simd>(first_steps_, couplings.row(y), y, t, widest_range,
+                                            second, f.row(y, t), around.around(y), start_row);
           }
           interpolation.add_row_to(y, t, widest_range, has_x ? x.row(y, t) : start_row, out);
           rings[0].end_row(out, widest.begin[0], widest.end[0]);
@@ -299,11 +301,11 @@ void UpPass<Value>::run_on(const Grid& grid, const PassTile& tile, const GridArr
           if (k == 1) fetch_row(f.row(y + fetched_rows, z), range);
           if (k == steps && sink.values) fetch_result<Value>(sink, y + fetched_rows, z, range);
           if (k == 1)
-            smooth<Before::same, Value>(row, range, step, f.row(y, z), from.around(y), nullptr,
-                                        out);
+            smooth<Simd, Before::same, Value>(row, range, step, f.row(y, z), from.around(y),
+                                              nullptr, out);
           else
-            smooth<Before::row, Value>(row, range, step, f.row(y, z), from.around(y), before.row(y),
-                                       out);
+            smooth<Simd, Before::row, Value>(row, range, step, f.row(y, z), from.around(y),
+                                             before.row(y), out);
           if (k < steps)
             rings[k].end_row(out, stage.begin[0], stage.end[0]);
           else if (!sink.array)

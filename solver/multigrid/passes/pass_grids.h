@@ -85,7 +85,7 @@ template <class Row, class Use>
   }
 }
 
-template <Before has, class Value>
+template <class Simd, Before has, class Value>
 [[gnu::always_inline]] inline void smooth(const StencilRow<Value>& row, RowRange range,
                                           const SmootherStep& step, const Value* f,
                                           const RowNeighbours<Value>& x, const Value* before,
@@ -94,33 +94,33 @@ template <Before has, class Value>
   const auto factor = static_cast<Value>(step.factor);
   const auto start_factor = static_cast<Value>(step.start_factor);
   with_kind(row, [&](auto kind) __attribute__((always_inline)) {
-    smooth_row<kind(), has>(row, range, momentum, factor, start_factor, f, x, before, out);
+    smooth_row<Simd, kind(), has>(row, range, momentum, factor, start_factor, f, x, before, out);
   });
 }
 
-template <Before has, class Value>
+template <class Simd, Before has, class Value>
 [[gnu::always_inline]] inline void smooth(const VaryingRow<Value>& row, RowRange range,
                                           const SmootherStep& step, const Value* f,
                                           const RowNeighbours<Value>& x, const Value* before,
                                           Value* out) {
-  smooth_row<has>(row, range, static_cast<Value>(step.momentum), static_cast<Value>(step.factor), f,
-                  x, before, out);
+  smooth_row<Simd, has>(row, range, static_cast<Value>(step.momentum),
+                        static_cast<Value>(step.factor), f, x, before, out);
 }
 
-template <class Value>
+template <class Simd, class Value>
 [[gnu::always_inline]] inline void find_residual(const StencilRow<Value>& row, RowRange range,
                                                  const Value* f, const RowNeighbours<Value>& x,
                                                  Value* out) {
   with_kind(row, [&](auto kind) __attribute__((always_inline)) {
-    residual_row<kind()>(row, range, f, x, out);
+    residual_row<Simd, kind()>(row, range, f, x, out);
   });
 }
 
-template <class Value>
+template <class Simd, class Value>
 [[gnu::always_inline]] inline void find_residual(const VaryingRow<Value>& row, RowRange range,
                                                  const Value* f, const RowNeighbours<Value>& x,
                                                  Value* out) {
-  residual_row(row, range, f, x, out);
+  residual_row<Simd>(row, range, f, x, out);
 }
 
 /// Couplings of a plane that vary.
@@ -154,6 +154,7 @@ struct ConstantGrid {
 
   PlaneCouplings<Value> plane(spmv::GlobalIndex z) const { return {level, z}; }
   /// x₂ of row (y, z).
+  template <class Simd>
   [[gnu::always_inline]] void first_steps(const std::optional<FirstSteps<Value>>& rows,
                                           const StencilRow<Value>& /*row*/, spmv::GlobalIndex y,
                                           spmv::GlobalIndex z, RowRange range,
@@ -161,7 +162,7 @@ struct ConstantGrid {
                                           const RowNeighbours<Value>& f_around, Value* out) const {
     const FirstStepsRow<Value>& both = rows->row(y, z);
     with_kind(both, [&](auto kind) __attribute__((always_inline)) {
-      first_steps_row<kind()>(both, range, level.directions[0].size - 1, f_around, out);
+      first_steps_row<Simd, kind()>(both, range, level.directions[0].size - 1, f_around, out);
     });
   }
   Restriction restriction(const GridLevel& coarse, const spmv::GridBox& own,
@@ -186,13 +187,14 @@ struct VaryingGrid {
   static constexpr bool joins_first_steps = false;
 
   VaryingPlane<Value> plane(spmv::GlobalIndex z) const { return {couplings, z}; }
+  template <class Simd>
   [[gnu::always_inline]] static void first_steps(const std::optional<FirstSteps<Value>>& /*rows*/,
                                                  const VaryingRow<Value>& row,
                                                  spmv::GlobalIndex /*y*/, spmv::GlobalIndex /*z*/,
                                                  RowRange range, const SmootherStep& second,
                                                  const Value* f, const RowNeighbours<Value>& x,
                                                  Value* out) {
-    smooth<Before::zero, Value>(row, range, second, f, x, nullptr, out);
+    smooth<Simd, Before::zero, Value>(row, range, second, f, x, nullptr, out);
   }
   Restriction restriction(const GridLevel& /*coarse*/, const spmv::GridBox& own,
                           const spmv::GridBox& rows, GridArray<Value>& out,

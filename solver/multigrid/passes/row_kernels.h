@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "perfmodel/simd.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "spmv/rows/index.h"
 
@@ -10,24 +11,8 @@
 /// tiles.
 namespace weft::solver {
 
-/// Adjacent values of 64 bytes, at any address, or one: the statements of a loop are the same for
-/// both.
-template <class Value>
-struct [[gnu::packed, gnu::may_alias]] ManyValues {
-  Value __attribute__((vector_size(64))) value;
-};
-template <class Value>
-struct [[gnu::may_alias]] OneValue {
-  Value value;
-};
-template <class Elements, class Value>
-[[gnu::always_inline]] inline const Elements& values_at(const Value* place) {
-  return *reinterpret_cast<const Elements*>(place);
-}
-template <class Elements, class Value>
-[[gnu::always_inline]] inline Elements& values_at(Value* place) {
-  return *reinterpret_cast<Elements*>(place);
-}
+using perfmodel::load;
+using perfmodel::store;
 
 /// A row and its neighbours, each indexed by x.
 template <class Value>
@@ -73,46 +58,33 @@ struct StencilRow {
   }
 
   /// Sum of the neighbours of the points from i on, by couplings.
-  template <RowKind kind, class Elements>
-  [[gnu::always_inline]] void neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i,
-                                         decltype(Elements::value)& sum) const {
+  template <RowKind kind, class Values>
+  [[gnu::always_inline]] Values neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i) const {
     const auto at = [](const Value* row, std::ptrdiff_t j)
-                        __attribute__((always_inline)) -> const Elements& {
-      return values_at<Elements>(row + j);
-    };
+                        __attribute__((always_inline)) { return load<Values>(row + j); };
     if constexpr (kind == RowKind::corners) {
-      const auto ring = [&](std::ptrdiff_t j, auto& out) __attribute__((always_inline)) {
-        out = ((at(u.below, j).value + at(u.above, j).value) +
-               (at(u.behind, j).value + at(u.ahead, j).value)) +
-              ((at(u.below_behind, j).value + at(u.above_behind, j).value) +
-               (at(u.below_ahead, j).value + at(u.above_ahead, j).value));
+      const auto ring = [&](std::ptrdiff_t j) __attribute__((always_inline)) {
+        return ((at(u.below, j) + at(u.above, j)) + (at(u.behind, j) + at(u.ahead, j))) +
+               ((at(u.below_behind, j) + at(u.above_behind, j)) +
+                (at(u.below_ahead, j) + at(u.above_ahead, j)));
       };
-      decltype(Elements::value) left;
-      decltype(Elements::value) here;
-      decltype(Elements::value) right;
-      ring(i - 1, left);
-      ring(i, here);
-      ring(i + 1, right);
-      sum = (at(u.here, i - 1).value + left) + here + (at(u.here, i + 1).value + right);
+      const Values left = at(u.here, i - 1) + ring(i - 1);
+      const Values right = at(u.here, i + 1) + ring(i + 1);
+      return left + ring(i) + right;
     } else if constexpr (kind == RowKind::uniform) {
-      sum = ((at(u.here, i - 1).value + at(u.here, i + 1).value) +
-             (at(u.below, i).value + at(u.above, i).value)) +
-            (at(u.behind, i).value + at(u.ahead, i).value);
+      return ((at(u.here, i - 1) + at(u.here, i + 1)) + (at(u.below, i) + at(u.above, i))) +
+             (at(u.behind, i) + at(u.ahead, i));
     } else {
-      sum = (x * (at(u.here, i - 1).value + at(u.here, i + 1).value) +
-             (below * at(u.below, i).value + above * at(u.above, i).value)) +
-            (behind * at(u.behind, i).value + ahead * at(u.ahead, i).value);
+      return (x * (at(u.here, i - 1) + at(u.here, i + 1)) +
+              (below * at(u.below, i) + above * at(u.above, i))) +
+             (behind * at(u.behind, i) + ahead * at(u.ahead, i));
     }
   }
   /// Of the last point of the grid in x.
   template <RowKind kind>
   [[gnu::always_inline]] Value last_neighbours(const RowNeighbours<Value>& u,
                                                std::ptrdiff_t i) const {
-    if constexpr (kind == RowKind::corners) {  // zeros follow
-      Value sum = 0;
-      neighbours<kind, OneValue<Value>>(u, i, sum);
-      return sum;
-    }
+    if constexpr (kind == RowKind::corners) return neighbours<kind, Value>(u, i);  // zeros follow
     return (last_x * u.here[i - 1] + (below * u.below[i] + above * u.above[i])) +
            (behind * u.behind[i] + ahead * u.ahead[i]);
   }
@@ -137,37 +109,36 @@ struct RowRange {
   std::ptrdiff_t last;
 };
 
-/// Calls body<Elements>(i) for the points [begin, end) of a row, 64 bytes at a time, and
+/// Calls body<Values>(i) for the points [begin, end) of a row, 64 bytes at a time, and
 /// twice that in a turn of the loop, so that two share the addresses of rows for which there are no
 /// registers. Where they do not fit, the last points are computed again, which a loop of the
 /// compiler's would do one by one: `body` writes to no row that it reads. 3 % quicker on rows of
-/// 200 points, 7 % on 25.
-template <class Value, class Body>
+/// 200 points, 7 % on 25. A row shorter than that goes point by point: Values is Value.
+template <class Simd, class Value, class Body>
 [[gnu::always_inline]] inline void for_points(RowRange range, const Body& body) {
   constexpr auto many = static_cast<std::ptrdiff_t>(64 / sizeof(Value));
+  using Values = typename Simd::template Lanes<Value, many>;
   std::ptrdiff_t i = range.begin;
   for (; i + 2 * many <= range.end; i += 2 * many) {
-    body.template operator()<ManyValues<Value>>(i);
-    body.template operator()<ManyValues<Value>>(i + many);
+    body.template operator()<Values>(i);
+    body.template operator()<Values>(i + many);
   }
   if (i + many <= range.end) {
-    body.template operator()<ManyValues<Value>>(i);
+    body.template operator()<Values>(i);
     i += many;
   }
   if (i == range.end) return;
-  if (range.end - range.begin >= many)
-    return body.template operator()<ManyValues<Value>>(range.end - many);
-  for (; i < range.end; ++i) body.template operator()<OneValue<Value>>(i);
+  if (range.end - range.begin >= many) return body.template operator()<Values>(range.end - many);
+  for (; i < range.end; ++i) body.template operator()<Value>(i);
 }
 
 /// x = factor·D⁻¹·f: the first smoothing step from zero.
-template <class Value>
+template <class Simd, class Value>
 [[gnu::always_inline]] inline void start_row(const StencilRow<Value>& row, RowRange range,
                                              Value factor, const Value* f, Value* out) {
   const Value k = factor / row.centre;
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    values_at<Elements>(out + i).value = k * values_at<Elements>(f + i).value;
-  });
+  for_points<Simd, Value>(range, [&]<class Values>(std::ptrdiff_t i) __attribute__((
+                                     always_inline)) { store(out + i, k * load<Values>(f + i)); });
   if (range.last >= 0) out[range.last] = (factor / row.last_centre) * f[range.last];
 }
 
@@ -176,7 +147,7 @@ template <class Value>
 enum class Before { same, zero, start, row };
 
 /// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x). `start_factor`: of the first step.
-template <RowKind kind, Before has, class Value>
+template <class Simd, RowKind kind, Before has, class Value>
 [[gnu::always_inline]] inline void smooth_row(const StencilRow<Value>& row, RowRange range,
                                               Value momentum, Value factor, Value start_factor,
                                               const Value* f, const RowNeighbours<Value>& x,
@@ -185,15 +156,15 @@ template <RowKind kind, Before has, class Value>
   const Value own = 1 + a - factor;
   const Value k = factor / row.centre;
   const Value of_start = a * (start_factor / row.centre);
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    decltype(Elements::value) sum;
-    row.template neighbours<kind, Elements>(x, i, sum);
-    sum =
-        own * values_at<Elements>(x.here + i).value + k * (values_at<Elements>(f + i).value + sum);
-    if constexpr (has == Before::start) sum -= of_start * values_at<Elements>(f + i).value;
-    if constexpr (has == Before::row) sum -= a * values_at<Elements>(before + i).value;
-    values_at<Elements>(out + i).value = sum;
-  });
+  for_points<Simd, Value>(range,
+                          [&]<class Values>(std::ptrdiff_t i) __attribute__((always_inline)) {
+                            Values sum = row.template neighbours<kind, Values>(x, i);
+                            sum = own * load<Values>(x.here + i) + k * (load<Values>(f + i) + sum);
+                            if constexpr (has == Before::start)
+                              sum -= of_start * load<Values>(f + i);
+                            if constexpr (has == Before::row) sum -= a * load<Values>(before + i);
+                            store(out + i, sum);
+                          });
   if (const std::ptrdiff_t i = range.last; i >= 0) {
     const Value last_k = factor / row.last_centre;
     Value next = own * x.here[i] + last_k * (f[i] + row.template last_neighbours<kind>(x, i));
@@ -204,17 +175,15 @@ template <RowKind kind, Before has, class Value>
 }
 
 /// out = f - A·x.
-template <RowKind kind, class Value>
+template <class Simd, RowKind kind, class Value>
 [[gnu::always_inline]] inline void residual_row(const StencilRow<Value>& row, RowRange range,
                                                 const Value* f, const RowNeighbours<Value>& x,
                                                 Value* out) {
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    decltype(Elements::value) sum;
-    row.template neighbours<kind, Elements>(x, i, sum);
-    values_at<Elements>(out + i).value =
-        (values_at<Elements>(f + i).value - row.centre * values_at<Elements>(x.here + i).value) +
-        sum;
-  });
+  for_points<Simd, Value>(
+      range, [&]<class Values>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        Values sum = row.template neighbours<kind, Values>(x, i);
+        store(out + i, (load<Values>(f + i) - row.centre * load<Values>(x.here + i)) + sum);
+      });
   if (const std::ptrdiff_t i = range.last; i >= 0)
     out[i] = (f[i] - row.last_centre * x.here[i]) + row.template last_neighbours<kind>(x, i);
 }

@@ -22,15 +22,13 @@ struct VaryingRow {
         inverse(couplings.inverse_diagonal.row(y, z)) {}
 
   /// Sum of the neighbours of the points from i on, by couplings.
-  template <class Elements>
-  [[gnu::always_inline]] void neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i,
-                                         decltype(Elements::value)& sum) const {
-    const auto at = [i](const Value* values) __attribute__((always_inline)) -> const Elements& {
-      return values_at<Elements>(values + i);
-    };
-    sum = ((at(x).value * at(u.here - 1).value + at(x + 1).value * at(u.here + 1).value) +
-           (at(below).value * at(u.below).value + at(above).value * at(u.above).value)) +
-          (at(behind).value * at(u.behind).value + at(ahead).value * at(u.ahead).value);
+  template <class Values>
+  [[gnu::always_inline]] Values neighbours(const RowNeighbours<Value>& u, std::ptrdiff_t i) const {
+    const auto at = [i](const Value* values)
+                        __attribute__((always_inline)) { return load<Values>(values + i); };
+    return ((at(x) * at(u.here - 1) + at(x + 1) * at(u.here + 1)) +
+            (at(below) * at(u.below) + at(above) * at(u.above))) +
+           (at(behind) * at(u.behind) + at(ahead) * at(u.ahead));
   }
 
   const Value* x;
@@ -42,47 +40,45 @@ struct VaryingRow {
 };
 
 /// x = factor·D⁻¹·f. Reads 8 bytes a point, writes 4.
-template <class Value>
+template <class Simd, class Value>
 [[gnu::always_inline]] inline void start_row(const VaryingRow<Value>& row, RowRange range,
                                              Value factor, const Value* f, Value* out) {
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    values_at<Elements>(out + i).value =
-        (factor * values_at<Elements>(row.inverse + i).value) * values_at<Elements>(f + i).value;
-  });
+  for_points<Simd, Value>(
+      range, [&]<class Values>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        store(out + i, (factor * load<Values>(row.inverse + i)) * load<Values>(f + i));
+      });
 }
 
 /// out = x + momentum·(x - before) + factor·D⁻¹·(f - A·x). Reads, from caches but for the first
 /// stage of a pass, 16 bytes of couplings a point.
-template <Before has, class Value>
+template <class Simd, Before has, class Value>
 [[gnu::always_inline]] inline void smooth_row(const VaryingRow<Value>& row, RowRange range,
                                               Value momentum, Value factor, const Value* f,
                                               const RowNeighbours<Value>& x, const Value* before,
                                               Value* out) {
   const Value a = has == Before::same ? 0 : momentum;
   const Value own = 1 + a - factor;
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    decltype(Elements::value) sum;
-    row.template neighbours<Elements>(x, i, sum);
-    sum = own * values_at<Elements>(x.here + i).value +
-          (factor * values_at<Elements>(row.inverse + i).value) *
-              (values_at<Elements>(f + i).value + sum);
-    if constexpr (has == Before::row) sum -= a * values_at<Elements>(before + i).value;
-    values_at<Elements>(out + i).value = sum;
-  });
+  for_points<Simd, Value>(
+      range, [&]<class Values>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        Values sum = row.template neighbours<Values>(x, i);
+        sum = own * load<Values>(x.here + i) +
+              (factor * load<Values>(row.inverse + i)) * (load<Values>(f + i) + sum);
+        if constexpr (has == Before::row) sum -= a * load<Values>(before + i);
+        store(out + i, sum);
+      });
 }
 
 /// out = f - A·x. The division spares an array for the diagonal: it costs less than 4 bytes.
-template <class Value>
+template <class Simd, class Value>
 [[gnu::always_inline]] inline void residual_row(const VaryingRow<Value>& row, RowRange range,
                                                 const Value* f, const RowNeighbours<Value>& x,
                                                 Value* out) {
-  for_points<Value>(range, [&]<class Elements>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    decltype(Elements::value) sum;
-    row.template neighbours<Elements>(x, i, sum);
-    values_at<Elements>(out + i).value =
-        (values_at<Elements>(f + i).value + sum) -
-        values_at<Elements>(x.here + i).value / values_at<Elements>(row.inverse + i).value;
-  });
+  for_points<Simd, Value>(
+      range, [&]<class Values>(std::ptrdiff_t i) __attribute__((always_inline)) {
+        Values sum = row.template neighbours<Values>(x, i);
+        store(out + i, (load<Values>(f + i) + sum) -
+                           load<Values>(x.here + i) / load<Values>(row.inverse + i));
+      });
 }
 
 /// out_j = r_2j+1 + (1 - t_j)·r_2j + t_j+1·r_2j+2. `range`: of coarse points.
