@@ -139,6 +139,9 @@ struct LanesOf<T, count, register_bytes, true> {
   [[gnu::always_inline]] friend LanesOf operator>>(const LanesOf& a, int bits) {
     return LanesOf(a.v >> bits);
   }
+  [[gnu::always_inline]] friend LanesOf operator>>(const LanesOf& a, const LanesOf& bits) {
+    return LanesOf(a.v >> bits.v);
+  }
   /// All bits of a lane are set where it is true.
   [[gnu::always_inline]] friend Like<Truth> operator>(const LanesOf& a, const LanesOf& b) {
     return Like<Truth>(a.v > b.v);
@@ -317,6 +320,9 @@ struct LanesOf<T, count, register_bytes, false> {
   }
   [[gnu::always_inline]] friend LanesOf operator>>(const LanesOf& a, int bits) {
     return {a.low >> bits, a.high >> bits};
+  }
+  [[gnu::always_inline]] friend LanesOf operator>>(const LanesOf& a, const LanesOf& bits) {
+    return {a.low >> bits.low, a.high >> bits.high};
   }
   [[gnu::always_inline]] friend Like<Truth> operator>(const LanesOf& a, const LanesOf& b) {
     return {a.low > b.low, a.high > b.high};

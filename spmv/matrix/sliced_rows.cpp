@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
+#include <type_traits>
 
 #include "perfmodel/simd.h"
 #include "spmv/matrix/column_words.h"
@@ -20,6 +23,22 @@ constexpr double least_change_fraction = 0.25;
 std::int64_t length_of(const CrsMatrix& rows, LocalIndex row) {
   return rows.row_offsets[static_cast<std::size_t>(row) + 1] -
          rows.row_offsets[static_cast<std::size_t>(row)];
+}
+
+/// The lengths of eight rows as numbers to compare with. SSE2 compares no integers of 64 bits, but
+/// doubles; with AVX2 GCC 12 would make doubles of bytes one by one.
+template <class Simd>
+[[gnu::always_inline]] inline auto lengths_in_lanes(const std::uint8_t* lengths) {
+  if constexpr (Simd::register_bytes == 16) {
+    return Simd::Lane8::load_converted(lengths);
+  } else {
+    using Words = typename Simd::template Lanes<unsigned long long, SlicedRows::chunk_rows>;
+    static_assert(std::endian::native == std::endian::little);
+    unsigned long long all = 0;
+    std::memcpy(&all, lengths, sizeof all);
+    alignas(64) static constexpr unsigned long long shifts[] = {0, 8, 16, 24, 32, 40, 48, 56};
+    return (((Words{} + all) >> Words::load(shifts)) & 255ULL).template bits_as<long long>();
+  }
 }
 
 /// The columns of a window, and its rows, which masked lanes have for columns.
@@ -198,12 +217,12 @@ void SlicedRows::multiply(LocalIndex first, LocalIndex last, const double* x, do
         unsigned slot = 0;
         for (; slot < shortest; ++slot) add_to(sum);
         if (slot < longest) {
-          // Doubles: SSE2 does not compare integers of 64 bits.
-          const Lane8 length = Lane8::load_converted(lengths);
+          const auto length = lengths_in_lanes<Simd>(lengths);
+          using Number = typename std::remove_const_t<decltype(length)>::Element;
           for (; slot < longest; ++slot) {
             Lane8 next = sum;
             add_to(next);
-            sum = select(length > static_cast<double>(slot), next, sum);
+            sum = select(length > static_cast<Number>(slot), next, sum);
           }
         }
         const std::uint8_t* const order = rows_.data() + (row - begin_);
