@@ -258,6 +258,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/matrix/sparse_operator.cpp
     spmv/matrix/split_matrix.cpp
     spmv/matrix/stencil_encoding.cpp
+    spmv/matrix/storage_trial.cpp
     spmv/modes/chained_work.cpp
     spmv/modes/mode.cpp
     spmv/modes/overlap_mode.cpp
