@@ -420,6 +420,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/measure/mode_race.cpp
     tools/measure/mode_timeline.cpp
     tools/measure/progress_measurement.cpp
+    tools/measure/settled_storage.cpp
     tools/measure/unfused_cg.cpp
     tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
@@ -429,6 +430,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/multigrid_report.cpp
     tools/reporting/schwarz_report.cpp
     tools/reporting/solve_summary.cpp
+    tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
     tools/roofline/column_reload.cpp
     tools/roofline/grid_kernels.cpp

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +53,13 @@ class SparseOperator final : public LinearOperator {
   std::int64_t global_row_count() const override { return matrix_->matrix().partition.row_count(); }
   double collective_norm() const override;
   bool sums_without_bound() const override { return true; }
+  /// As SplitMatrix.
+  int expect_products(std::optional<std::int64_t> count) override {
+    return matrix_->expect_products(count);
+  }
+  void expect_products_here(const comm_thread::TeamThread& thread, std::int64_t count) override {
+    matrix_->expect_products_here(thread, count);
+  }
   std::unique_ptr<Operand> collective_make_operand() override { return collective_make_vector(); }
   void apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
              perfmodel::PhaseTimer& timer, RowSum x_dot_y) const override;

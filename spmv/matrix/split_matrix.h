@@ -9,10 +9,12 @@
 
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/stopwatch.h"
 #include "spmv/matrix/matrix_format.h"
 #include "spmv/matrix/shifted_rows.h"
 #include "spmv/matrix/sliced_rows.h"
 #include "spmv/matrix/stencil_encoding.h"
+#include "spmv/matrix/storage_trial.h"
 #include "spmv/modes/local_rows.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -27,6 +29,9 @@ namespace weft::spmv {
 ///
 /// Every row is summed once, in one order, whichever set it is reached through, so the bits are
 /// the same in every mode.
+///
+/// With MatrixFormat::automatic, rows that may be multiplied sooner as SELL are in CRS first; the
+/// products of an iteration then find out which of the two is kept (StorageTrial).
 class SplitMatrix final : public LocalRows {
  public:
   /// Thread: the main thread, outside the team.
@@ -65,6 +70,30 @@ class SplitMatrix final : public LocalRows {
     multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
   }
 
+  /// Calls `multiply`, which computes the rows of one thread in `set` of a product, in the form
+  /// that is due: changes it before the first part of a product where a trial says so, and takes
+  /// the time while forms are compared. The tests of messages between pieces are in it. Thread:
+  /// each of the team for itself, all for the same products, with a barrier between one product and
+  /// the next. Throws what `multiply` throws.
+  template <class Multiply>
+  void in_due_form(RowSet set, int thread, const Multiply& multiply) {
+    if (!has_choice_ || trial_.is_held()) return multiply();
+    if (set != RowSet::boundary) take_due_form(thread);
+    if (!trial_.is_timed(thread)) return multiply();
+    const perfmodel::Stopwatch watch;
+    multiply();
+    trial_.add_seconds(thread, watch.seconds());
+  }
+
+  /// As StorageTrial; 0 also where there is nothing to choose.
+  int expect_products(std::optional<std::int64_t> count);
+  void expect_products_here(const comm_thread::TeamThread& thread, std::int64_t count) {
+    trial_.expect_products_here(thread.index, count);
+  }
+  /// Stores rows as SELL where a trial would try that, without one.
+  /// Thread: the main thread, outside the team.
+  void take_sell(const comm_thread::ComputeTeam& team);
+
   /// Rows begin … end-1 that are worked on in one go: some of a row block, or several whole ones.
   struct RunOfRows {
     LocalIndex begin;
@@ -96,7 +125,7 @@ class SplitMatrix final : public LocalRows {
 
   /// Calls `write` in every thread, for the entries of the rows that it owns: the same rows and
   /// columns with other values. What is stored as a stencil is encoded again, or left to CRS where
-  /// rows no longer repeat; SELL stays.
+  /// rows no longer repeat; SELL stays, and so does what a trial has found.
   /// `write`: (thread, first row, last row, values of the whole matrix).
   /// Thread: the main thread, outside the team. Cost: of CRS that of `write` alone.
   void update_values(
@@ -108,10 +137,17 @@ class SplitMatrix final : public LocalRows {
   std::vector<double> diagonal() const;
 
   /// "stencil, 27 patterns", "SELL-8", "CRS, shifted rows" or "CRS": for the report. The format of
-  /// thread 0.
+  /// thread 0; CRS until a trial has ended. Thread: the main thread, outside the team, as all
+  /// below.
   std::string format_name() const;
+  /// The times that decided between CRS and SELL; none before, or where there was no choice.
+  std::optional<StorageTimes> storage_times() const;
+  /// True while products are to come before CRS and SELL have been compared.
+  bool is_undecided() const { return has_choice_ && !trial_.times(); }
+  /// True if rows are stored as SELL beside CRS, or may be later.
+  bool may_be_sliced() const;
 
-  /// Bytes that a product reads of the matrix alone, as stored.
+  /// Bytes that a product reads of the matrix alone, as `format_name` says.
   std::int64_t matrix_bytes() const;
 
  private:
@@ -122,6 +158,8 @@ class SplitMatrix final : public LocalRows {
     // At most one of these, and only without a stencil.
     std::optional<SlicedRows> sliced;
     std::optional<ShiftedRows> shifted;
+    bool may_be_sliced = false;  // rows may be multiplied sooner so, which is to be tried
+    bool uses_sliced = false;  // in the product that is made, or the last one
 
     const std::vector<Run>& runs(RowSet set) const {
       return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
@@ -144,6 +182,9 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
+  void look_for_choice();
+  void take_due_form(int thread);
+  void take_form(int thread, StorageTrial::Form form);
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
@@ -157,6 +198,8 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_size_;
   std::vector<LocalIndex> thread_rows_;
   std::vector<ThreadPart> parts_;  // [thread_count]
+  StorageTrial trial_;
+  bool has_choice_ = false;  // between CRS and SELL, by `trial_`
 };
 
 }  // namespace weft::spmv

@@ -1,8 +1,11 @@
 #include "spmv/matrix/sliced_rows.h"
 
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <limits>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -119,19 +122,97 @@ TEST_CASE("windows with rows of both kinds are left to CRS") {
   CHECK(other_bits(rows, sliced, make_x(200)) == 0);
 }
 
-TEST_CASE("the form is chosen where lengths vary, and can be asked for") {
+template <class Length>
+SplitMatrix make_split_matrix(const comm_thread::ComputeTeam& team, MatrixFormat format,
+                              const Length& length) {
+  DistributedMatrix matrix{.partition = RowPartition::by_rows(4096, 1),
+                           .rows = make_rows(4096, 0, length),
+                           .halo_columns = {}};
+  return SplitMatrix(std::move(matrix), team, format);
+}
+
+TEST_CASE("SELL is tried where lengths vary, and can be asked for") {
   const comm_thread::ComputeTeam team(2, comm_thread::WaitPolicy::yield);
-  const auto format_name = [&](MatrixFormat format, auto length) {
-    DistributedMatrix matrix{.partition = RowPartition::by_rows(4096, 1),
-                             .rows = make_rows(4096, 0, length),
-                             .halo_columns = {}};
-    return SplitMatrix(std::move(matrix), team, format).format_name();
-  };
   const auto same = [](LocalIndex) { return 7; };
-  CHECK(format_name(MatrixFormat::automatic, varying_length) == "SELL-8");
-  CHECK(format_name(MatrixFormat::automatic, same) == "CRS");
-  CHECK(format_name(MatrixFormat::sell, same) == "SELL-8");
-  CHECK(format_name(MatrixFormat::crs, varying_length) == "CRS");
+  const auto expect = [&](MatrixFormat format, auto length, const char* name, int products) {
+    SplitMatrix matrix = make_split_matrix(team, format, length);
+    CHECK(matrix.format_name() == name);
+    CHECK(matrix.expect_products(1000) == products);
+    CHECK(matrix.is_undecided() == (products > 0));
+    CHECK(matrix.may_be_sliced() == (products > 0 || format == MatrixFormat::sell));
+    CHECK_FALSE(matrix.storage_times());
+  };
+  expect(MatrixFormat::automatic, varying_length, "CRS", 9);
+  expect(MatrixFormat::automatic, same, "CRS", 0);
+  expect(MatrixFormat::sell, same, "SELL-8", 0);
+  expect(MatrixFormat::sell, varying_length, "SELL-8", 0);
+  expect(MatrixFormat::crs, varying_length, "CRS", 0);
+}
+
+/// Makes products, some of which are slow: as SELL or as CRS. The results have the bits of CRS.
+void make_products_in_trial(SplitMatrix& matrix, const comm_thread::ComputeTeam& team,
+                            bool slow_as_sell, int count) {
+  const std::vector<double> x = make_x(4096);
+  std::vector<double> expected(4096);
+  multiply_crs(matrix.matrix().rows, 0, 4096, x.data(), expected.data());
+  std::vector<double> y(4096);
+  int others = 0;
+  team.run([&](const comm_thread::TeamThread& thread) {
+    for (int product = 0; product < count; ++product) {
+      for (const RowSet set : {RowSet::interior, RowSet::boundary})
+        matrix.in_due_form(set, thread.index, [&] {
+          if (product % 2 == (slow_as_sell ? 1 : 0) && product > 1)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          matrix.multiply(set, thread.index, x.data(), y.data(), nullptr);
+        });
+      thread.barrier();
+      if (thread.is_primary()) {
+        others += y != expected;
+        std::ranges::fill(y, -7);
+      }
+      thread.barrier();
+    }
+  });
+  CHECK(others == 0);
+}
+
+TEST_CASE("the quicker form is kept, the other one given up, and each has the bits of CRS") {
+  const comm_thread::ComputeTeam team(2, comm_thread::WaitPolicy::yield);
+  SplitMatrix sell = make_split_matrix(team, MatrixFormat::automatic, varying_length);
+  const std::int64_t crs_bytes = sell.matrix_bytes();
+  const int products = sell.expect_products(1000);
+  make_products_in_trial(sell, team, false, products - 1);
+  CHECK(sell.is_undecided());
+  CHECK(sell.format_name() == "CRS");
+  CHECK(sell.matrix_bytes() == crs_bytes);
+  CHECK(sell.may_be_sliced());
+  make_products_in_trial(sell, team, false, 2);
+  CHECK(sell.format_name() == "SELL-8");
+  CHECK(sell.storage_times());
+  CHECK(sell.may_be_sliced());
+  CHECK(sell.matrix_bytes() != crs_bytes);
+
+  SplitMatrix crs = make_split_matrix(team, MatrixFormat::automatic, varying_length);
+  make_products_in_trial(crs, team, true, crs.expect_products(1000) + 1);
+  CHECK_FALSE(crs.is_undecided());
+  CHECK(crs.format_name() == "CRS");
+  CHECK(crs.storage_times());
+  CHECK_FALSE(crs.may_be_sliced());
+  CHECK(crs.matrix_bytes() == crs_bytes);
+}
+
+TEST_CASE("nothing is tried in products that do not count, nor when SELL is taken at once") {
+  const comm_thread::ComputeTeam team(2, comm_thread::WaitPolicy::yield);
+  SplitMatrix held = make_split_matrix(team, MatrixFormat::automatic, varying_length);
+  held.expect_products(0);
+  make_products_in_trial(held, team, false, 40);
+  CHECK(held.is_undecided());
+  CHECK(held.expect_products(1000) == 9);
+  SplitMatrix taken = make_split_matrix(team, MatrixFormat::automatic, varying_length);
+  taken.take_sell(team);
+  CHECK(taken.format_name() == "SELL-8");
+  make_products_in_trial(taken, team, false, 2);
+  CHECK(taken.expect_products(1000) == 0);
 }
 
 TEST_CASE("new values have the bits of CRS in windows of all kinds, again and again") {
@@ -152,27 +233,27 @@ TEST_CASE("new values have the bits of CRS in windows of all kinds, again and ag
   }
 }
 
-TEST_CASE("new values are multiplied after an update") {
+TEST_CASE("new values are multiplied after an update, also during a trial and after it") {
   const comm_thread::ComputeTeam team(2, comm_thread::WaitPolicy::yield);
-  DistributedMatrix matrix{.partition = RowPartition::by_rows(4096, 1),
-                           .rows = make_rows(4096, 0, varying_length),
-                           .halo_columns = {}};
-  SplitMatrix split(std::move(matrix), team, MatrixFormat::automatic);
-  split.update_values(team, [&](const comm_thread::TeamThread&, LocalIndex begin, LocalIndex end,
-                                std::span<double> values) {
-    const auto& offsets = split.matrix().rows.row_offsets;
-    for (auto k = offsets[static_cast<std::size_t>(begin)];
-         k < offsets[static_cast<std::size_t>(end)]; ++k)
-      values[static_cast<std::size_t>(k)] *= 3;
-  });
-  const std::vector<double> x = make_x(4096);
-  std::vector<double> y(4096, -7);
-  std::vector<double> expected(4096);
-  team.run([&](const comm_thread::TeamThread& thread) {
-    split.multiply(RowSet::all, thread.index, x.data(), y.data(), nullptr);
-  });
-  multiply_crs(split.matrix().rows, 0, 4096, x.data(), expected.data());
-  CHECK(y == expected);
+  SplitMatrix split = make_split_matrix(team, MatrixFormat::automatic, varying_length);
+  const auto update = [&] {
+    split.update_values(team, [&](const comm_thread::TeamThread&, LocalIndex begin, LocalIndex end,
+                                  std::span<double> values) {
+      const auto& offsets = split.matrix().rows.row_offsets;
+      for (auto k = offsets[static_cast<std::size_t>(begin)];
+           k < offsets[static_cast<std::size_t>(end)]; ++k)
+        values[static_cast<std::size_t>(k)] *= 3;
+    });
+  };
+  const int products = split.expect_products(1000);
+  for (int product = 0; product < products + 2; ++product) {
+    update();
+    make_products_in_trial(split, team, false, 1);
+  }
+  CHECK_FALSE(split.is_undecided());
+  split.take_sell(team);  // whatever was quicker
+  update();
+  make_products_in_trial(split, team, false, 1);
 }
 
 }  // namespace
