@@ -259,6 +259,9 @@ Report Solver::State::report_of(const solver::SolveReport& solved) const {
     const auto phase = static_cast<perfmodel::Phase>(i);
     report.phase_seconds.emplace_back(perfmodel::name(phase), solved.phases[phase]);
   }
+  report.matrix_format = matrix->format_name();
+  if (const auto times = matrix->sparse ? matrix->sparse->matrix().storage_times() : std::nullopt)
+    report.product_seconds = {{"CRS", times->crs_seconds}, {"SELL-8", times->sell_seconds}};
   return report;
 }
 
