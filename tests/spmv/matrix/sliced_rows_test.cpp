@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -199,6 +200,26 @@ TEST_CASE("the quicker form is kept, the other one given up, and each has the bi
   CHECK(crs.storage_times());
   CHECK_FALSE(crs.may_be_sliced());
   CHECK(crs.matrix_bytes() == crs_bytes);
+}
+
+TEST_CASE("a product that is timed is made in the form that it is timed for") {
+  const comm_thread::ComputeTeam team(1, comm_thread::WaitPolicy::yield);
+  SplitMatrix matrix = make_split_matrix(team, MatrixFormat::automatic, varying_length);
+  matrix.expect_products(1000);
+  make_products_in_trial(matrix, team, false, 2);
+  // CRS gets other values than SELL: they tell who made a product.
+  const CrsMatrix& rows = matrix.matrix().rows;
+  const std::span<double> values(const_cast<double*>(rows.values.data()), rows.values.size());
+  for (double& value : values) value *= 2;
+  const std::vector<double> x = make_x(4096);
+  std::vector<double> of_crs(4096);
+  multiply_crs(rows, 0, 4096, x.data(), of_crs.data());
+  for (int product = 0; product < 6; ++product) {
+    std::vector<double> y(4096);
+    matrix.in_due_form(RowSet::all, 0,
+                       [&] { matrix.multiply(RowSet::all, 0, x.data(), y.data(), nullptr); });
+    CHECK((y == of_crs) == (product % 2 == 0));
+  }
 }
 
 TEST_CASE("nothing is tried in products that do not count, nor when SELL is taken at once") {

@@ -98,6 +98,13 @@ TEST_CASE("the slowest thread decides for all") {
   CHECK(kept_form([](int thread, int, Form form) {
           return thread == 0 ? (form == Form::sell ? 3.0 : 1.0) : form == Form::sell ? 4.0 : 5.0;
         }) == Form::sell);
+  // Another one is the slowest in either form.
+  CHECK(kept_form([](int thread, int, Form form) {
+          return thread == 0 ? (form == Form::sell ? 3.0 : 5.0) : form == Form::sell ? 4.0 : 1.0;
+        }) == Form::sell);
+  CHECK(kept_form([](int thread, int, Form form) {
+          return thread == 0 ? (form == Form::sell ? 6.0 : 5.0) : form == Form::sell ? 1.0 : 4.0;
+        }) == Form::crs);
 }
 
 TEST_CASE("without a forecast a trial begins after as many products as it takes to pay") {
