@@ -254,6 +254,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/matrix/matrix_format.cpp
     spmv/matrix/row_strips.cpp
     spmv/matrix/shifted_rows.cpp
+    spmv/matrix/sliced_block_kernel.cpp
     spmv/matrix/sliced_rows.cpp
     spmv/matrix/sparse_operator.cpp
     spmv/matrix/split_matrix.cpp

@@ -28,7 +28,7 @@ void MatrixSweeper::sweep(const TeamThread& thread, SweepPart part,
                     options_.momentum, y + row, count);
     if (residual_square) residual_square->add(square);
   };
-  op_.changeable_matrix().in_due_form(rows_of(part), thread.index, [&] {
+  op_.changeable_matrix().in_due_form(rows_of(part), thread.index, 1, [&] {
     op_.matrix().multiply_blocks(rows_of(part), thread.index, x, y, step);
   });
 }

@@ -106,7 +106,7 @@ class StoredProduct final : public Work {
 
   void run(RowSet part, const comm_thread::TeamThread& thread,
            const std::function<void()>& pause) const override {
-    matrix_.in_due_form(part, thread.index, [&] { product_.run(part, thread, pause); });
+    matrix_.in_due_form(part, thread.index, 1, [&] { product_.run(part, thread, pause); });
   }
 
  private:

@@ -90,7 +90,7 @@ class SparseOperator final : public LinearOperator {
                    perfmodel::PhaseTimer& timer) const;
 
   /// The same where this rank needs nothing of others, on vectors of the caller. Shape: x:
-  /// [row_count · width]. Thread: every thread of the team.
+  /// [row_count · width]. Thread: every thread of the team, with a barrier between two products.
   void apply_block_alone(const comm_thread::TeamThread& thread, int width, const double* x,
                          BlockResults results) const {
     BlockProduct(*matrix_, width, x, results, {}).run(RowSet::all, thread, {});

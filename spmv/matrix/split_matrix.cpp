@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "spmv/matrix/block_crs_kernel.h"
@@ -28,7 +29,8 @@ SplitMatrix::SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTea
       thread_rows_(
           cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_, team.thread_count())),
       parts_(static_cast<std::size_t>(team.thread_count())),
-      trial_(team.thread_count()) {
+      trials_{StorageTrial(team.thread_count()), StorageTrial(team.thread_count()),
+              StorageTrial(team.thread_count()), StorageTrial(team.thread_count())} {
   team.run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1]);
@@ -46,7 +48,7 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary}) join_blocks(*runs);
     if (format_ == MatrixFormat::sell) part.sliced.emplace(matrix_.rows, begin, end);
     if (part.sliced && part.sliced->row_count() == 0) part.sliced.reset();
-    part.uses_sliced = part.sliced.has_value();
+    part.uses_sliced.front() = part.sliced.has_value();
     part.may_be_sliced = format_ == MatrixFormat::automatic &&
                          end - begin >= SlicedRows::window_rows &&
                          SlicedRows::pays(matrix_.rows, begin, end);
@@ -69,19 +71,25 @@ void SplitMatrix::look_for_choice() {
 }
 
 int SplitMatrix::expect_products(std::optional<std::int64_t> count) {
-  const int products = trial_.expect_products(count);
+  for (StorageTrial& of_blocks : std::span(trials_).subspan(1)) of_blocks.expect_products(count);
+  const int products = trials_.front().expect_products(count);
   return has_choice_ ? products : 0;
 }
 
-void SplitMatrix::take_due_form(int thread) {
+void SplitMatrix::take_due_form(int thread, std::size_t of_width) {
+  StorageTrial& trial = trials_[of_width];
+  const bool was_settled = trial.is_settled(thread);
+  take_form(thread, of_width, trial.begin_product(thread));
+  if (was_settled || !trial.is_settled(thread)) return;
+  // The trial has ended: does any number of vectors still need SELL?
   ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
-  const StorageTrial::Form form = trial_.begin_product(thread);
-  take_form(thread, form);
-  if (!part.uses_sliced && trial_.is_settled(thread)) part.sliced.reset();
+  const bool is_needed =
+      std::ranges::any_of(trials_, [&](const StorageTrial& one) { return one.needs_sell(thread); });
+  if (!is_needed) part.sliced.reset();
 }
 
 /// Rows are stored by the thread that will multiply them, which touches their pages first.
-void SplitMatrix::take_form(int thread, StorageTrial::Form form) {
+void SplitMatrix::take_form(int thread, std::size_t of_width, StorageTrial::Form form) {
   const auto index = static_cast<std::size_t>(thread);
   ThreadPart& part = parts_[index];
   const bool wants_sliced = form == StorageTrial::Form::sell && part.may_be_sliced;
@@ -92,13 +100,13 @@ void SplitMatrix::take_form(int thread, StorageTrial::Form form) {
       part.may_be_sliced = false;  // CRS needs no more memory
     }
   }
-  part.uses_sliced = wants_sliced && part.sliced;
+  part.uses_sliced[of_width] = wants_sliced && part.sliced;
 }
 
 void SplitMatrix::take_sell(const comm_thread::ComputeTeam& team) {
   team.run([&](const comm_thread::TeamThread& thread) {
     if (parts_[static_cast<std::size_t>(thread.index)].may_be_sliced)
-      take_form(thread.index, StorageTrial::Form::sell);
+      take_form(thread.index, form_of(1), StorageTrial::Form::sell);
   });
   has_choice_ = false;
 }
@@ -149,7 +157,7 @@ void SplitMatrix::divide_block(ThreadPart& part, LocalIndex begin, LocalIndex en
 
 void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const double* x,
                                double* y) const {
-  if (part.uses_sliced) return multiply_sliced(*part.sliced, run, x, y);
+  if (part.uses_sliced.front()) return multiply_sliced(*part.sliced, run, x, y);
   if (part.shifted) return multiply_shifted(*part.shifted, run, x, y);
   LocalIndex row = run.begin;
   if (part.stencil) {
@@ -188,8 +196,14 @@ void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, i
     if (row < encoded_end) part.stencil->multiply_block(row, encoded_end, width, x, y);
     row = std::max(row, encoded_end);
   }
-  if (row < end)
-    multiply_crs_block(matrix_.rows, row, end, width, x, y + std::int64_t{row - begin} * width);
+  const auto result_of = [&](LocalIndex of) { return y + std::int64_t{of - begin} * width; };
+  while (part.uses_sliced[form_of(width)] && row < end) {
+    const LocalIndex stored = part.sliced->next_stored(row, end);
+    if (row < stored) multiply_crs_block(matrix_.rows, row, stored, width, x, result_of(row));
+    row = part.sliced->stored_end(stored, end);
+    if (stored < row) part.sliced->multiply_block(stored, row, width, x, result_of(stored));
+  }
+  if (row < end) multiply_crs_block(matrix_.rows, row, end, width, x, result_of(row));
 }
 
 void SplitMatrix::multiply(RowSet set, int thread, const double* x, double* y,
@@ -241,7 +255,9 @@ void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
       part.sliced->update_values(matrix_.rows);
   });
   if (std::ranges::count(parts_, true, &ThreadPart::may_be_sliced) == count_before) return;
-  trial_.restart();  // rows that were a stencil may be SELL now
+  // Rows that were a stencil may be SELL now.
+  for (StorageTrial& trial : trials_) trial.restart();
+  for (ThreadPart& part : parts_) part.uses_sliced = {};
   look_for_choice();
 }
 
@@ -264,12 +280,12 @@ std::vector<double> SplitMatrix::diagonal() const {
 std::string SplitMatrix::format_name() const {
   const auto& stencil = parts_.front().stencil;
   if (stencil) return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns";
-  if (!is_undecided() && parts_.front().uses_sliced) return "SELL-8";
+  if (!is_undecided() && parts_.front().uses_sliced.front()) return "SELL-8";
   return parts_.front().shifted ? "CRS, shifted rows" : "CRS";
 }
 
-std::optional<StorageTimes> SplitMatrix::storage_times() const {
-  return has_choice_ ? trial_.times() : std::nullopt;
+std::optional<StorageTimes> SplitMatrix::storage_times(int width) const {
+  return has_choice_ ? trials_[form_of(width)].times() : std::nullopt;
 }
 
 bool SplitMatrix::may_be_sliced() const {
@@ -291,7 +307,7 @@ std::int64_t SplitMatrix::matrix_bytes() const {
     bytes += 12 * (offsets[end] - offsets[static_cast<std::size_t>(row)]) +
              std::int64_t{8} * (static_cast<LocalIndex>(end) - row);
     const auto& sliced = parts_[thread].sliced;
-    if (!is_undecided() && parts_[thread].uses_sliced)
+    if (!is_undecided() && parts_[thread].uses_sliced.front())
       bytes += sliced->bytes() - 12 * sliced->nonzero_count() - 8 * sliced->row_count();
     if (const auto& shifted = parts_[thread].shifted) {
       const auto last = static_cast<std::size_t>(shifted->chunk_begin_before(

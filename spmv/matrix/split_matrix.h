@@ -1,6 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -70,25 +74,27 @@ class SplitMatrix final : public LocalRows {
     multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
   }
 
-  /// Calls `multiply`, which computes the rows of one thread in `set` of a product, in the form
-  /// that is due: changes it before the first part of a product where a trial says so, and takes
-  /// the time while forms are compared. The tests of messages between pieces are in it. Thread:
-  /// each of the team for itself, all for the same products, with a barrier between one product and
-  /// the next. Throws what `multiply` throws.
+  /// Calls `multiply`, which computes the rows of one thread in `set` of a product with `width`
+  /// vectors, 1, 2, 4 or 8, in the form that is due for so many: changes it before the first part
+  /// of a product where a trial says so, and takes the time while forms are compared, with the
+  /// tests of messages between pieces.
+  /// Thread: each of the team for itself, all for the same products, with a barrier between one
+  /// product and the next. Throws what `multiply` throws.
   template <class Multiply>
-  void in_due_form(RowSet set, int thread, const Multiply& multiply) {
-    if (!has_choice_ || trial_.is_held()) return multiply();
-    if (set != RowSet::boundary) take_due_form(thread);
-    if (!trial_.is_timed(thread)) return multiply();
+  void in_due_form(RowSet set, int thread, int width, const Multiply& multiply) {
+    StorageTrial& trial = trials_[form_of(width)];
+    if (!has_choice_ || trial.is_held()) return multiply();
+    if (set != RowSet::boundary) take_due_form(thread, form_of(width));
+    if (!trial.is_timed(thread)) return multiply();
     const perfmodel::Stopwatch watch;
     multiply();
-    trial_.add_seconds(thread, watch.seconds());
+    trial.add_seconds(thread, watch.seconds());
   }
 
-  /// As StorageTrial; 0 also where there is nothing to choose.
+  /// As StorageTrial, of products with one vector; 0 also where there is nothing to choose.
   int expect_products(std::optional<std::int64_t> count);
   void expect_products_here(const comm_thread::TeamThread& thread, std::int64_t count) {
-    trial_.expect_products_here(thread.index, count);
+    trials_.front().expect_products_here(thread.index, count);
   }
   /// Stores rows as SELL where a trial would try that, without one.
   /// Thread: the main thread, outside the team.
@@ -140,10 +146,11 @@ class SplitMatrix final : public LocalRows {
   /// thread 0; CRS until a trial has ended. Thread: the main thread, outside the team, as all
   /// below.
   std::string format_name() const;
-  /// The times that decided between CRS and SELL; none before, or where there was no choice.
-  std::optional<StorageTimes> storage_times() const;
+  /// The times that decided between CRS and SELL for products with `width` vectors; none before, or
+  /// where there was no choice.
+  std::optional<StorageTimes> storage_times(int width = 1) const;
   /// True while products are to come before CRS and SELL have been compared.
-  bool is_undecided() const { return has_choice_ && !trial_.times(); }
+  bool is_undecided() const { return has_choice_ && !trials_.front().times(); }
   /// True if rows are stored as SELL beside CRS, or may be later.
   bool may_be_sliced() const;
 
@@ -152,6 +159,11 @@ class SplitMatrix final : public LocalRows {
 
  private:
   using Run = RunOfRows;
+  /// Each number of vectors has its own trial, and a place in arrays.
+  static constexpr std::size_t form_count = 4;
+  static std::size_t form_of(int width) {
+    return static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(width)));
+  }
   struct ThreadPart {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
@@ -159,7 +171,7 @@ class SplitMatrix final : public LocalRows {
     std::optional<SlicedRows> sliced;
     std::optional<ShiftedRows> shifted;
     bool may_be_sliced = false;  // rows may be multiplied sooner so, which is to be tried
-    bool uses_sliced = false;  // in the product that is made, or the last one
+    std::array<bool, form_count> uses_sliced{};  // in the product that is made, or the last one
 
     const std::vector<Run>& runs(RowSet set) const {
       return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
@@ -183,8 +195,8 @@ class SplitMatrix final : public LocalRows {
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
   void look_for_choice();
-  void take_due_form(int thread);
-  void take_form(int thread, StorageTrial::Form form);
+  void take_due_form(int thread, std::size_t of_width);
+  void take_form(int thread, std::size_t of_width, StorageTrial::Form form);
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
@@ -198,8 +210,8 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_size_;
   std::vector<LocalIndex> thread_rows_;
   std::vector<ThreadPart> parts_;  // [thread_count]
-  StorageTrial trial_;
-  bool has_choice_ = false;  // between CRS and SELL, by `trial_`
+  std::array<StorageTrial, form_count> trials_;
+  bool has_choice_ = false;  // between CRS and SELL, by the trials
 };
 
 }  // namespace weft::spmv

@@ -70,6 +70,11 @@ class StorageTrial {
   bool is_settled(int thread) const {
     return threads_[static_cast<std::size_t>(thread)].times.has_value();
   }
+  /// True between the first product in SELL and the end, and afterwards where SELL is kept.
+  bool needs_sell(int thread) const {
+    const Thread& own = threads_[static_cast<std::size_t>(thread)];
+    return own.times ? own.times->prefers_sell() : own.turn != not_begun;
+  }
   /// True if `add_seconds` is due for the product that `thread` has begun.
   bool is_timed(int thread) const { return threads_[static_cast<std::size_t>(thread)].turn > 0; }
   /// Adds to the time of that product, which may have parts. Thread: `thread`.

@@ -331,8 +331,9 @@ struct WEFT_EXPORT Report {
   std::vector<double> history;  ///< ‖r‖/‖b‖ after each iteration, with `history`
   std::vector<std::pair<std::string, double>> phase_seconds;  ///< of this rank
   std::string matrix_format;  ///< Matrix::format after the solve
-  /// What a product of this rank took in each form that was tried, "CRS" and "SELL-8"; empty where
-  /// there was no choice, or where products were too few for one.
+  /// What a product of this rank took in each form that was tried, "CRS" and "SELL-8"; with several
+  /// vectors at once "CRS, 8 vectors". Empty where there was no choice, or too few products for
+  /// one.
   std::vector<std::pair<std::string, double>> product_seconds;
 
   bool converged() const { return status == Status::converged; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -13,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/placement/compute_team.h"
+#include "spmv/matrix/block_crs_kernel.h"
 #include "spmv/matrix/crs_kernel.h"
 #include "spmv/matrix/split_matrix.h"
 
@@ -65,6 +67,28 @@ int other_bits(const CrsMatrix& rows, const SlicedRows& sliced, const std::vecto
   return others;
 }
 
+/// Entries of several vectors at once that have other bits than CRS gives.
+int other_bits_of_block(const CrsMatrix& rows, const SlicedRows& sliced, int width) {
+  std::vector<double> x = make_x(width * 100'032);
+  x[7] = std::numeric_limits<double>::infinity();
+  const auto count = static_cast<std::size_t>(rows.row_count) * static_cast<std::size_t>(width);
+  std::vector<double> expected(count);
+  multiply_crs_block(rows, 0, rows.row_count, width, x.data(), expected.data());
+  std::vector<double> y = expected;
+  for (LocalIndex row = 0;;) {
+    const LocalIndex begin = sliced.next_stored(row, rows.row_count);
+    row = sliced.stored_end(begin, rows.row_count);
+    if (begin == row) break;
+    double* const results = y.data() + std::ptrdiff_t{begin} * width;
+    std::fill_n(results, std::ptrdiff_t{row - begin} * width, -7);
+    sliced.multiply_block(begin, row, width, x.data(), results);
+  }
+  int others = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    others += std::bit_cast<std::uint64_t>(y[i]) != std::bit_cast<std::uint64_t>(expected[i]);
+  return others;
+}
+
 LocalIndex varying_length(LocalIndex row) { return 3 + row * 5 % 23; }
 
 TEST_CASE("rows of varying length have the bits of CRS eight at a time") {
@@ -89,6 +113,23 @@ TEST_CASE("windows whose columns are near each other and others have the bits of
   // As many slots a row, of 10 bytes and of 12.
   CHECK(slots(near_bytes, 6400, 10) ==
         Approx(slots(far.bytes(), far.row_count(), 12)).epsilon(0.02));
+}
+
+TEST_CASE("several vectors at once have the bits of CRS, where rows are short, long or far away") {
+  CrsMatrix rows = make_rows(100'032, 0, [](LocalIndex row) {
+    return row < 64     ? row % 3
+           : row < 128  ? 255 - row % 2 * 250
+           : row == 150 ? 256
+                        : varying_length(row);
+  });
+  const auto near = static_cast<std::size_t>(rows.row_offsets[6400]);
+  for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
+  const SlicedRows sliced(rows, 0, rows.row_count);
+  CHECK(sliced.row_count() == 100'032 - 64);
+  for (const int width : {2, 4, 8}) {
+    INFO(width << " vectors");
+    CHECK(other_bits_of_block(rows, sliced, width) == 0);
+  }
 }
 
 TEST_CASE("empty rows, rows of one and of 255 entries are stored, longer ones are left out") {
@@ -161,7 +202,7 @@ void make_products_in_trial(SplitMatrix& matrix, const comm_thread::ComputeTeam&
   team.run([&](const comm_thread::TeamThread& thread) {
     for (int product = 0; product < count; ++product) {
       for (const RowSet set : {RowSet::interior, RowSet::boundary})
-        matrix.in_due_form(set, thread.index, [&] {
+        matrix.in_due_form(set, thread.index, 1, [&] {
           if (product % 2 == (slow_as_sell ? 1 : 0) && product > 1)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
           matrix.multiply(set, thread.index, x.data(), y.data(), nullptr);
@@ -216,7 +257,7 @@ TEST_CASE("a product that is timed is made in the form that it is timed for") {
   multiply_crs(rows, 0, 4096, x.data(), of_crs.data());
   for (int product = 0; product < 6; ++product) {
     std::vector<double> y(4096);
-    matrix.in_due_form(RowSet::all, 0,
+    matrix.in_due_form(RowSet::all, 0, 1,
                        [&] { matrix.multiply(RowSet::all, 0, x.data(), y.data(), nullptr); });
     CHECK((y == of_crs) == (product % 2 == 0));
   }
