@@ -63,7 +63,6 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
                                                    threads.team(), std::move(ordered.matrix),
                                                    state.settings.parsed_format());
   state.sparse = op.get();
-  state.format = op->matrix().format_name();
   if (state.order)
     state.map = std::make_unique<library::OrderedRows>(*state.order, rank);
   else if (state.caller_rows && state.caller_rows->moves())
@@ -76,7 +75,7 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
 }
 
 void use_grid(State& state, std::unique_ptr<spmv::GridOperator> op) {
-  state.format = op->format_name();
+  state.grid_format = op->format_name();
   state.nonzero_count = op->nonzero_count();
   state.map = std::make_unique<library::GridPoints>(*op);
   state.op = std::move(op);
@@ -106,6 +105,10 @@ Matrix::State::State(std::shared_ptr<Job::State> of_job, library::SolveSettings 
     : job(std::move(of_job)),
       space(job->job->comm_thread_world().collective_duplicate()),
       settings(std::move(wanted)) {}
+
+std::string Matrix::State::format_name() const {
+  return sparse ? sparse->matrix().format_name() : grid_format;
+}
 
 Matrix::Matrix(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
@@ -189,7 +192,7 @@ Matrix Matrix::from_operator(const Job& job, const UserOperator& user) {
     auto op = std::make_unique<library::CallerOperator>(
         state->space, state->threads().comm_thread(), state->threads().team(), user);
     state->given = op->partition();
-    state->format = "operator of the caller";
+    state->grid_format = "operator of the caller";
     state->map = std::make_unique<library::SameRows>(state->threads().team(), user.first_row,
                                                      op->element_count());
     state->op = std::move(op);
@@ -206,7 +209,7 @@ std::int64_t Matrix::local_row_count() const {
   return static_cast<std::int64_t>(state_->map->given_count());
 }
 std::int64_t Matrix::nonzero_count() const { return state_->nonzero_count; }
-std::string Matrix::format() const { return state_->format; }
+std::string Matrix::format() const { return state_->format_name(); }
 
 std::int64_t Matrix::global_row(std::int64_t local) const {
   if (local < 0 || local >= local_row_count())

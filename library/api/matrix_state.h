@@ -28,6 +28,8 @@ struct Matrix::State {
   State(std::shared_ptr<Job::State> of_job, library::SolveSettings wanted);
 
   comm_thread::Job& threads() { return *job->job; }
+  /// At present: products may change it.
+  std::string format_name() const;
 
   std::shared_ptr<Job::State> job;
   comm_thread::Communicator space;  // messages of this matrix alone
@@ -42,7 +44,7 @@ struct Matrix::State {
   std::unique_ptr<library::OperatorProducts> products;  // once there was one
   spmv::SparseOperator* sparse = nullptr;  // the operator, where it is a matrix
   std::int64_t nonzero_count = 0;
-  std::string format;
+  std::string grid_format;  // without a matrix
   std::uint64_t values_version = 0;  // counts updates
 };
 

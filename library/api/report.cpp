@@ -38,6 +38,9 @@ std::string Report::json() const {
   if (!method_choice.empty()) report["method_choice"] = method_choice;
   if (!decisions.empty()) report["decisions"] = decisions;
   if (!null_space.empty()) report["null_space"] = null_space;
+  report["performance"]["matrix_format"] = matrix_format;
+  for (const auto& [format, seconds] : product_seconds)
+    report["performance"]["product_seconds"][format] = seconds;
   for (const auto& [phase, seconds] : phase_seconds) report["phases"][phase] = seconds;
   if (!history.empty()) report["history"] = history;
   // A name of a file may be anything.

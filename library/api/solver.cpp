@@ -259,6 +259,15 @@ Report Solver::State::report_of(const solver::SolveReport& solved) const {
     const auto phase = static_cast<perfmodel::Phase>(i);
     report.phase_seconds.emplace_back(perfmodel::name(phase), solved.phases[phase]);
   }
+  report.matrix_format = matrix->format_name();
+  for (const int width : {1, 2, 4, 8}) {
+    if (!matrix->sparse) break;
+    const auto times = matrix->sparse->matrix().storage_times(width);
+    if (!times) continue;
+    const std::string of_many = width == 1 ? "" : fmt::format(", {} vectors", width);
+    report.product_seconds.emplace_back("CRS" + of_many, times->crs_seconds);
+    report.product_seconds.emplace_back("SELL-8" + of_many, times->sell_seconds);
+  }
   return report;
 }
 

@@ -254,10 +254,12 @@ set(WEFT_LIBRARY_SOURCES
     spmv/matrix/matrix_format.cpp
     spmv/matrix/row_strips.cpp
     spmv/matrix/shifted_rows.cpp
+    spmv/matrix/sliced_block_kernel.cpp
     spmv/matrix/sliced_rows.cpp
     spmv/matrix/sparse_operator.cpp
     spmv/matrix/split_matrix.cpp
     spmv/matrix/stencil_encoding.cpp
+    spmv/matrix/storage_trial.cpp
     spmv/modes/chained_work.cpp
     spmv/modes/mode.cpp
     spmv/modes/overlap_mode.cpp
@@ -419,6 +421,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/measure/mode_race.cpp
     tools/measure/mode_timeline.cpp
     tools/measure/progress_measurement.cpp
+    tools/measure/settled_storage.cpp
     tools/measure/unfused_cg.cpp
     tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
@@ -428,6 +431,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/multigrid_report.cpp
     tools/reporting/schwarz_report.cpp
     tools/reporting/solve_summary.cpp
+    tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
     tools/roofline/column_reload.cpp
     tools/roofline/grid_kernels.cpp

@@ -223,6 +223,8 @@ PYBIND11_MODULE(_weft, module) {
       .def_readonly("solve_seconds", &weft::Report::solve_seconds)
       .def_readonly("history", &weft::Report::history)
       .def_readonly("phase_seconds", &weft::Report::phase_seconds)
+      .def_readonly("matrix_format", &weft::Report::matrix_format)
+      .def_readonly("product_seconds", &weft::Report::product_seconds)
       .def("json", &weft::Report::json);
 
   py::class_<PySolver>(module, "Solver")

@@ -138,6 +138,7 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
   else if (asked_before(k) == Asked::stop)
     report.status = SolveStatus::stopped;
   watch_progress(report);
+  forecast_products(thread, norm, first_norm, report);
   if (!thread.is_primary() || k == 0) return;
   if (options_.on_iteration) options_.on_iteration(k, report.recurrence_residual);
   if (options_.stops || options_.checkpoints)
@@ -194,6 +195,15 @@ void KrylovMethod::collective_carry(const TeamThread& thread, Carry direction, d
   report.iterations = static_cast<std::int64_t>(iterations);
   report.restarts = static_cast<std::int64_t>(restarts);
   report.halved_iteration = static_cast<std::int64_t>(halved_iteration);
+}
+
+void KrylovMethod::forecast_products(const TeamThread& thread, double norm, double first_norm,
+                                     const SolveReport& report) const {
+  constexpr std::int64_t iterations_that_tell = 10;
+  if (report.iterations != iterations_that_tell || report.status != SolveStatus::not_converged)
+    return;
+  operator_.expect_products_here(
+      thread, options_.stop.expected_iterations(report.iterations, norm, first_norm));
 }
 
 void KrylovMethod::watch_progress(SolveReport& report) const {

@@ -226,6 +226,10 @@ class KrylovMethod {
   void note(const comm_thread::TeamThread& thread, double norm, double first_norm,
             SolveReport& report) const;
 
+  /// Tells the operator how many products are to come, once.
+  void forecast_products(const comm_thread::TeamThread& thread, double norm, double first_norm,
+                         const SolveReport& report) const;
+
   /// Ends a solve that has stalled, see Options::patience.
   void watch_progress(SolveReport& report) const;
 

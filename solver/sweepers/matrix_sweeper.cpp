@@ -22,13 +22,15 @@ void MatrixSweeper::sweep(const TeamThread& thread, SweepPart part,
   const double* const x = current();
   const double* const before = options_.momentum == 0 ? nullptr : previous();
   double* const y = next();
-  op_.matrix().multiply_blocks(
-      rows_of(part), thread.index, x, y, [&](spmv::LocalIndex row, spmv::LocalIndex count) {
-        const double square =
-            jacobi_step(b_.data() + row, scale_.data() + row, x + row,
-                        before ? before + row : nullptr, options_.momentum, y + row, count);
-        if (residual_square) residual_square->add(square);
-      });
+  const auto step = [&](spmv::LocalIndex row, spmv::LocalIndex count) {
+    const double square =
+        jacobi_step(b_.data() + row, scale_.data() + row, x + row, before ? before + row : nullptr,
+                    options_.momentum, y + row, count);
+    if (residual_square) residual_square->add(square);
+  };
+  op_.changeable_matrix().in_due_form(rows_of(part), thread.index, 1, [&] {
+    op_.matrix().multiply_blocks(rows_of(part), thread.index, x, y, step);
+  });
 }
 
 void MatrixSweeper::add_residual(const TeamThread& thread, SweepState state,

@@ -38,12 +38,19 @@ class BlockProduct final : public Work {
   static constexpr LocalIndex piece_rows = 256;
 
   /// Shape: x: of a HaloBlock of `width` vectors. `on_rows`: may be empty.
-  BlockProduct(const SplitMatrix& matrix, int width, const double* x, BlockResults results,
+  BlockProduct(SplitMatrix& matrix, int width, const double* x, BlockResults results,
                const OnBlockRows& on_rows)
       : matrix_(matrix), width_(width), x_(x), results_(results), on_rows_(on_rows) {}
 
+  /// In the form of storage that is due.
   void run(RowSet part, const comm_thread::TeamThread& thread,
            const std::function<void()>& pause) const override {
+    matrix_.in_due_form(part, thread.index, width_, [&] { multiply(part, thread, pause); });
+  }
+
+ private:
+  void multiply(RowSet part, const comm_thread::TeamThread& thread,
+                const std::function<void()>& pause) const {
     matrix_.for_each_run(part, thread.index, [&](const SplitMatrix::RunOfRows& run) {
       for (LocalIndex begin = run.begin; begin < run.end; begin += piece_rows) {
         const LocalIndex end = std::min(run.end, begin + piece_rows);
@@ -56,8 +63,7 @@ class BlockProduct final : public Work {
     });
   }
 
- private:
-  const SplitMatrix& matrix_;
+  SplitMatrix& matrix_;
   int width_;
   const double* x_;
   BlockResults results_;

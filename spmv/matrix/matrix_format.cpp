@@ -14,8 +14,9 @@ struct FormatEntry {
 constexpr std::array entries{
     FormatEntry{
         MatrixFormat::automatic, "auto",
-        "repeating rows as a stencil, rows of varying length as SELL, others as CRS, with "
-        "one set of columns for eight rows where each has those of the row before plus one"},
+        "repeating rows as a stencil, others as CRS, with one set of columns for eight rows where "
+        "each has those of the row before plus one; rows of varying length as CRS or SELL, by the "
+        "times of the first products"},
     FormatEntry{MatrixFormat::crs, "crs", "all rows as CRS, with all columns"},
     FormatEntry{MatrixFormat::sell, "sell", "rows eight at a time, SELL-8-64"}};
 

@@ -7,8 +7,9 @@
 
 namespace weft::spmv {
 
-/// How rows are stored; automatic: repeating rows as a stencil, rows of varying length as SELL,
-/// others as CRS, with one set of columns for eight rows where these are shifted.
+/// How rows are stored; automatic: repeating rows as a stencil, others as CRS, with one set of
+/// columns for eight rows where these are shifted; rows of varying length as CRS or as SELL, which
+/// a trial decides (StorageTrial).
 enum class MatrixFormat { automatic, crs, sell };
 
 std::optional<MatrixFormat> parse_matrix_format(std::string_view text);

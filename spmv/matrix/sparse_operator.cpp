@@ -97,9 +97,29 @@ void SparseOperator::copy_diagonal(std::span<double> diagonal) const {
   std::ranges::copy(matrix_->diagonal(), diagonal.begin());
 }
 
+namespace {
+
+/// A product in the form of storage that is due.
+class StoredProduct final : public Work {
+ public:
+  StoredProduct(SplitMatrix& matrix, const Product& product) : matrix_(matrix), product_(product) {}
+
+  void run(RowSet part, const comm_thread::TeamThread& thread,
+           const std::function<void()>& pause) const override {
+    matrix_.in_due_form(part, thread.index, 1, [&] { product_.run(part, thread, pause); });
+  }
+
+ private:
+  SplitMatrix& matrix_;
+  const Product& product_;
+};
+
+}  // namespace
+
 void SparseOperator::apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
                            perfmodel::PhaseTimer& timer, RowSum x_dot_y) const {
-  run_in_mode(thread, mode, {Product(*matrix_, x.values(), y, x_dot_y), x, comm_thread_, timer});
+  const Product product(*matrix_, x.values(), y, x_dot_y);
+  run_in_mode(thread, mode, {StoredProduct(*matrix_, product), x, comm_thread_, timer});
 }
 
 }  // namespace weft::spmv

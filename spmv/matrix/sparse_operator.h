@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +53,13 @@ class SparseOperator final : public LinearOperator {
   std::int64_t global_row_count() const override { return matrix_->matrix().partition.row_count(); }
   double collective_norm() const override;
   bool sums_without_bound() const override { return true; }
+  /// As SplitMatrix.
+  int expect_products(std::optional<std::int64_t> count) override {
+    return matrix_->expect_products(count);
+  }
+  void expect_products_here(const comm_thread::TeamThread& thread, std::int64_t count) override {
+    matrix_->expect_products_here(thread, count);
+  }
   std::unique_ptr<Operand> collective_make_operand() override { return collective_make_vector(); }
   void apply(const comm_thread::TeamThread& thread, Mode mode, Operand& x, double* y,
              perfmodel::PhaseTimer& timer, RowSum x_dot_y) const override;
@@ -81,7 +90,7 @@ class SparseOperator final : public LinearOperator {
                    perfmodel::PhaseTimer& timer) const;
 
   /// The same where this rank needs nothing of others, on vectors of the caller. Shape: x:
-  /// [row_count · width]. Thread: every thread of the team.
+  /// [row_count · width]. Thread: every thread of the team, with a barrier between two products.
   void apply_block_alone(const comm_thread::TeamThread& thread, int width, const double* x,
                          BlockResults results) const {
     BlockProduct(*matrix_, width, x, results, {}).run(RowSet::all, thread, {});

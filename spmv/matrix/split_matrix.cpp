@@ -1,6 +1,8 @@
 #include "spmv/matrix/split_matrix.h"
 
 #include <algorithm>
+#include <new>
+#include <span>
 #include <utility>
 
 #include "spmv/matrix/block_crs_kernel.h"
@@ -26,11 +28,14 @@ SplitMatrix::SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTea
       block_size_(static_cast<LocalIndex>(RowPartition::block_size(matrix_.partition.row_count()))),
       thread_rows_(
           cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_, team.thread_count())),
-      parts_(static_cast<std::size_t>(team.thread_count())) {
+      parts_(static_cast<std::size_t>(team.thread_count())),
+      trials_{StorageTrial(team.thread_count()), StorageTrial(team.thread_count()),
+              StorageTrial(team.thread_count()), StorageTrial(team.thread_count())} {
   team.run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1]);
   });
+  look_for_choice();
 }
 
 SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end) const {
@@ -41,11 +46,13 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     divide_block(part, block, std::min(end, block + block_size_));
   if (!part.stencil) {  // beside a matrix in CRS what x costs hardly counts
     for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary}) join_blocks(*runs);
-    if (format_ == MatrixFormat::sell ||
-        (format_ == MatrixFormat::automatic && SlicedRows::pays(matrix_.rows, begin, end)))
-      part.sliced.emplace(matrix_.rows, begin, end);
+    if (format_ == MatrixFormat::sell) part.sliced.emplace(matrix_.rows, begin, end);
     if (part.sliced && part.sliced->row_count() == 0) part.sliced.reset();
-    if (format_ == MatrixFormat::automatic && !part.sliced)
+    part.uses_sliced.front() = part.sliced.has_value();
+    part.may_be_sliced = format_ == MatrixFormat::automatic &&
+                         end - begin >= SlicedRows::window_rows &&
+                         SlicedRows::pays(matrix_.rows, begin, end);
+    if (format_ == MatrixFormat::automatic && !part.may_be_sliced)
       part.shifted = ShiftedRows::find(matrix_.rows, begin, end);
     return part;
   }
@@ -57,6 +64,51 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
   for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary})
     std::ranges::sort(*runs, {}, strip_and_row);
   return part;
+}
+
+void SplitMatrix::look_for_choice() {
+  has_choice_ = std::ranges::any_of(parts_, &ThreadPart::may_be_sliced);
+}
+
+int SplitMatrix::expect_products(std::optional<std::int64_t> count) {
+  for (StorageTrial& of_blocks : std::span(trials_).subspan(1)) of_blocks.expect_products(count);
+  const int products = trials_.front().expect_products(count);
+  return has_choice_ ? products : 0;
+}
+
+void SplitMatrix::take_due_form(int thread, std::size_t of_width) {
+  StorageTrial& trial = trials_[of_width];
+  const bool was_settled = trial.is_settled(thread);
+  take_form(thread, of_width, trial.begin_product(thread));
+  if (was_settled || !trial.is_settled(thread)) return;
+  // The trial has ended: does any number of vectors still need SELL?
+  ThreadPart& part = parts_[static_cast<std::size_t>(thread)];
+  const bool is_needed =
+      std::ranges::any_of(trials_, [&](const StorageTrial& one) { return one.needs_sell(thread); });
+  if (!is_needed) part.sliced.reset();
+}
+
+/// Rows are stored by the thread that will multiply them, which touches their pages first.
+void SplitMatrix::take_form(int thread, std::size_t of_width, StorageTrial::Form form) {
+  const auto index = static_cast<std::size_t>(thread);
+  ThreadPart& part = parts_[index];
+  const bool wants_sliced = form == StorageTrial::Form::sell && part.may_be_sliced;
+  if (wants_sliced && !part.sliced) {
+    try {
+      part.sliced.emplace(matrix_.rows, thread_rows_[index], thread_rows_[index + 1]);
+    } catch (const std::bad_alloc&) {
+      part.may_be_sliced = false;  // CRS needs no more memory
+    }
+  }
+  part.uses_sliced[of_width] = wants_sliced && part.sliced;
+}
+
+void SplitMatrix::take_sell(const comm_thread::ComputeTeam& team) {
+  team.run([&](const comm_thread::TeamThread& thread) {
+    if (parts_[static_cast<std::size_t>(thread.index)].may_be_sliced)
+      take_form(thread.index, form_of(1), StorageTrial::Form::sell);
+  });
+  has_choice_ = false;
 }
 
 /// Joins runs of whole blocks that follow each other: small matrices have a block for every row.
@@ -105,7 +157,7 @@ void SplitMatrix::divide_block(ThreadPart& part, LocalIndex begin, LocalIndex en
 
 void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const double* x,
                                double* y) const {
-  if (part.sliced) return multiply_sliced(*part.sliced, run, x, y);
+  if (part.uses_sliced.front()) return multiply_sliced(*part.sliced, run, x, y);
   if (part.shifted) return multiply_shifted(*part.shifted, run, x, y);
   LocalIndex row = run.begin;
   if (part.stencil) {
@@ -144,8 +196,14 @@ void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, i
     if (row < encoded_end) part.stencil->multiply_block(row, encoded_end, width, x, y);
     row = std::max(row, encoded_end);
   }
-  if (row < end)
-    multiply_crs_block(matrix_.rows, row, end, width, x, y + std::int64_t{row - begin} * width);
+  const auto result_of = [&](LocalIndex of) { return y + std::int64_t{of - begin} * width; };
+  while (part.uses_sliced[form_of(width)] && row < end) {
+    const LocalIndex stored = part.sliced->next_stored(row, end);
+    if (row < stored) multiply_crs_block(matrix_.rows, row, stored, width, x, result_of(row));
+    row = part.sliced->stored_end(stored, end);
+    if (stored < row) part.sliced->multiply_block(stored, row, width, x, result_of(stored));
+  }
+  if (row < end) multiply_crs_block(matrix_.rows, row, end, width, x, result_of(row));
 }
 
 void SplitMatrix::multiply(RowSet set, int thread, const double* x, double* y,
@@ -184,6 +242,7 @@ LocalIndex SplitMatrix::multiply_first_run(RowSet set, int thread, const double*
 void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
                                 const std::function<void(const comm_thread::TeamThread&, LocalIndex,
                                                          LocalIndex, std::span<double>)>& write) {
+  const auto count_before = std::ranges::count(parts_, true, &ThreadPart::may_be_sliced);
   team.run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const LocalIndex begin = thread_rows_[index];
@@ -195,6 +254,11 @@ void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
     else if (part.sliced)
       part.sliced->update_values(matrix_.rows);
   });
+  if (std::ranges::count(parts_, true, &ThreadPart::may_be_sliced) == count_before) return;
+  // Rows that were a stencil may be SELL now.
+  for (StorageTrial& trial : trials_) trial.restart();
+  for (ThreadPart& part : parts_) part.uses_sliced = {};
+  look_for_choice();
 }
 
 std::int64_t SplitMatrix::boundary_row_count() const {
@@ -216,8 +280,18 @@ std::vector<double> SplitMatrix::diagonal() const {
 std::string SplitMatrix::format_name() const {
   const auto& stencil = parts_.front().stencil;
   if (stencil) return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns";
-  if (parts_.front().sliced) return "SELL-8";
+  if (!is_undecided() && parts_.front().uses_sliced.front()) return "SELL-8";
   return parts_.front().shifted ? "CRS, shifted rows" : "CRS";
+}
+
+std::optional<StorageTimes> SplitMatrix::storage_times(int width) const {
+  return has_choice_ ? trials_[form_of(width)].times() : std::nullopt;
+}
+
+bool SplitMatrix::may_be_sliced() const {
+  return std::ranges::any_of(parts_, [&](const ThreadPart& part) {
+    return part.sliced || (has_choice_ && part.may_be_sliced && is_undecided());
+  });
 }
 
 std::int64_t SplitMatrix::matrix_bytes() const {
@@ -232,7 +306,8 @@ std::int64_t SplitMatrix::matrix_bytes() const {
     const auto end = static_cast<std::size_t>(thread_rows_[thread + 1]);
     bytes += 12 * (offsets[end] - offsets[static_cast<std::size_t>(row)]) +
              std::int64_t{8} * (static_cast<LocalIndex>(end) - row);
-    if (const auto& sliced = parts_[thread].sliced)
+    const auto& sliced = parts_[thread].sliced;
+    if (!is_undecided() && parts_[thread].uses_sliced.front())
       bytes += sliced->bytes() - 12 * sliced->nonzero_count() - 8 * sliced->row_count();
     if (const auto& shifted = parts_[thread].shifted) {
       const auto last = static_cast<std::size_t>(shifted->chunk_begin_before(

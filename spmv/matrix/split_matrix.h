@@ -1,6 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -9,10 +13,12 @@
 
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/stopwatch.h"
 #include "spmv/matrix/matrix_format.h"
 #include "spmv/matrix/shifted_rows.h"
 #include "spmv/matrix/sliced_rows.h"
 #include "spmv/matrix/stencil_encoding.h"
+#include "spmv/matrix/storage_trial.h"
 #include "spmv/modes/local_rows.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -27,6 +33,9 @@ namespace weft::spmv {
 ///
 /// Every row is summed once, in one order, whichever set it is reached through, so the bits are
 /// the same in every mode.
+///
+/// With MatrixFormat::automatic, rows that may be multiplied sooner as SELL are in CRS first; the
+/// products of an iteration then find out which of the two is kept (StorageTrial).
 class SplitMatrix final : public LocalRows {
  public:
   /// Thread: the main thread, outside the team.
@@ -65,6 +74,32 @@ class SplitMatrix final : public LocalRows {
     multiply_runs(set, thread, x, y, on_block, [](LocalIndex /*row_count*/) {});
   }
 
+  /// Calls `multiply`, which computes the rows of one thread in `set` of a product with `width`
+  /// vectors, 1, 2, 4 or 8, in the form that is due for so many: changes it before the first part
+  /// of a product where a trial says so, and takes the time while forms are compared, with the
+  /// tests of messages between pieces.
+  /// Thread: each of the team for itself, all for the same products, with a barrier between one
+  /// product and the next. Throws what `multiply` throws.
+  template <class Multiply>
+  void in_due_form(RowSet set, int thread, int width, const Multiply& multiply) {
+    StorageTrial& trial = trials_[form_of(width)];
+    if (!has_choice_ || trial.is_held()) return multiply();
+    if (set != RowSet::boundary) take_due_form(thread, form_of(width));
+    if (!trial.is_timed(thread)) return multiply();
+    const perfmodel::Stopwatch watch;
+    multiply();
+    trial.add_seconds(thread, watch.seconds());
+  }
+
+  /// As StorageTrial, of products with one vector; 0 also where there is nothing to choose.
+  int expect_products(std::optional<std::int64_t> count);
+  void expect_products_here(const comm_thread::TeamThread& thread, std::int64_t count) {
+    trials_.front().expect_products_here(thread.index, count);
+  }
+  /// Stores rows as SELL where a trial would try that, without one.
+  /// Thread: the main thread, outside the team.
+  void take_sell(const comm_thread::ComputeTeam& team);
+
   /// Rows begin … end-1 that are worked on in one go: some of a row block, or several whole ones.
   struct RunOfRows {
     LocalIndex begin;
@@ -96,7 +131,7 @@ class SplitMatrix final : public LocalRows {
 
   /// Calls `write` in every thread, for the entries of the rows that it owns: the same rows and
   /// columns with other values. What is stored as a stencil is encoded again, or left to CRS where
-  /// rows no longer repeat; SELL stays.
+  /// rows no longer repeat; SELL stays, and so does what a trial has found.
   /// `write`: (thread, first row, last row, values of the whole matrix).
   /// Thread: the main thread, outside the team. Cost: of CRS that of `write` alone.
   void update_values(
@@ -108,20 +143,35 @@ class SplitMatrix final : public LocalRows {
   std::vector<double> diagonal() const;
 
   /// "stencil, 27 patterns", "SELL-8", "CRS, shifted rows" or "CRS": for the report. The format of
-  /// thread 0.
+  /// thread 0; CRS until a trial has ended. Thread: the main thread, outside the team, as all
+  /// below.
   std::string format_name() const;
+  /// The times that decided between CRS and SELL for products with `width` vectors; none before, or
+  /// where there was no choice.
+  std::optional<StorageTimes> storage_times(int width = 1) const;
+  /// True while products are to come before CRS and SELL have been compared.
+  bool is_undecided() const { return has_choice_ && !trials_.front().times(); }
+  /// True if rows are stored as SELL beside CRS, or may be later.
+  bool may_be_sliced() const;
 
-  /// Bytes that a product reads of the matrix alone, as stored.
+  /// Bytes that a product reads of the matrix alone, as `format_name` says.
   std::int64_t matrix_bytes() const;
 
  private:
   using Run = RunOfRows;
+  /// Each number of vectors has its own trial, and a place in arrays.
+  static constexpr std::size_t form_count = 4;
+  static std::size_t form_of(int width) {
+    return static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(width)));
+  }
   struct ThreadPart {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
     // At most one of these, and only without a stencil.
     std::optional<SlicedRows> sliced;
     std::optional<ShiftedRows> shifted;
+    bool may_be_sliced = false;  // rows may be multiplied sooner so, which is to be tried
+    std::array<bool, form_count> uses_sliced{};  // in the product that is made, or the last one
 
     const std::vector<Run>& runs(RowSet set) const {
       return set == RowSet::all ? all : set == RowSet::interior ? interior : boundary;
@@ -144,6 +194,9 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
+  void look_for_choice();
+  void take_due_form(int thread, std::size_t of_width);
+  void take_form(int thread, std::size_t of_width, StorageTrial::Form form);
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
@@ -157,6 +210,8 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_size_;
   std::vector<LocalIndex> thread_rows_;
   std::vector<ThreadPart> parts_;  // [thread_count]
+  std::array<StorageTrial, form_count> trials_;
+  bool has_choice_ = false;  // between CRS and SELL, by the trials
 };
 
 }  // namespace weft::spmv

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "comm_thread/engine/comm_thread.h"
@@ -58,6 +59,18 @@ class LinearOperator {
 
   /// True if `apply` sums x·y well whatever RowSum::bound is.
   virtual bool sums_without_bound() const { return false; }
+
+  /// Says how many products are to come, so that forms of storage are tried where this pays for
+  /// itself; 0: none is tried until the next call; none: nobody knows, which is so without a call.
+  /// Returns how many products on this rank it takes until the form is settled; 0 where it is.
+  /// Thread: the main thread, outside the team.
+  virtual int expect_products(std::optional<std::int64_t> /*count*/) { return 0; }
+
+  /// The same inside a run of the team, for the products of one solve; it does not end what `0`
+  /// says. Thread: every thread of the team, all with the same `count` and between the same
+  /// products.
+  virtual void expect_products_here(const comm_thread::TeamThread& /*thread*/,
+                                    std::int64_t /*count*/) {}
 
   /// A vector that A can be applied to. Collective. Thread: the main thread, outside the team.
   virtual std::unique_ptr<Operand> collective_make_operand() = 0;

@@ -94,6 +94,30 @@ TEST_CASE("a block of right-hand sides has the bits and iterations of each alone
   }
 }
 
+TEST_CASE("a block has the same bits while forms of storage are tried, and after that") {
+  const Job job = make_job();
+  const Options sixty{{"tolerance", "1e-30"}, {"max-iterations", "60"}};
+  for (const int count : {2, 4, 8}) {
+    INFO(count << " vectors");
+    const Matrix a = Matrix::generate(job, "irregular:6000");
+    check_solves(a, sixty, count);
+    std::vector<double> b = make_block(a, count);
+    std::vector<double> x(b.size());
+    const auto seconds = Solver(a, sixty).solve_block(b, x, count).front().product_seconds;
+    CHECK(seconds.size() == 4);
+    CHECK(seconds.back().first == "SELL-8, " + std::to_string(count) + " vectors");
+  }
+  const Matrix a = Matrix::generate(job, "irregular:6000");
+  for (int product = 0; product < 45; ++product) {
+    const std::vector<double> x = make_block(a, 8);
+    std::vector<double> y(x.size());
+    a.multiply_block(x, y, 8);
+    std::vector<double> alone(static_cast<std::size_t>(a.local_row_count()));
+    a.multiply(column(x, 3, 8), alone);
+    CHECK(differences(column(y, 3, 8), alone) == 0);
+  }
+}
+
 TEST_CASE("a block is solved where the method, the matrix or the rows allow no block, too") {
   const Job job = make_job();
   const Matrix a = Matrix::generate(job, "poisson2d:20");

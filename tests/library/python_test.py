@@ -60,6 +60,8 @@ class Solve(unittest.TestCase):
         x, report = weft.solve(A, b, tolerance=1e-12)
         self.assertTrue(report.converged, report)
         np.testing.assert_allclose(x, sla.spsolve(A.tocsc(), b), rtol=1e-9)
+        self.assertIn(report.matrix_format, report.json)
+        self.assertIsInstance(report.product_seconds, dict)
 
     def test_takes_the_rows_of_each_rank(self):
         A, b = matrix(), right_hand_side()

@@ -73,6 +73,26 @@ TEST_CASE("all methods solve, from options as a text") {
   }
 }
 
+TEST_CASE("a report says what products took in the forms of storage that they tried") {
+  const Job job = make_job();
+  const Options options{{"max-iterations", "60"}, {"tolerance", "1e-30"}};
+  const auto solve_as = [&](const char* format) {
+    const Matrix a = Matrix::generate(job, "irregular:6000", {{"format", format}});
+    auto solved = collective_solve(job, a, options);
+    CHECK(solved.report.matrix_format == a.format());
+    return solved;
+  };
+  const Solved tried = solve_as("auto");
+  const Solved crs = solve_as("crs");
+  CHECK(tried.hash == crs.hash);
+  CHECK(tried.report.product_seconds.size() == 2);
+  CHECK(tried.report.json().find("\"product_seconds\":{\"CRS\":") != std::string::npos);
+  CHECK(tried.report.json().find("\"matrix_format\":\"" + tried.report.matrix_format) !=
+        std::string::npos);
+  CHECK(crs.report.product_seconds.empty());
+  CHECK(solve_as("sell").report.matrix_format == "SELL-8");
+}
+
 TEST_CASE("a guess saves iterations, and the solution itself takes none") {
   const Job job = make_job();
   for (const char* const method : {"cg", "cg-one-reduction", "cg-pipelined", "gmres"}) {

@@ -1,4 +1,5 @@
 // weft spmv, generate and topology as whole programs.
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,6 +34,18 @@ void check_spmv(int ranks, const std::string& modes, const std::set<std::string>
     CHECK(times.value("gflops", 0.0) > 0);
   }
   CHECK(found == expected);
+}
+
+/// What is wrong with the form of storage that a report says, and with the times that decided.
+std::string faults_of_storage(const json& performance) {
+  const auto format = performance.value("matrix_format", "");
+  const json seconds = performance.value("product_seconds", json::object());
+  if (seconds.size() != 2) return "found " + seconds.dump() + "; expected two times";
+  const double crs = seconds.value("CRS", 0.0);
+  const double sell = seconds.value("SELL-8", 0.0);
+  if (!(crs > 0 && sell > 0)) return "found " + seconds.dump() + "; expected times";
+  const std::string quicker = sell < 0.95 * crs ? "SELL-8" : "CRS";
+  return format == quicker ? "" : "found " + format + " with " + seconds.dump();
 }
 
 /// The iterations and the solution file of one solve.
@@ -73,6 +86,36 @@ TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
                {"overlap", "overlap-test", "task", "vector"});
   check_spmv(2, "task,vector", {"task", "vector"});
   check_spmv(2, "overlap", {"overlap"});
+}
+
+TEST_CASE("reports say what products took in CRS and SELL-8, and which of them is kept") {
+  const std::string times = R"( \([0-9.e-]+ ms a product; (CRS|SELL-8) [0-9.e-]+\))";
+  const std::vector<std::string> solve{
+      "solve", "irregular:3000", "--method",    "cg",    "--max-iterations", "60",
+      "--rhs", "random:1",       "--tolerance", "1e-30", "--threads",        "2"};
+  const std::vector<std::string> spmv{"spmv", "irregular:3000", "--repetitions",
+                                      "2",    "--threads",      "2"};
+  for (const int ranks : {1, 2, 3})
+    for (std::vector<std::string> words : {solve, spmv}) {
+      INFO(words.front() << " on " << ranks << " ranks");
+      const std::string text = run_weft(ranks, words).output;
+      CHECK(std::regex_search(text, std::regex("matrix as (CRS|SELL-8)" + times)));
+      words.insert(words.end(), {"--json", "-"});
+      CHECK(faults_of_storage(report_of(run_weft(ranks, words))["performance"]) == "");
+      words.insert(words.end(), {"--format", "sell"});
+      const json performance = report_of(run_weft(ranks, words))["performance"];
+      CHECK(performance.value("matrix_format", "") == "SELL-8");
+      CHECK_FALSE(performance.contains("product_seconds"));
+    }
+}
+
+TEST_CASE("SELL-8 is not tried in a solve of few iterations") {
+  const auto result = run_weft(2, {"solve", "irregular:3000", "--method", "cg", "--threads", "1",
+                                   "--tolerance", "1e-4", "--json", "-"});
+  const json report = report_of(result);
+  CHECK(report.value("iterations", 100) < 30);
+  CHECK(report["performance"].value("matrix_format", "") == "CRS");
+  CHECK_FALSE(report["performance"].contains("product_seconds"));
 }
 
 TEST_CASE("a generated file is solved like the problem it came from") {

@@ -22,6 +22,8 @@
 #include "tools/measure/mode_costs.h"
 #include "tools/measure/mode_race.h"
 #include "tools/measure/mode_timeline.h"
+#include "tools/measure/settled_storage.h"
+#include "tools/reporting/storage_report.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
 
@@ -74,11 +76,13 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
                      options.is_matrix_free());
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
+  collective_settle_storage(job, system.op());
   const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
   ModeRace race(job, system.op(), modes, true);
   race.collective_run(options.repetitions);
   bits_are_equal = bits_are_equal && race.bits_are_equal();
 
+  const double matrix_bytes = system.collective_matrix_bytes(job);
   const auto nonzeros = static_cast<double>(system.nonzero_count());
   const auto rows = static_cast<double>(system.op().global_row_count());
   Json result = {{"problem", problem.name()},
@@ -87,7 +91,7 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
                  {"ranks", job.world().size()},
                  {"threads", job.team().thread_count()},
                  {"matrix_format", system.format_name()},
-                 {"model_bytes", perfmodel::spmv_bytes(system.matrix_bytes(), rows)},
+                 {"model_bytes", perfmodel::spmv_bytes(matrix_bytes, rows)},
                  {"load_bandwidth_bytes_per_second", race.bandwidth().median},
                  {"link",
                   {{"latency_seconds", measured.link.latency_seconds},
@@ -95,6 +99,7 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
                    {"bytes_per_second", measured.link.bytes_per_second}}},
                  {"costs", costs_report(measured)},
                  {"bits_equal", race.bits_are_equal()}};
+  add_storage_times(system.storage_times(), result);
   for (std::size_t m = 0; m < modes.size(); ++m) {
     const Statistics seconds = race.seconds(m);
     result["modes"][options.modes[m]] = {
@@ -113,8 +118,7 @@ void print_configuration(const Json& configuration) {
   const Json& costs = configuration["costs"];
   fmt::print("\n{}: {} rows, {} nonzeros, {}\n", configuration["problem"].get<std::string>(),
              configuration["rows"].get<std::int64_t>(),
-             configuration["nonzeros"].get<std::int64_t>(),
-             configuration["matrix_format"].get<std::string>());
+             configuration["nonzeros"].get<std::int64_t>(), storage_phrase(configuration));
   fmt::print("alone        product {:.4f} ms; halo {:.4f} ms for {} B in {} messages of a rank\n",
              1e3 * costs["product_seconds"].get<double>(),
              1e3 * costs["halo_measured_seconds"].get<double>(),

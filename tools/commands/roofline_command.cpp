@@ -89,6 +89,7 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   const Json ordering = ordering_report(loaded, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
                           std::move(loaded.matrix), options.parsed_format());
+  op.changeable_matrix().take_sell(job.team());  // beside the kernel of CRS
   MatrixKernels matrix_kernels(job, op, l2_bytes, last_bytes);
   VectorKernels vector_kernels(op, l2_bytes);
   std::unique_ptr<GridKernels> grid_kernels;

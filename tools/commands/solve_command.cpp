@@ -159,8 +159,9 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
   const solver::KrylovEntry& entry = solver.entry();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
-  facts.matrix_bytes = system.matrix_bytes();
+  facts.matrix_bytes = system.collective_matrix_bytes(job);
   facts.matrix_format = system.format_name();
+  facts.storage_times = system.storage_times();
   facts.boundary_rows = system.boundary_row_count();
   facts.ordering = system.ordering();
   facts.method = options.method == "auto" ? entry.name : options.method;
@@ -179,6 +180,8 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
          .ranks = job.world().size(),
          .asked_format = options.format,
          .format = facts.matrix_format,
+         .storage_times = facts.storage_times,
+         .has_undecided_storage = system.has_undecided_storage(),
          .mode = options.mode,
          .mode_choice = facts.mode_choice,
          .preconditioner = options.preconditioner});

@@ -12,6 +12,7 @@
 #include "spmv/grid/layout.h"
 #include "spmv/grid/partition.h"
 #include "spmv/grid/stencil.h"
+#include "spmv/matrix/storage_trial.h"
 
 namespace weft::tools {
 namespace {
@@ -195,7 +196,7 @@ IsaiBytes bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
   constexpr double stored = 12.4;
   constexpr double of_row = 8.5;
   constexpr double of_fetched_entry = 66;  // of another rank's row, sent and received, measured
-  const double sliced = size.may_be_sliced ? 12.7 : 0;
+  const double sliced = size.may_be_sliced && size.has_many_products ? 12.7 : 0;
   const double ranks = job.world().size();
   const double rows = size.rows / ranks;
   const double nonzeros = size.nonzeros / ranks;
@@ -237,9 +238,11 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   if (takes_multigrid(options, problem))
     return collective_forecast_solve(job, with_multigrid(options, problem), problem, op);
   SystemSize size = collective_system_size(job, problem, options.is_matrix_free());
+  // No method makes more than two products an iteration.
+  size.has_many_products = 2 * options.stop.max_iterations >= spmv::StorageTrial::least_products;
   if (op) {
     size.halo_per_rank = static_cast<double>(op->matrix().matrix().halo_columns.size());
-    size.may_be_sliced = op->matrix().format_name().starts_with("SELL");
+    size.may_be_sliced = op->matrix().may_be_sliced();
     size.may_be_shifted = op->matrix().format_name() == "CRS, shifted rows";
   }
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());

@@ -19,6 +19,8 @@
 #include "tools/job/system_options.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_race.h"
+#include "tools/measure/settled_storage.h"
+#include "tools/reporting/storage_report.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/ordered_matrix.h"
 
@@ -87,6 +89,7 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
       {"crs_roofline_gflops", crs_roofline},
       {"model_bytes", bytes},
       {"roofline_gflops", stored_roofline}};
+  add_storage_times(op.matrix().storage_times(), report["performance"]);
   return report;
 }
 
@@ -97,9 +100,8 @@ void print_spmv_summary(const Json& report) {
              report["problem"]["rows"].get<std::int64_t>(),
              report["problem"]["nonzeros"].get<std::int64_t>());
   if (report.contains("ordering")) print_ordering(report["ordering"]);
-  fmt::print("run          {}, matrix as {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
-             performance["matrix_format"].get<std::string>(),
-             100 * performance["boundary_row_fraction"].get<double>());
+  fmt::print("run          {}, {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
+             storage_phrase(performance), 100 * performance["boundary_row_fraction"].get<double>());
   fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
              performance["load_bandwidth_gb_per_second"].get<double>());
   fmt::print("roofline     {:.2f} GFLOP/s for CRS ({:.2f} bytes per flop), {:.2f} as stored\n\n",
@@ -143,6 +145,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
+  collective_settle_storage(job, op);
   ModeRace race(job, op, modes, true);
   timeline.collective_start();
   race.collective_run(options.repetitions);

@@ -14,11 +14,19 @@ Choice partition_of(const ChosenSystem& system) {
                   100 * system.boundary_share)};
 }
 
-Choice storage_of(const std::string& format) {
+Choice storage_of(const ChosenSystem& system) {
+  const std::string& format = system.format;
+  if (system.storage_times)
+    return {"format", format == "CRS" ? "crs" : "sell",
+            "the lengths of rows vary, and products were timed in both forms: " +
+                spmv::storage_text(format, system.storage_times)};
+  if (system.has_undecided_storage)
+    return {"format", "auto",
+            fmt::format("CRS; the lengths of rows vary, but SELL-8 is tried only where {} more "
+                        "products are expected",
+                        spmv::StorageTrial::least_products)};
   if (format == "CRS")
     return {"format", "crs", "rows have about the same length, and do not repeat"};
-  if (format.starts_with("SELL"))
-    return {"format", "sell", "the lengths of rows vary, so that eight are multiplied at a time"};
   if (format.starts_with("CRS"))
     return {
         "format", "auto",
@@ -40,7 +48,7 @@ std::vector<Choice> choices_of(const ChosenSystem& system) {
   std::vector<Choice> choices;
   if (!system.order_choice.empty()) choices.push_back({"order", system.order, system.order_choice});
   if (system.partition == "rows") choices.push_back(partition_of(system));
-  if (system.asked_format == "auto") choices.push_back(storage_of(system.format));
+  if (system.asked_format == "auto") choices.push_back(storage_of(system));
   if (!system.mode_choice.empty()) choices.push_back({"mode", system.mode, system.mode_choice});
   choices.push_back(precision_of(system.preconditioner));
   return choices;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "spmv/matrix/storage_trial.h"
 #include "tools/job/report.h"
 
 namespace weft::tools {
@@ -23,6 +25,8 @@ struct ChosenSystem {
   int ranks = 1;
   std::string asked_format;  // auto or a format
   std::string format;  // as reports name it
+  std::optional<spmv::StorageTimes> storage_times;  // by which it was chosen
+  bool has_undecided_storage = false;
   std::string mode;
   std::string mode_choice;  // why, where it was chosen
   std::string preconditioner;  // with its parameters

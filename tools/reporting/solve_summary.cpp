@@ -8,6 +8,7 @@
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/multigrid_report.h"
+#include "tools/reporting/storage_report.h"
 #include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
@@ -28,13 +29,15 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
                                     facts.has_jacobi)
           : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
   const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
-  return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
-          {"seconds_per_iteration", seconds},
-          {"model_bytes_per_row", bytes / facts.rows},
-          {"model_bytes_per_iteration", bytes},
-          {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
-          {"matrix_format", facts.matrix_format},
-          {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
+  Json report = {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
+                 {"seconds_per_iteration", seconds},
+                 {"model_bytes_per_row", bytes / facts.rows},
+                 {"model_bytes_per_iteration", bytes},
+                 {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
+                 {"matrix_format", facts.matrix_format},
+                 {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
+  add_storage_times(facts.storage_times, report);
+  return report;
 }
 
 /// Time spent waiting for other ranks, as shares of the time and compared with the messages alone.
@@ -176,10 +179,7 @@ void print_solve_summary(const Json& report) {
   if (report.contains("command_line"))
     fmt::print("same as      {}\n", text(report["command_line"]));
   fmt::print("run          {}, {} mode, {}, {}\n", text(report["method"]), text(report["mode"]),
-             ranks_and_threads(report),
-             performance["matrix_format"].get<std::string>().find("no matrix") == std::string::npos
-                 ? "matrix as " + text(performance["matrix_format"])
-                 : text(performance["matrix_format"]));
+             ranks_and_threads(report), storage_phrase(performance));
   if (report.contains("schwarz_preconditioner"))
     print_schwarz(text(report["preconditioner"]), report["schwarz_preconditioner"]);
   fmt::print("result       {} after {} iterations\n", text(report["status"]),

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/report/solve_report.h"
+#include "spmv/matrix/storage_trial.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 #include "tools/measure/communication_cost.h"
@@ -20,6 +22,7 @@ struct SolveFacts {
   double nonzeros = 0;
   double matrix_bytes = 0;  // as stored, all ranks
   std::string matrix_format;
+  std::optional<spmv::StorageTimes> storage_times;  // by which it was chosen, of this rank
   std::int64_t boundary_rows = 0;
   Json ordering;  // null: rows as given
   std::string method;

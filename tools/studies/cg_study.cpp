@@ -20,6 +20,7 @@
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/measure/communication_cost.h"
+#include "tools/measure/settled_storage.h"
 #include "tools/measure/unfused_cg.h"
 #include "tools/studies/problem_study.h"
 #include "tools/system/linear_system.h"
@@ -103,6 +104,7 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
     library::check_symmetry(settings, library::collective_find_given_traits(*matrix, nullptr),
                             problem.name());
   }
+  collective_settle_storage(job, system.op());
   const CommunicationCost cost = collective_measure_communication(job, system.op());
   std::vector<double> textbook;
   UnfusedCg unfused(job, system.op());

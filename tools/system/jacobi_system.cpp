@@ -171,7 +171,8 @@ JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& p
   solver::MatrixSweeper sweeper(*operator_, b_.span(),
                                 {.weight = parameters_.weight, .momentum = parameters_.momentum});
   JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
-  run.sweep_method = "matrix as " + operator_->matrix().format_name();
+  run.sweep_method = "matrix as " + spmv::storage_text(operator_->matrix().format_name(),
+                                                       operator_->matrix().storage_times());
   return run;
 }
 

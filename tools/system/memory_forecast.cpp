@@ -228,11 +228,11 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
                                     (size.is_random || !spmv::is_close(size.rows, size.reach))
                               : options.order != "given";
   const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
-  const bool is_sliced =
-      options.format == "sell" || (options.format == "auto" && size.may_be_sliced);
+  const bool is_sliced = options.format == "sell" ||
+                         (options.format == "auto" && size.may_be_sliced && size.has_many_products);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;
   if (sliced > 0) forecast.parts.push_back({"SELL", sliced});
-  if (options.format == "auto" && !is_sliced && size.may_be_shifted)
+  if (options.format == "auto" && !size.may_be_sliced && size.may_be_shifted)
     forecast.parts.push_back(
         {"columns of shifted rows", shifted_bytes_per_nonzero * size.nonzeros / ranks +
                                         shifted_bytes_per_row * rows_per_rank(job, size)});

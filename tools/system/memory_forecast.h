@@ -54,6 +54,7 @@ struct SystemSize {
   double reach = infinity;  // how far coupled rows are apart at most, as far as is known
   bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_sliced = false;  // rows of varying length, as far as is known
+  bool has_many_products = true;  // enough for a trial of SELL, which holds CRS and SELL at once
   bool may_be_shifted = true;  // rows as spmv::ShiftedRows has them, unless others are known
   double elements_per_rank = 0;  // of a vector, without its halo
   bool is_grid = false;  // vectors have the points around the grid

@@ -39,11 +39,29 @@ void SolveSystem::load_matrix(Job& job, SystemOptions options, const spmv::Probl
   b_ = collective_build_right_hand_side(job, *op, problem, right_hand_side,
                                         order_ ? &*order_ : nullptr);
   nonzero_count_ = op->matrix().matrix().global_nonzero_count;
-  matrix_bytes_ = static_cast<double>(job.world().sum(op->matrix().matrix_bytes()));
-  format_name_ = op->matrix().format_name();
   boundary_row_count_ = job.world().sum(op->matrix().boundary_row_count());
   row_partition_ = &op->matrix().matrix().partition;
   operator_ = std::move(op);
+}
+
+double SolveSystem::collective_matrix_bytes(const Job& job) const {
+  const spmv::SparseOperator* const op = matrix_operator();
+  return op ? static_cast<double>(job.world().sum(op->matrix().matrix_bytes())) : grid_bytes_;
+}
+
+std::string SolveSystem::format_name() const {
+  const spmv::SparseOperator* const op = matrix_operator();
+  return op ? op->matrix().format_name() : grid_name_;
+}
+
+std::optional<spmv::StorageTimes> SolveSystem::storage_times() const {
+  const spmv::SparseOperator* const op = matrix_operator();
+  return op ? op->matrix().storage_times() : std::nullopt;
+}
+
+bool SolveSystem::has_undecided_storage() const {
+  const spmv::SparseOperator* const op = matrix_operator();
+  return op && op->matrix().is_undecided();
 }
 
 std::vector<double> SolveSystem::collective_read(const Job& job, const std::string& path) const {
@@ -85,8 +103,8 @@ void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,
                                                    job.team(), problem);
   b_ = collective_build_grid_right_hand_side(job, *op, problem, right_hand_side);
   nonzero_count_ = op->nonzero_count();
-  matrix_bytes_ = static_cast<double>(job.world().sum(op->stored_bytes()));
-  format_name_ = op->format_name();
+  grid_bytes_ = static_cast<double>(job.world().sum(op->stored_bytes()));
+  grid_name_ = op->format_name();
   boundary_row_count_ = job.world().sum(op->boundary_row_count());
   operator_ = std::move(op);
 }

@@ -36,9 +36,14 @@ class SolveSystem {
   std::span<const double> b() const { return b_.span(); }
 
   std::int64_t nonzero_count() const { return nonzero_count_; }
-  /// As stored, of all ranks; 0 without a matrix.
-  double matrix_bytes() const { return matrix_bytes_; }
-  const std::string& format_name() const { return format_name_; }
+  /// As stored at present, of all ranks; 0 without a matrix. Collective.
+  double collective_matrix_bytes(const Job& job) const;
+  /// At present: products may change it.
+  std::string format_name() const;
+  /// Times by which the form of storage was chosen, of this rank; none where there was no choice.
+  std::optional<spmv::StorageTimes> storage_times() const;
+  /// True while products have not yet chosen.
+  bool has_undecided_storage() const;
   std::int64_t boundary_row_count() const { return boundary_row_count_; }
   /// Gains of the order of the rows; null without one.
   const Json& ordering() const { return ordering_; }
@@ -69,8 +74,8 @@ class SolveSystem {
   std::unique_ptr<spmv::LinearOperator> operator_;
   perfmodel::HugePageBuffer<double> b_;
   std::int64_t nonzero_count_ = 0;
-  double matrix_bytes_ = 0;
-  std::string format_name_;
+  double grid_bytes_ = 0;  // of all ranks, without a matrix
+  std::string grid_name_;
   std::int64_t boundary_row_count_ = 0;
   const spmv::RowPartition* row_partition_ =
       nullptr;  // which rows are whose; null without a matrix

@@ -259,6 +259,7 @@ class WEFT_EXPORT Matrix {
   /// The number of row `local`, from 0, of this rank. Shape: local: below local_row_count.
   std::int64_t global_row(std::int64_t local) const;
   /// How the rows are stored: "CRS", "CRS, shifted rows", "SELL-8", or "stencil, 27 patterns".
+  /// With format=auto rows of varying length are CRS until some products have tried SELL-8.
   std::string format() const;
 
   /// New values in the places of Matrix::from_rows, in the same order. Solvers of the matrix make
@@ -329,6 +330,11 @@ struct WEFT_EXPORT Report {
   double solve_seconds = 0;
   std::vector<double> history;  ///< ‖r‖/‖b‖ after each iteration, with `history`
   std::vector<std::pair<std::string, double>> phase_seconds;  ///< of this rank
+  std::string matrix_format;  ///< Matrix::format after the solve
+  /// What a product of this rank took in each form that was tried, "CRS" and "SELL-8"; with several
+  /// vectors at once "CRS, 8 vectors". Empty where there was no choice, or too few products for
+  /// one.
+  std::vector<std::pair<std::string, double>> product_seconds;
 
   bool converged() const { return status == Status::converged; }
   /// One JSON object, with the names of `weft solve --json`.

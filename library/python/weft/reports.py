@@ -19,6 +19,7 @@ class Report:
     null_space: what is projected out of a singular system; empty: nothing.
     relative_residual: ‖b − A·x‖/‖b‖, computed from x.
     history: ‖r‖/‖b‖ after each iteration, with history=True.
+    product_seconds: of each form of storage that was tried; matrix_format is the one that is kept.
     """
 
     status: str
@@ -37,6 +38,8 @@ class Report:
     solve_seconds: float
     history: list[float]
     phase_seconds: dict[str, float]
+    matrix_format: str
+    product_seconds: dict[str, float]
     json: str = dataclasses.field(repr=False)
 
     @property
@@ -67,8 +70,9 @@ class Report:
 def report_of(report: Any) -> Report:
     """Of the extension module's report."""
     fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(Report)
-              if field.name not in ("json", "phase_seconds")}
-    return Report(**fields, phase_seconds=dict(report.phase_seconds), json=report.json())
+              if field.name not in ("json", "phase_seconds", "product_seconds")}
+    return Report(**fields, phase_seconds=dict(report.phase_seconds),
+                  product_seconds=dict(report.product_seconds), json=report.json())
 
 
 class Result(NamedTuple):

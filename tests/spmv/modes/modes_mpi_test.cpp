@@ -102,6 +102,18 @@ class ModeCheck {
     }
   }
 
+  /// The right bits in both forms, while one is chosen and after that.
+  void check_trial(const std::vector<double>& x) {
+    const std::int64_t products =
+        Communicator::collective_world().max(std::int64_t{operator_.expect_products(1'000'000)});
+    CHECK(products == 9);
+    for (int i = 0; i < 4; ++i) check_all_modes(x);  // five products each
+    CHECK(operator_.expect_products(1'000'000) == 0);
+  }
+  /// True if rows are stored as SELL on this rank, or will be.
+  bool may_be_sliced() const { return operator_.matrix().may_be_sliced(); }
+  void store_as_sell() { operator_.changeable_matrix().take_sell(team_); }
+
   void check_all_modes(std::vector<double> x) {
     for (const Mode mode :
          {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task, Mode::vector}) {
@@ -199,6 +211,23 @@ TEST_CASE("rows of long lines with any values are multiplied as shifted rows") {
   CHECK(ModeCheck(Communicator::collective_world(), tests::session().thread_level(), grid,
                   MatrixFormat::automatic)
             .format_name() == "CRS, shifted rows");
+}
+
+TEST_CASE("every mode gives the same bits while storage is tried, and after that") {
+  const auto world = Communicator::collective_world();
+  const auto reference = tests::reference_matrix(Problem::parse("irregular:6000,bandwidth=60"));
+  const std::vector<double> x = random_vector(reference.size(), 5);
+  ModeCheck tried(world, tests::session().thread_level(), reference, MatrixFormat::automatic);
+  CHECK(tried.may_be_sliced());
+  CHECK(tried.format_name() == "CRS");
+  tried.check_trial(x);
+  ModeCheck taken(world, tests::session().thread_level(), reference, MatrixFormat::automatic);
+  taken.store_as_sell();
+  CHECK(taken.format_name() == "SELL-8");
+  taken.check_all_modes(x);
+  // Without a forecast.
+  ModeCheck many(world, tests::session().thread_level(), reference, MatrixFormat::automatic);
+  for (int i = 0; i < 9; ++i) many.check_all_modes(x);
 }
 
 TEST_CASE("a product in pieces has the bits of the whole, and pauses after each") {

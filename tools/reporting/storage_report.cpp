@@ -1,0 +1,21 @@
+#include "tools/reporting/storage_report.h"
+
+namespace weft::tools {
+
+void add_storage_times(const std::optional<spmv::StorageTimes>& times, Json& performance) {
+  if (!times) return;
+  performance["product_seconds"] = {{"CRS", times->crs_seconds}, {"SELL-8", times->sell_seconds}};
+}
+
+std::string storage_phrase(const Json& performance) {
+  const auto format = performance["matrix_format"].get<std::string>();
+  if (format.find("no matrix") != std::string::npos) return format;
+  std::optional<spmv::StorageTimes> times;
+  if (performance.contains("product_seconds")) {
+    const Json& seconds = performance["product_seconds"];
+    times = {seconds["CRS"].get<double>(), seconds["SELL-8"].get<double>()};
+  }
+  return "matrix as " + spmv::storage_text(format, times);
+}
+
+}  // namespace weft::tools
