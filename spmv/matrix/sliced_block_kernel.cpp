@@ -12,41 +12,43 @@ namespace {
 
 constexpr int rows_at_once = 4;
 
-/// Half of a chunk, a sum for each of its rows. `columns`: distances to `x`. `y`: of the window.
-template <int width, class Columns>
+/// Half of a chunk, a sum for each of its rows. Lanes: one entry of each vector. `columns`:
+/// distances to `x`. `y`: of the window.
+template <class Lanes, class Columns>
 [[gnu::always_inline]] inline void multiply_half_chunk(const double* values, Columns columns,
                                                        const std::uint8_t* lengths,
                                                        const std::uint8_t* order, const double* x,
                                                        double* y) {
-  const auto* const groups = reinterpret_cast<const BlockGroup<width>*>(x);
-  auto* const results = reinterpret_cast<BlockGroup<width>*>(y);
-  BlockGroup<width> zero{};
-  auto first = zero.value;
-  auto second = first;
-  auto third = first;
-  auto fourth = first;
+  constexpr std::int64_t width = Lanes::size;
+  const auto there = [&](std::size_t lane) __attribute__((always_inline)) {
+    return Lanes::load(x + columns[lane] * width);
+  };
+  Lanes first{};
+  Lanes second{};
+  Lanes third{};
+  Lanes fourth{};
   unsigned slot = 0;
   for (; slot < lengths[rows_at_once - 1]; ++slot) {
     prefetch(values);
     prefetch(columns.words);
-    first += values[0] * groups[columns[0]].value;
-    second += values[1] * groups[columns[1]].value;
-    third += values[2] * groups[columns[2]].value;
-    fourth += values[3] * groups[columns[3]].value;
+    first += values[0] * there(0);
+    second += values[1] * there(1);
+    third += values[2] * there(2);
+    fourth += values[3] * there(3);
     values += SlicedRows::chunk_rows;
     columns.advance(SlicedRows::chunk_rows);
   }
   for (; slot < lengths[0]; ++slot) {
-    first += values[0] * groups[columns[0]].value;
-    if (slot < lengths[1]) second += values[1] * groups[columns[1]].value;
-    if (slot < lengths[2]) third += values[2] * groups[columns[2]].value;
+    first += values[0] * there(0);
+    if (slot < lengths[1]) second += values[1] * there(1);
+    if (slot < lengths[2]) third += values[2] * there(2);
     values += SlicedRows::chunk_rows;
     columns.advance(SlicedRows::chunk_rows);
   }
-  results[order[0]].value = first;
-  results[order[1]].value = second;
-  results[order[2]].value = third;
-  results[order[3]].value = fourth;
+  first.store(y + order[0] * width);
+  second.store(y + order[1] * width);
+  third.store(y + order[2] * width);
+  fourth.store(y + order[3] * width);
 }
 
 }  // namespace
@@ -57,8 +59,9 @@ template <int width, class Columns>
 // where they do not, or x is far away, up to 1.8 (docs/notes/products.md).
 void SlicedRows::multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
                                 double* y) const {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
+      using Lanes = typename Simd::template Lanes<double, constant>;
       for (LocalIndex row = first; row < last; row += window_rows) {
         const std::size_t window = window_of(row);
         const double* values = values_.data() + offsets_[window];
@@ -68,12 +71,11 @@ void SlicedRows::multiply_block(LocalIndex first, LocalIndex last, int width, co
           for (LocalIndex chunk = row; chunk < window_end(row); chunk += chunk_rows) {
             const std::uint8_t* const lengths = lengths_.data() + (chunk - begin_);
             const std::uint8_t* const order = rows_.data() + (chunk - begin_);
-            multiply_half_chunk<constant>(values, columns, lengths, order, from, results);
+            multiply_half_chunk<Lanes>(values, columns, lengths, order, from, results);
             auto second_half = columns;
             second_half.advance(rows_at_once);
-            multiply_half_chunk<constant>(values + rows_at_once, second_half,
-                                          lengths + rows_at_once, order + rows_at_once, from,
-                                          results);
+            multiply_half_chunk<Lanes>(values + rows_at_once, second_half, lengths + rows_at_once,
+                                       order + rows_at_once, from, results);
             const std::size_t entries = std::size_t{chunk_rows} * lengths[0];
             values += entries;
             columns.advance(entries);
