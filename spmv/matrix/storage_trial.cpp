@@ -7,13 +7,21 @@
 
 namespace weft::spmv {
 
+namespace {
+
+std::string milliseconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g}", 1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
+}
+
+}  // namespace
+
 std::string storage_text(const std::string& format, const std::optional<StorageTimes>& times) {
   if (!times) return format;
   const bool is_sell = times->prefers_sell();
-  return fmt::format("{} ({:.3g} ms a product; {} {:.3g})", format,
-                     1e3 * (is_sell ? times->sell_seconds : times->crs_seconds),
+  return fmt::format("{} ({} ms a product; {} {})", format,
+                     milliseconds(is_sell ? times->sell_seconds : times->crs_seconds),
                      is_sell ? "CRS" : "SELL-8",
-                     1e3 * (is_sell ? times->crs_seconds : times->sell_seconds));
+                     milliseconds(is_sell ? times->crs_seconds : times->sell_seconds));
 }
 
 void StorageTrial::restart() { std::ranges::fill(threads_, Thread{}); }

@@ -168,6 +168,8 @@ TEST_CASE("a report says both times, that of the form which is kept first") {
         "SELL-8 (0.42 ms a product; CRS 0.61)");
   CHECK(storage_text("CRS", StorageTimes{12.34e-3, 12.5e-3}) ==
         "CRS (12.3 ms a product; SELL-8 12.5)");
+  CHECK(storage_text("CRS", StorageTimes{1.234, 0.123e-6}).starts_with("CRS (0.000123 ms"));
+  CHECK(storage_text("CRS", StorageTimes{1.234, 1.234}) == "CRS (1234 ms a product; SELL-8 1234)");
 }
 
 }  // namespace
