@@ -1,9 +1,13 @@
 #include "spmv/matrix/assembly.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
@@ -37,6 +41,22 @@ void merge_duplicates(std::vector<Entry>& entries) {
   }
   if (!entries.empty()) entries.resize(last + 1);
 }
+
+/// An entry of one row, given or mirrored, while both are compared.
+struct MirrorEntry {
+  GlobalIndex column;
+  bool is_mirrored;
+  double value;
+  LocalIndex local_column;
+
+  bool has_place_of(const MirrorEntry& other) const {
+    return column == other.column && is_mirrored == other.is_mirrored;
+  }
+  bool operator<(const MirrorEntry& other) const {
+    if (column != other.column) return column < other.column;
+    return is_mirrored != other.is_mirrored ? other.is_mirrored : value < other.value;
+  }
+};
 
 }  // namespace
 
@@ -114,6 +134,77 @@ void MatrixAssembly::insert(GlobalIndex row, GlobalIndex column, double value) {
   rows_.values[place] = value;
 }
 
+void MatrixAssembly::insert_mirrored(GlobalIndex row, GlobalIndex column, double value) {
+  const auto local_row = static_cast<std::size_t>(row - first_row());
+  const LocalIndex filled = filled_[local_row];
+  insert(row, column, value);
+  if (filled_[local_row] == filled) return;
+  LocalIndex& local =
+      rows_.columns[static_cast<std::size_t>(rows_.row_offsets[local_row] + filled)];
+  local = ~local;  // a mark, which merge_mirrored_row takes away
+}
+
+void MatrixAssembly::merge_mirrored_row(std::size_t row, MirrorMerge& merge) {
+  const auto begin = static_cast<std::size_t>(rows_.row_offsets[row]);
+  const auto end = begin + static_cast<std::size_t>(filled_[row]);
+  std::vector<MirrorEntry> entries;
+  for (std::size_t k = begin; k < end; ++k) {
+    const bool is_mirrored = rows_.columns[k] < 0;
+    const LocalIndex column = is_mirrored ? ~rows_.columns[k] : rows_.columns[k];
+    entries.push_back({global_column(column), is_mirrored, rows_.values[k], column});
+  }
+  std::sort(entries.begin(), entries.end());
+  std::size_t filled = begin;
+  const MirrorEntry* last = nullptr;  // of the place before, its duplicates added up
+  for (std::size_t i = 0; i < entries.size();) {
+    MirrorEntry& sum = entries[i];
+    while (++i < entries.size() && entries[i].has_place_of(sum)) sum.value += entries[i].value;
+    const bool is_second = last && last->column == sum.column;
+    if (!is_second) {
+      rows_.columns[filled] = sum.local_column;
+      rows_.values[filled++] = sum.value;
+    } else if (last->value == sum.value) {
+      ++merge.pair_count;
+    } else if (!merge.has_conflict) {
+      merge = {merge.pair_count, true,        first_row() + static_cast<GlobalIndex>(row),
+               sum.column,       last->value, sum.value};
+    }
+    last = &sum;
+  }
+  filled_[row] = static_cast<LocalIndex>(filled - begin);
+}
+
+MirrorMerge MatrixAssembly::collective_merge_mirrored(const comm_thread::Communicator& communicator,
+                                                      const comm_thread::ComputeTeam& team) {
+  std::vector<MirrorMerge> merges(static_cast<std::size_t>(team.thread_count()));
+  team.run([&](const TeamThread& thread) {
+    const auto [first, last] = rows_of(thread);
+    MirrorMerge merge;
+    for (std::size_t row = first; row < last; ++row) merge_mirrored_row(row, merge);
+    merges[static_cast<std::size_t>(thread.index)] = merge;
+  });
+  std::int64_t pairs = 0;
+  for (const MirrorMerge& each : merges) pairs += each.pair_count;
+  // Threads have ascending rows, and so have ranks.
+  const auto found = std::ranges::find(merges, true, &MirrorMerge::has_conflict);
+  const bool is_found = found != merges.end();
+  constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
+  const GlobalIndex row = communicator.min(is_found ? found->row : none);
+  // Each pair stands in two rows.
+  MirrorMerge merge{.pair_count = communicator.sum(pairs) / 2, .has_conflict = row != none};
+  if (!merge.has_conflict) return merge;
+  std::array<std::int64_t, 3> numbers{};
+  if (is_found && found->row == row)
+    numbers = {found->column, std::bit_cast<std::int64_t>(found->value),
+               std::bit_cast<std::int64_t>(found->mirrored)};
+  communicator.sum(numbers);
+  merge.row = row;
+  merge.column = numbers[0];
+  merge.value = std::bit_cast<double>(numbers[1]);
+  merge.mirrored = std::bit_cast<double>(numbers[2]);
+  return merge;
+}
+
 GlobalIndex MatrixAssembly::global_column(LocalIndex column) const {
   return column < rows_.row_count
              ? first_row() + column
@@ -136,8 +227,7 @@ void MatrixAssembly::order_rows(const comm_thread::ComputeTeam& team) {
     std::vector<Entry> entries;
     for (std::size_t row = first; row < last; ++row) {
       const auto begin = static_cast<std::size_t>(rows_.row_offsets[row]);
-      const auto end = static_cast<std::size_t>(rows_.row_offsets[row + 1]);
-      filled_[row] = static_cast<LocalIndex>(end - begin);
+      const auto end = begin + static_cast<std::size_t>(filled_[row]);
       if (is_in_order(begin, end)) continue;
       entries.clear();
       for (std::size_t k = begin; k < end; ++k) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -11,6 +12,16 @@
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
+
+/// What `MatrixAssembly::collective_merge_mirrored` has found, the same on every rank.
+struct MirrorMerge {
+  std::int64_t pair_count = 0;  // entries that stood in both triangles with equal values
+  bool has_conflict = false;  // unequal values somewhere; the first place follows
+  GlobalIndex row = 0;
+  GlobalIndex column = 0;
+  double value = 0;  // given for (row, column)
+  double mirrored = 0;  // follows there from what is given for (column, row)
+};
 
 /// Assembles this rank's rows from single entries, in two passes over them, in the memory that the
 /// finished matrix needs (12 bytes per nonzero) and hardly more.
@@ -32,11 +43,19 @@ class MatrixAssembly {
   /// `row`: one of this rank's rows; `column`: any; both global.
   void count(GlobalIndex row, GlobalIndex column, int thread = 0);
   void insert(GlobalIndex row, GlobalIndex column, double value);
+  /// Inserts an entry off the diagonal that mirrors one of the other triangle. After any of these,
+  /// `collective_merge_mirrored` comes before `finish`.
+  void insert_mirrored(GlobalIndex row, GlobalIndex column, double value);
 
   /// Reserves the matrix; pages of large arrays are first touched by the threads of `team` that
   /// will use them. Throws comm_thread::InputError when rows and halo of this rank exceed 2^31 - 1
   /// entries.
   void allocate(const comm_thread::ComputeTeam& team);
+
+  /// Counts once what was given in both triangles: where entries and mirrored ones stand at the
+  /// same place, the duplicates of each are added up, and one of two equal sums stays. Collective.
+  MirrorMerge collective_merge_mirrored(const comm_thread::Communicator& communicator,
+                                        const comm_thread::ComputeTeam& team);
 
   /// The finished matrix; the assembly is used up.
   /// Collective. Throws comm_thread::InputError on every rank when entries were inserted that had
@@ -53,6 +72,7 @@ class MatrixAssembly {
   GlobalIndex global_column(LocalIndex column) const;
   /// True if entries [begin, end) of a row are strictly ascending, as generators produce them.
   bool is_in_order(std::size_t begin, std::size_t end) const;
+  void merge_mirrored_row(std::size_t row, MirrorMerge& merge);
   void order_rows(const comm_thread::ComputeTeam& team);
   void close_gaps();
 
