@@ -407,6 +407,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/node_memory.cpp
     tools/job/patience.cpp
     tools/job/progress_line.cpp
+    tools/job/remarks.cpp
     tools/job/report.cpp
     tools/job/statistics.cpp
     tools/job/stop_signals.cpp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
@@ -130,6 +131,31 @@ std::string MatrixMarketFile::first_fault(
   return fault_at(path_, line - 1,
                   "the file ends after " + std::to_string(entry) + " entries; expected the " +
                       announced + " of its size line");
+}
+
+std::int64_t MatrixMarketFile::collective_find_line(
+    const std::function<bool(std::string_view)>& is_wanted) {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  std::int64_t lines_read = 0;
+  std::int64_t found = none;  // among this rank's lines, from 0
+  try {
+    if (has_own_lines()) {
+      TextLines lines = own_lines();
+      for (std::string_view block = lines.next(); !block.empty(); block = lines.next()) {
+        while (!block.empty()) {
+          const std::string_view text = take_lines(block, 0);
+          if (found == none && is_data_line(text) && is_wanted(text)) found = lines_read;
+          ++lines_read;
+        }
+      }
+    }
+  } catch (const TextFault&) {
+    // Lines behind the fault are not found.
+  }
+  const std::int64_t before = communicator_->exclusive_prefix_sum(lines_read);
+  const std::int64_t line =
+      communicator_->min(found == none ? none : header_.line_count + 1 + before + found);
+  return line == none ? 0 : line;
 }
 
 void MatrixMarketFile::collective_fail(const std::function<std::string(std::string_view)>& fault_of,

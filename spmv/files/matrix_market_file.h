@@ -47,6 +47,13 @@ class MatrixMarketFile {
   [[noreturn]] void collective_fail(const std::function<std::string(std::string_view)>& fault_of,
                                     const std::string& suspicion);
 
+  /// The number of the first line of data for which `is_wanted` holds, from 1, the same on every
+  /// rank; 0 if there is none.
+  /// Collective.
+  std::int64_t collective_find_line(const std::function<bool(std::string_view)>& is_wanted);
+
+  const std::string& path() const { return path_; }
+
  private:
   MatrixMarketFile(const comm_thread::Communicator& communicator, std::string path)
       : communicator_(&communicator), path_(std::move(path)) {}

@@ -16,6 +16,7 @@
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_pass.h"
+#include "spmv/files/number_text.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
 #include "spmv/matrix/assembly.h"
@@ -36,23 +37,61 @@ class MatrixReader {
 
   const MatrixMarketHeader& header() const { return file_.header(); }
 
-  /// Calls `take(entry)` for every entry of this rank's rows, those of the other half of a
-  /// symmetric matrix too.
+  /// True if entries stand on both sides of the diagonal of a symmetric matrix. Known after a pass.
+  bool has_both_triangles() const { return has_both_triangles_; }
+
+  /// Calls `take(entry, is mirrored)` for every entry of this rank's rows, those of the other half
+  /// of a symmetric matrix too.
   template <class Take>
   void collective_read(const RowPartition& partition, Values values, Take&& take) {
+    std::array<std::int64_t, 2> sides{};  // of the diagonal, on which there are entries
     const auto read = [&](std::string_view lines, const auto& keep) {
       return entries_.parse(lines, values, [&](const MatrixEntry& entry) {
         keep(entry);
-        if (header().symmetry != Symmetry::general && entry.row != entry.column)
-          keep({entry.column, entry.row,
-                header().symmetry == Symmetry::symmetric ? entry.value : -entry.value});
+        if (header().symmetry == Symmetry::general || entry.row == entry.column) return;
+        sides[entry.row < entry.column ? 1 : 0] = 1;
+        // A column below 0 marks a mirrored entry on its way.
+        keep({entry.column, ~entry.row,
+              header().symmetry == Symmetry::symmetric ? entry.value : -entry.value});
       });
     };
-    const MatrixMarketPass pass =
-        collective_pass(file_, MatrixMarketRounds::Dealing::yes, partition, read, take);
+    const MatrixMarketPass pass = collective_pass(
+        file_, MatrixMarketRounds::Dealing::yes, partition, read, [&](const MatrixEntry& entry) {
+          const bool is_mirrored = entry.column < 0;
+          take(MatrixEntry{entry.row, is_mirrored ? ~entry.column : entry.column, entry.value},
+               is_mirrored);
+        });
     if (pass.has_fault || pass.entry_count != header().entry_count)
       file_.collective_fail([&](std::string_view line) { return entries_.fault_of(line); },
                             "the file changed while it was read; expected it to stay as it is");
+    if (header().symmetry == Symmetry::general) return;
+    file_.communicator().sum(sides);
+    has_both_triangles_ = sides[0] > 0 && sides[1] > 0;
+  }
+
+  /// Says which lines give unequal values for an entry and its mirror image.
+  /// Collective.
+  [[noreturn]] void collective_fail_of(const MirrorMerge& merge) {
+    const auto line_of = [&](GlobalIndex row, GlobalIndex column) {
+      return file_.collective_find_line([&](std::string_view line) {
+        bool is_wanted = false;
+        entries_.parse(line, Values::skip, [&](const MatrixEntry& entry) {
+          is_wanted = entry.row == row && entry.column == column;
+        });
+        return is_wanted;
+      });
+    };
+    const bool is_skew = header().symmetry == Symmetry::skew_symmetric;
+    Side first{merge.row, merge.column, merge.value, line_of(merge.row, merge.column)};
+    Side second{merge.column, merge.row, is_skew ? -merge.mirrored : merge.mirrored,
+                line_of(merge.column, merge.row)};
+    if (first.line > second.line) std::swap(first, second);
+    throw InputError(fault_at(
+        file_.path(), second.line,
+        "found " + second.text() + ", but line " + std::to_string(first.line) + " has " +
+            first.text() + (is_skew ? "; expected opposite values" : "; expected equal values") +
+            " in both triangles of a " + (is_skew ? "skew-symmetric" : "symmetric") +
+            " matrix, or entries in one of them"));
   }
 
   /// The rows of the ranks.
@@ -63,7 +102,7 @@ class MatrixReader {
     if (by == PartitionBy::rows || communicator.size() == 1) return partition;
     std::vector<GlobalIndex> nonzeros(static_cast<std::size_t>(RowPartition::block_count(rows)));
     const GlobalIndex block_size = RowPartition::block_size(rows);
-    collective_read(partition, Values::skip, [&](const MatrixEntry& entry) {
+    collective_read(partition, Values::skip, [&](const MatrixEntry& entry, bool) {
       ++nonzeros[static_cast<std::size_t>(entry.row / block_size)];
     });
     communicator.sum(nonzeros);
@@ -71,8 +110,24 @@ class MatrixReader {
   }
 
  private:
+  /// What a file says about one entry off the diagonal.
+  struct Side {
+    GlobalIndex row;
+    GlobalIndex column;
+    double value;
+    std::int64_t line;
+
+    std::string text() const {
+      std::string text;
+      append_number(text, value);
+      return text + " for row " + std::to_string(row + 1) + ", column " +
+             std::to_string(column + 1);
+    }
+  };
+
   MatrixMarketFile file_;
   MatrixMarketEntries entries_;
+  bool has_both_triangles_ = false;
 };
 
 /// Says what to do about a matrix too large for the ranks.
@@ -136,21 +191,41 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
 
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const ComputeTeam& team, const std::string& path,
-                                                PartitionBy partition) {
+                                                PartitionBy partition, Remarks& remarks) {
   MatrixReader reader(collective_open_matrix(communicator, path));
   const RowPartition rows = reader.collective_partition(partition);
 
   std::optional<MatrixAssembly> assembly;
   collective_attempt_with_memory(communicator, path,
                                  [&] { assembly.emplace(rows, communicator.rank()); });
-  reader.collective_read(rows, Values::skip, [&](const MatrixEntry& entry) {
+  reader.collective_read(rows, Values::skip, [&](const MatrixEntry& entry, bool) {
     assembly->count(entry.row, entry.column);
   });
   collective_attempt_with_memory(communicator, path, [&] { assembly->allocate(team); });
-  reader.collective_read(rows, Values::parse, [&](const MatrixEntry& entry) {
-    assembly->insert(entry.row, entry.column, entry.value);
+  const bool has_both = reader.has_both_triangles();
+  reader.collective_read(rows, Values::parse, [&](const MatrixEntry& entry, bool is_mirrored) {
+    if (has_both && is_mirrored)
+      assembly->insert_mirrored(entry.row, entry.column, entry.value);
+    else
+      assembly->insert(entry.row, entry.column, entry.value);
   });
+  if (has_both) {
+    const MirrorMerge merge = assembly->collective_merge_mirrored(communicator, team);
+    if (merge.has_conflict) reader.collective_fail_of(merge);
+    if (merge.pair_count > 0)
+      remarks.push_back(path + ": both triangles of the symmetric matrix stand in the file; " +
+                        std::to_string(merge.pair_count) +
+                        (merge.pair_count == 1 ? " pair of equal entries counts once"
+                                               : " pairs of equal entries count once each"));
+  }
   return std::move(*assembly).collective_finish(communicator, team);
+}
+
+DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
+                                                const ComputeTeam& team, const std::string& path,
+                                                PartitionBy partition) {
+  Remarks unread;
+  return collective_read_matrix_market(communicator, team, path, partition, unread);
 }
 
 }  // namespace weft::spmv

@@ -133,16 +133,24 @@ FileContents collective_look_into(const Communicator& communicator, const std::s
 
 DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
                                               const comm_thread::ComputeTeam& team,
-                                              const std::string& path, PartitionBy partition) {
+                                              const std::string& path, PartitionBy partition,
+                                              Remarks& remarks) {
   check_matrix_file(path);
   if (format_of(path) == FileFormat::matrix_market)
-    return collective_read_matrix_market(communicator, team, path, partition);
+    return collective_read_matrix_market(communicator, team, path, partition, remarks);
   const CsrSource source = collective_open(communicator, path);
   DistributedMatrix matrix = source.layout == CsrSource::Layout::rows
                                  ? collective_read_csr(communicator, team, source, partition)
                                  : collective_read_entries(communicator, team, source, partition);
   collective_compare_checksums(communicator, source);
   return matrix;
+}
+
+DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
+                                              const comm_thread::ComputeTeam& team,
+                                              const std::string& path, PartitionBy partition) {
+  Remarks unread;
+  return collective_read_matrix_file(communicator, team, path, partition, unread);
 }
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,

@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "spmv/files/remarks.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/partition.h"
@@ -57,6 +58,11 @@ FileContents collective_look_into(const comm_thread::Communicator& communicator,
                                   const std::string& path);
 
 /// The rows of this rank. Collective. Throws comm_thread::InputError, the same on every rank.
+/// `remarks`: gets what was dropped, decided or left unread.
+DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& communicator,
+                                              const comm_thread::ComputeTeam& team,
+                                              const std::string& path, PartitionBy partition,
+                                              Remarks& remarks);
 DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& communicator,
                                               const comm_thread::ComputeTeam& team,
                                               const std::string& path, PartitionBy partition);

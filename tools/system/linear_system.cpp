@@ -5,6 +5,7 @@
 
 #include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
+#include "tools/job/remarks.h"
 
 namespace weft::tools {
 namespace {
@@ -47,10 +48,13 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
                                                const SystemOptions& options) {
   collective_check_memory(job, problem.name(), collective_forecast_matrix(job, problem, options));
   const auto partition_by = options.parsed_partition();
-  return problem.is_file()
-             ? spmv::collective_read_matrix_file(job.world(), job.team(), problem.path,
-                                                 partition_by)
-             : spmv::collective_generate(job.world(), job.team(), problem, partition_by);
+  if (!problem.is_file())
+    return spmv::collective_generate(job.world(), job.team(), problem, partition_by);
+  spmv::Remarks remarks;
+  auto matrix = spmv::collective_read_matrix_file(job.world(), job.team(), problem.path,
+                                                  partition_by, remarks);
+  print_remarks(job, remarks);
+  return matrix;
 }
 
 HugePageBuffer<double> collective_build_right_hand_side(Job& job, spmv::SparseOperator& op,

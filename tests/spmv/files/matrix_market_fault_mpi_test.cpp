@@ -89,6 +89,20 @@ TEST_CASE("of several faults the first one is told, though a later one is found 
               "5: found \"x\"; expected a finite number");
 }
 
+TEST_CASE("unequal entries in both triangles are told with both lines") {
+  const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 ";
+  check_fault(symmetric + "4\n1 1 1\n\n2 1 0.1\n% 5\n3 3 2\n1 2 0.25\n",
+              "9: found 0.25 for row 1, column 2, but line 6 has 0.1 for row 2, column 1; expected "
+              "equal values in both triangles of a symmetric matrix, or entries in one of them");
+  check_fault(symmetric + "5\n2 3 1\n2 3 2\n3 2 1\n1 3 1\n3 1 1",
+              "6: found 1 for row 3, column 2, but line 4 has 3 for row 2, column 3; expected "
+              "equal values in both triangles of a symmetric matrix, or entries in one of them");
+  check_fault("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n1 2 5\n2 1 5\n",
+              "4: found 5 for row 2, column 1, but line 3 has 5 for row 1, column 2; expected "
+              "opposite values in both triangles of a skew-symmetric matrix, or entries in one of "
+              "them");
+}
+
 TEST_CASE("a fault late in a large file has the right line") {
   std::string text = "%%MatrixMarket matrix coordinate integer general\n1000 1000 60000\n";
   for (int i = 0; i < 60000; ++i)

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -36,8 +37,10 @@ std::string gathered(const Communicator& world, const DistributedMatrix& matrix)
   return all;
 }
 
-// Reads `text` plain and compressed, cut both ways, and compares with the lines expected.
-void check_matrix(const std::string& text, const std::string& expected) {
+// Reads `text` plain and compressed, cut both ways, and compares with the lines expected and with
+// the remark, which begins behind the name of the file; "" for none.
+void check_matrix(const std::string& text, const std::string& expected,
+                  const std::string& remark = "") {
   const auto world = Communicator::collective_world();
   const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
   const tests::SharedFolder folder(world);
@@ -46,7 +49,10 @@ void check_matrix(const std::string& text, const std::string& expected) {
     for (const PartitionBy by : {PartitionBy::rows, PartitionBy::nonzeros}) {
       std::string found;
       CHECK(tests::input_error_of([&] {
-              found = gathered(world, collective_read_matrix_market(world, team, path, by));
+              Remarks remarks;
+              found =
+                  gathered(world, collective_read_matrix_market(world, team, path, by, remarks));
+              CHECK(remarks == (remark.empty() ? Remarks{} : Remarks{path + ": " + remark}));
             }) == "");
       if (world.is_root()) CHECK(found == expected);
     }
@@ -69,6 +75,53 @@ TEST_CASE("a symmetric matrix gets its other half") {
 TEST_CASE("a skew-symmetric matrix gets its other half with the other sign") {
   check_matrix("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 5\n3 2 -4\n",
                "1 2 -5\n2 1 5\n2 3 4\n3 2 -4\n");
+}
+
+TEST_CASE("equal entries in both triangles of a symmetric matrix count once, and are told") {
+  const std::string both = "both triangles of the symmetric matrix stand in the file; ";
+  check_matrix(
+      "%%MatrixMarket matrix coordinate real symmetric\n4 4 10\n1 1 4\n2 1 -1\n1 2 -1\n2 2 4.5\n"
+      "3 2 -0.5\n2 3 -0.5\n3 3 4\n4 3 -1\n3 4 -1\n4 4 3\n",
+      "1 1 4\n1 2 -1\n2 1 -1\n2 2 4.5\n2 3 -0.5\n3 2 -0.5\n3 3 4\n3 4 -1\n4 3 -1\n4 4 3\n",
+      both + "3 pairs of equal entries count once each");
+  check_matrix(
+      "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 3\n2 1 5\n1 2 -5\n3 2 -4\n",
+      "1 2 -5\n2 1 5\n2 3 4\n3 2 -4\n", both + "1 pair of equal entries counts once");
+  check_matrix("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 3\n1 2\n2 2\n2 1\n",
+               "1 2 1\n2 1 1\n2 2 1\n", both + "1 pair of equal entries counts once");
+}
+
+TEST_CASE("entries on either side of the diagonal are no pairs unless they are mirror images") {
+  check_matrix("%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 7\n1 3 8\n3 3 1\n",
+               "1 2 7\n1 3 8\n2 1 7\n3 1 8\n3 3 1\n");
+}
+
+TEST_CASE("duplicates of each triangle are added up before the triangles are compared") {
+  check_matrix(
+      "%%MatrixMarket matrix coordinate integer symmetric\n3 3 7\n2 1 1\n1 2 3\n2 1 2\n3 1 4\n"
+      "3 1 5\n1 1 6\n1 1 1\n",
+      "1 1 7\n1 2 3\n1 3 9\n2 1 3\n3 1 9\n",
+      "both triangles of the symmetric matrix stand in the file; 1 pair of equal entries counts "
+      "once");
+}
+
+TEST_CASE("both triangles of a large matrix are merged on all ranks and threads") {
+  const int rows = 2000;
+  std::string text = "%%MatrixMarket matrix coordinate integer symmetric\n2000 2000 7996\n";
+  std::string expected;
+  const auto line = [](int row, int column) {
+    return std::to_string(row + 1) + ' ' + std::to_string(column + 1) + ' ' +
+           std::to_string(std::min(row, column) + 1) + '\n';
+  };
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < rows; ++column) {
+      if (std::abs(row - column) > 1 && row != rows - 1 - column) continue;
+      expected += line(row, column);
+      text += line(column, row);
+    }
+  check_matrix(text, expected,
+               "both triangles of the symmetric matrix stand in the file; 2998 pairs of equal "
+               "entries count once each");
 }
 
 TEST_CASE("a pattern gives ones") {
