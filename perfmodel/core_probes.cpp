@@ -184,29 +184,22 @@ template <class Kind>
 }  // namespace
 
 std::size_t probe_vector_bytes() {
-  switch (simd_level()) {
-    case SimdLevel::avx512:
-      return sizeof(Vector64::Double);
-    case SimdLevel::avx2:
-      return sizeof(Vector32::Double);
-    default:
-      return sizeof(Vector16::Double);
-  }
+  int bytes = 0;
+  on_widest_simd([&]<class Simd>()
+                     __attribute__((always_inline)) { bytes = Simd::register_bytes; });
+  return static_cast<std::size_t>(bytes);
 }
 
 double run_core_probe(CoreProbe probe, ProbeWidth width, double* buffer) {
   if (width == ProbeWidth::scalar) return run_probe<Scalar>(probe, buffer);
   double operations = 0;
-#if defined(WEFT_CHOOSES_INSTRUCTION_SET)
-  if (simd_level() == SimdLevel::avx512)
-    run_with_avx512(
-        [&]() __attribute__((always_inline)) { operations = run_probe<Vector64>(probe, buffer); });
-  if (simd_level() == SimdLevel::avx2)
-    run_with_avx2(
-        [&]() __attribute__((always_inline)) { operations = run_probe<Vector32>(probe, buffer); });
-  if (operations > 0) return operations;
-#endif
-  return run_probe<Vector16>(probe, buffer);
+  on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    using Kind =
+        std::conditional_t<Simd::register_bytes == 64, Vector64,
+                           std::conditional_t<Simd::register_bytes == 32, Vector32, Vector16>>;
+    operations = run_probe<Kind>(probe, buffer);
+  });
+  return operations;
 }
 
 }  // namespace weft::perfmodel

@@ -185,9 +185,8 @@ double StreamBench::collective_elements_per_second_in_cache(Stream stream, std::
     const auto index = static_cast<std::size_t>(thread.index);
     const std::int64_t begin = share_of_thread(thread.index).begin;
     const auto run = [&](std::int64_t times) {
-      for (std::int64_t pass = 0; pass < times; ++pass)
-        kept_alive_[index] += perfmodel::run_stream(stream, a_.data() + begin, b_.data() + begin,
-                                                    c_.data() + begin, count);
+      kept_alive_[index] = perfmodel::run_stream(stream, a_.data() + begin, b_.data() + begin,
+                                                 c_.data() + begin, count, times);
     };
     const bool takes_part = cores(thread);
     if (takes_part) run(1);
