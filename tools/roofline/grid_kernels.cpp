@@ -124,7 +124,7 @@ perfmodel::CoreWork GridKernels::work(const Operations& operations, int prefetch
                            .count = points_,
                            .vectors = operations,
                            .scalars = {.loads = prefetches / 8.0}};
-  if (operations.integer_additions > 0) work.chain = chain_of_sum;
+  if (operations.integer_additions > 0) work.chain = chain_of_sum();
   return work;
 }
 

@@ -206,7 +206,7 @@ std::vector<RooflineKernel> MultigridKernels::kernels() {
                .vectors = finest_operations(all.levels[0]) + close_sum +
                           start_operations(all.levels[0]) + restriction_operations(all.levels[0]),
                .scalars = {.loads = 2.0 / 8},
-               .chain = chain_of_sum};
+               .chain = chain_of_sum()};
   RooflineKernel up =
       kernel("multigrid-up", "interpolation, smoothing, x and its direction", &Arrays::run_up);
   up.memory = traffic(solver::bytes_of_up_pass<float>(all.sink(), coarse, false), 12,

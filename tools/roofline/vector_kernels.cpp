@@ -48,7 +48,7 @@ RooflineKernel VectorKernels::kernel(std::string name, std::string what, int rea
   kernel.core.vectors = arithmetic;
   kernel.core.vectors.loads = read_count;
   kernel.core.vectors.stores = written_count;
-  if (arithmetic.integer_additions > 0) kernel.core.chain = chain_of_sum;
+  if (arithmetic.integer_additions > 0) kernel.core.chain = chain_of_sum();
   kernel.run = [this, pass](const TeamThread& thread) {
     pass([&](const OnSegment& on_segment) {
       for (const Segment& segment : op_.segments(thread.index))
