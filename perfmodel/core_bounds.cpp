@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,7 +87,9 @@ std::vector<CoreBound> core_bounds(const CoreWork& work, const CoreRates& rates)
   Cost chain;
   chain.add(work.chain.additions, work.chain.in_flight * rates.chained_additions);
   add("dependent additions", chain);
-  std::ranges::stable_sort(bounds, std::ranges::greater{}, &CoreBound::seconds);
+  std::ranges::sort(bounds, {}, [](const CoreBound& bound) {
+    return std::pair<double, const std::string&>(-bound.seconds, bound.resource);
+  });
   return bounds;
 }
 
