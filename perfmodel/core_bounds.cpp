@@ -87,10 +87,14 @@ std::vector<CoreBound> core_bounds(const CoreWork& work, const CoreRates& rates)
   Cost chain;
   chain.add(work.chain.additions, work.chain.in_flight * rates.chained_additions);
   add("dependent additions", chain);
+  put_longest_first(bounds);
+  return bounds;
+}
+
+void put_longest_first(std::vector<CoreBound>& bounds) {
   std::ranges::sort(bounds, {}, [](const CoreBound& bound) {
     return std::pair<double, const std::string&>(-bound.seconds, bound.resource);
   });
-  return bounds;
 }
 
 }  // namespace weft::perfmodel

@@ -69,4 +69,7 @@ struct CoreBound {
 /// share their units: with units of their own the time of the mixture is never the longest.
 std::vector<CoreBound> core_bounds(const CoreWork& work, const CoreRates& rates);
 
+/// Sorts by time, then by name.
+void put_longest_first(std::vector<CoreBound>& bounds);
+
 }  // namespace weft::perfmodel

@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("operations work lane by lane in registers of any size", "", 
 TEMPLATE_TEST_CASE("a square of lanes is transposed in registers of any size", "", SimdOf<16>,
                    SimdOf<32>, SimdOf<64>) {
   using Lane8 = typename TestType::Lane8;
-  std::array<Lane8, 8> rows;
+  std::array<Lane8, 8> rows{};
   for (std::size_t i = 0; i < 8; ++i)
     rows[i] = Lane8::load(numbers(10.0 * static_cast<double>(i)).data());
   transpose(rows);

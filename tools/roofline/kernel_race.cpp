@@ -84,7 +84,7 @@ std::vector<CoreBound> KernelRace::collective_core_bounds(const RooflineKernel& 
       (is_in_cache ? cache_roofs_.by_counted_bytes : cache_roofs_.by_all_bytes).seconds(moved);
   bounds.push_back({"bytes from and to the second-level cache", work.element,
                     moved.total_bytes() / work.count, moved.total_bytes() / seconds, seconds});
-  std::ranges::stable_sort(bounds, std::ranges::greater{}, &CoreBound::seconds);
+  put_longest_first(bounds);
   return bounds;
 }
 
