@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "perfmodel/stopwatch.h"
+#include "tools/job/statistics.h"
 
 namespace weft::tools {
 namespace {
