@@ -67,7 +67,8 @@ struct LanesOf<T, count, register_bytes, true> {
   }
 
   [[gnu::always_inline]] static LanesOf load(const T* place) {
-    return LanesOf(reinterpret_cast<const Place*>(place)->value);
+    const Vector value = reinterpret_cast<const Place*>(place)->value;
+    return LanesOf(value);
   }
   [[gnu::always_inline]] void store(T* place) const { reinterpret_cast<Place*>(place)->value = v; }
   [[gnu::always_inline]] T operator[](int lane) const { return v[lane]; }

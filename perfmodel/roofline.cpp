@@ -13,6 +13,33 @@ namespace {
 /// Data up to this multiple of the cache size partly stays in cache between runs.
 constexpr double least_caches_of_data = 2;
 constexpr double disturbed_spread = 0.1;
+/// Rates and times in cache are measured one after the other on machines that change meanwhile.
+constexpr double refuted_share = 1.2;
+
+/// What the cores are bound by, as a sentence about the time in cache.
+std::string core_reason(const Evidence& e) {
+  const double core_ms = 1e3 * *e.core_seconds;
+  const double model_ms = 1e3 * e.model_seconds;
+  const CoreBound* const bound = longest_bound(e.core_bounds, *e.core_seconds);
+  if (bound && bound->seconds >= explaining_share * *e.core_seconds)
+    return fmt::format("bound by the cores: {} take {:.3g} of {:.3g} ms; model {:.3g}",
+                       bound->text(), 1e3 * bound->seconds, core_ms, model_ms);
+  std::string reason =
+      fmt::format("bound by the cores: {:.3g} ms with all data in their caches, model {:.3g}",
+                  core_ms, model_ms);
+  if (bound)
+    reason += fmt::format("; {} come nearest with {:.3g} ms, which does not explain it",
+                          bound->text(), 1e3 * bound->seconds);
+  return reason;
+}
+
+/// The time in the cores with its main part, for reasons that have others beside it.
+std::string core_part(const Evidence& e) {
+  const CoreBound* const bound = longest_bound(e.core_bounds, *e.core_seconds);
+  const bool is_explained = bound && bound->seconds >= explaining_share * *e.core_seconds;
+  return fmt::format("{:.3g} ms in the cores{}", 1e3 * *e.core_seconds,
+                     is_explained ? fmt::format(" ({})", bound->text()) : "");
+}
 
 }  // namespace
 
@@ -44,7 +71,7 @@ const char* name(Limit limit) {
 }
 
 const char* name(Judgement judgement) {
-  constexpr std::array names{"ok", "below model", "in cache"};
+  constexpr std::array names{"ok", "below model", "in cache", "not judged"};
   return names[static_cast<std::size_t>(judgement)];
 }
 
@@ -57,10 +84,18 @@ Prediction Roofs::predict(const Traffic& in_memory, const Traffic& in_cache) con
   return longest;
 }
 
+const CoreBound* longest_bound(const std::vector<CoreBound>& bounds, double core_seconds) {
+  const auto bound = std::ranges::find_if(bounds, [&](const CoreBound& candidate) {
+    return candidate.seconds <= refuted_share * core_seconds;
+  });
+  return bound == bounds.end() ? nullptr : &*bound;
+}
+
 Verdict judge(const Evidence& e, double tolerance) {
   if (e.data_bytes < least_caches_of_data * e.cache_bytes)
     return {Judgement::in_cache, fmt::format("{:.3g} MB, the caches hold {:.3g}",
                                              e.data_bytes * 1e-6, e.cache_bytes * 1e-6)};
+  if (e.probe_fault) return {Judgement::refused, *e.probe_fault};
   if (e.fraction >= tolerance) return {Judgement::ok, {}};
   // The fraction with the effect included in the model.
   const auto accounts = [&](double seconds) {
@@ -74,18 +109,15 @@ Verdict judge(const Evidence& e, double tolerance) {
   else if (e.reload_seconds && accounts(*e.reload_seconds))
     reason = fmt::format("x is loaded again: kappa = {:.2f} bytes per nonzero, simulated", e.kappa);
   else if (e.core_seconds && accounts(*e.core_seconds))
-    reason =
-        fmt::format("bound by the cores: {:.3g} ms with all data in their caches, model {:.3g}",
-                    1e3 * *e.core_seconds, model_ms);
+    reason = core_reason(e);
   else if (e.core_seconds && accounts(*e.core_seconds + e.model_seconds))
-    reason = fmt::format("{:.3g} ms in the cores and {:.3g} in memory overlap only in part",
-                         1e3 * *e.core_seconds, model_ms);
+    reason = fmt::format("{} and {:.3g} in memory overlap only in part", core_part(e), model_ms);
   else if (e.core_seconds && e.balance > 0 &&
            accounts((*e.core_seconds + e.model_seconds) / e.balance))
     reason = fmt::format(
-        "threads are unequal (slowest / mean {:.2f}), and {:.3g} ms in the cores and {:.3g} in "
-        "memory overlap only in part",
-        1 / e.balance, 1e3 * *e.core_seconds, model_ms);
+        "threads are unequal (slowest / mean {:.2f}), and {} and {:.3g} in memory overlap only in "
+        "part",
+        1 / e.balance, core_part(e), model_ms);
   else if (e.spread > disturbed_spread)
     reason = fmt::format("disturbed: its times spread by {:.0f} %", 100 * e.spread);
   return {Judgement::below, reason};

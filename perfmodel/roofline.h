@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "perfmodel/core_bounds.h"
+
 namespace weft::perfmodel {
 
 /// Bytes that a kernel moves between memory (or a cache) and the cores, and its flops.
@@ -71,9 +73,11 @@ struct Evidence {
   std::optional<double> core_seconds{};  // the same work on data in a core's own cache
   std::optional<double> reload_seconds{};  // model time with the simulated extra loads of x
   double kappa = 0;  // bytes per nonzero of those extra loads
+  std::vector<CoreBound> core_bounds{};  // of the same work, counted; the longest first
+  std::optional<std::string> probe_fault{};  // fault_of_probes
 };
 
-enum class Judgement { ok, below, in_cache };
+enum class Judgement { ok, below, in_cache, refused };
 const char* name(Judgement judgement);
 
 struct Verdict {
@@ -81,9 +85,18 @@ struct Verdict {
   std::string reason;  // cause of a low fraction; may be empty
 };
 
+/// The longest of `bounds` (in order) that the time in cache does not refute; none if there is
+/// none. A count that asks for much more than the time measured is no bound: chains of additions
+/// overlap where a core foresees the end of a row, for instance.
+const CoreBound* longest_bound(const std::vector<CoreBound>& bounds, double core_seconds);
+
+/// Part of the time in cache that a bound takes at least to be its explanation.
+inline constexpr double explaining_share = 0.8;
+
 /// Judges whether a kernel reaches `tolerance` of its model, and if not, names the first cause that
-/// accounts for it: unequal threads, repeated loads of x, slow cores, no overlap of time in cores
-/// and in memory, a disturbed measurement.
+/// accounts for it: unequal threads, repeated loads of x, slow cores (and what they are bound by),
+/// no overlap of time in cores and in memory, a disturbed measurement. Refuses where the probes are
+/// held back.
 Verdict judge(const Evidence& evidence, double tolerance);
 
 }  // namespace weft::perfmodel

@@ -30,10 +30,11 @@ struct StreamTraffic {
 };
 StreamTraffic traffic_of(Stream stream);
 
-/// Makes one pass over `count` elements; returns a value that depends on all loads, so that none is
-/// removed. Arrays that the stream does not use are not touched. Shape: a, b, c: [count], 64-byte
-/// aligned, distinct. Thread: any number at once on arrays that do not overlap.
-double run_stream(Stream stream, double* a, const double* b, double* c, std::int64_t count);
+/// Goes `passes` times through `count` elements; returns a value that depends on all loads, so that
+/// none is removed. Arrays that the stream does not use are not touched. Shape: a, b, c: [count],
+/// 64-byte aligned, distinct. Thread: any number at once on arrays that do not overlap.
+double run_stream(Stream stream, double* a, const double* b, double* c, std::int64_t count,
+                  std::int64_t passes = 1);
 
 /// Multiplies and adds in registers only, 2·8·12 flops a round. Returns a value that keeps the work
 /// from being removed.

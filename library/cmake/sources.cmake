@@ -311,7 +311,10 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/simulation/simulated_transport.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
+    perfmodel/core_bounds.cpp
+    perfmodel/core_probes.cpp
     perfmodel/roofline.cpp
+    perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
     solver/multigrid/sweepers/async_multigrid_sweeper.cpp
@@ -435,6 +438,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
     tools/roofline/column_reload.cpp
+    tools/roofline/core_report.cpp
     tools/roofline/grid_kernels.cpp
     tools/roofline/kernel_race.cpp
     tools/roofline/likwid_bench.cpp

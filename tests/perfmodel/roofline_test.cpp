@@ -1,5 +1,7 @@
 #include "perfmodel/roofline.h"
 
+#include <string>
+
 #include <catch2/catch.hpp>
 
 namespace {
@@ -74,6 +76,64 @@ TEST_CASE("a slow kernel is below its model for the first reason that accounts f
   CHECK_THAT(reason(), Catch::Contains("kappa = 2.50"));
   evidence.balance = 0.5;
   CHECK_THAT(reason(), Catch::Contains("2.00 times the mean"));
+}
+
+TEST_CASE("a kernel bound by the cores names the operations that take most of its time there") {
+  Evidence evidence = slow_kernel();
+  evidence.core_seconds = 1.9;
+  const auto reason = [&] { return judge(evidence, 0.9).reason; };
+  for (const char* const resource :
+       {"loads", "stores", "additions", "multiplications", "additions and multiplications",
+        "integer additions", "shuffles", "dependent additions"}) {
+    INFO(resource);
+    evidence.core_bounds = {{resource, "row", 14, 5.9e9, 1.6}, {"others", "row", 1, 1e9, 1.5}};
+    CHECK(reason() == std::string("bound by the cores: ") + resource +
+                          ", 14 per row at 5.9 G/s take 1.6e+03 of 1.9e+03 ms; model 1e+03");
+  }
+}
+
+TEST_CASE("operations that take less than 0.8 of the time in cache explain nothing") {
+  Evidence evidence = slow_kernel();
+  evidence.core_seconds = 1.9;
+  evidence.core_bounds = {{"loads", "point", 9, 3e9, 1.5}};
+  CHECK_THAT(judge(evidence, 0.9).reason,
+             Catch::Contains("loads, 9 per point at 3 G/s come nearest with 1.5e+03 ms, which does "
+                             "not explain it"));
+  evidence.core_bounds[0].seconds = 1.53;
+  CHECK_THAT(judge(evidence, 0.9).reason, Catch::Contains("take 1.53e+03 of 1.9e+03 ms"));
+}
+
+TEST_CASE("operations that would take much longer than was measured are no bound") {
+  Evidence evidence = slow_kernel();
+  evidence.core_seconds = 1.9;
+  evidence.core_bounds = {{"dependent additions", "nonzero", 1, 1e9, 2.4},
+                          {"loads", "nonzero", 3, 3e9, 1.7}};
+  CHECK_THAT(judge(evidence, 0.9).reason, Catch::Contains("loads, 3 per nonzero"));
+  evidence.core_bounds.pop_back();
+  CHECK_THAT(judge(evidence, 0.9).reason,
+             Catch::Equals("bound by the cores: 1.9e+03 ms with all data in their caches, model "
+                           "1e+03"));
+}
+
+TEST_CASE("time in the cores beside time in memory is named, too") {
+  Evidence evidence = slow_kernel();
+  evidence.core_seconds = 0.9;
+  evidence.core_bounds = {{"stores", "row", 2, 4e9, 0.8}};
+  CHECK_THAT(
+      judge(evidence, 0.9).reason,
+      Catch::Contains("900 ms in the cores (stores, 2 per row at 4 G/s) and 1e+03 in memory"));
+}
+
+TEST_CASE("no kernel in memory is judged where the probes are held back") {
+  Evidence evidence = slow_kernel();
+  evidence.probe_fault = "slow loads";
+  for (const double fraction : {0.5, 1.0}) {
+    evidence.fraction = fraction;
+    CHECK(judge(evidence, 0.9).judgement == Judgement::refused);
+    CHECK(judge(evidence, 0.9).reason == "slow loads");
+  }
+  evidence.cache_bytes = 900;
+  CHECK(judge(evidence, 0.9).judgement == Judgement::in_cache);
 }
 
 TEST_CASE("a reason that accounts for too little is none") {

@@ -33,7 +33,8 @@ TEMPLATE_TEST_CASE("operations work lane by lane in registers of any size", "", 
   const Lane8 x = Lane8::load(a.data());
   const Lane8 y = Lane8::load(b.data());
   const auto chosen = stored(select(x > -2 * y, x + y, x * y - 1));
-  const auto gathered = stored(x.times_each([&](int lane) { return b[7 - lane]; }));
+  const auto gathered =
+      stored(x.times_each([&](int lane) { return b[7 - static_cast<std::size_t>(lane)]; }));
   const auto before = stored(Lane8::one_before(x, y));
   for (std::size_t i = 0; i < 8; ++i) {
     CHECK(chosen[i] == (a[i] > -2 * b[i] ? a[i] + b[i] : a[i] * b[i] - 1));
@@ -54,7 +55,7 @@ TEMPLATE_TEST_CASE("operations work lane by lane in registers of any size", "", 
 TEMPLATE_TEST_CASE("a square of lanes is transposed in registers of any size", "", SimdOf<16>,
                    SimdOf<32>, SimdOf<64>) {
   using Lane8 = typename TestType::Lane8;
-  std::array<Lane8, 8> rows;
+  std::array<Lane8, 8> rows{};
   for (std::size_t i = 0; i < 8; ++i)
     rows[i] = Lane8::load(numbers(10.0 * static_cast<double>(i)).data());
   transpose(rows);

@@ -11,7 +11,7 @@ namespace {
 
 using weft::perfmodel::Stream;
 
-constexpr std::int64_t count = 8 * 5 + 3;  // with a remainder
+constexpr std::int64_t count = 128 + 8 * 5 + 3;  // two kinds of turns, and a remainder
 
 struct Arrays {
   weft::perfmodel::HugePageBuffer<double> a{count + 1}, b{count + 1}, c{count + 1};
@@ -57,6 +57,20 @@ TEST_CASE("load adds, copy copies and update changes in place") {
   CHECK(arrays.a[10] == Approx(10).epsilon(1e-5));
   CHECK(arrays.a[10] != 10);
   CHECK(arrays.a[count] == count);
+}
+
+TEST_CASE("every pass of a loop does its work") {
+  Arrays arrays;
+  const auto run = [&](Stream stream) {
+    return weft::perfmodel::run_stream(stream, arrays.a.data(), arrays.b.data(), arrays.c.data(),
+                                       count, 3);
+  };
+  CHECK(run(Stream::load) == 3 * count * (count - 1) / 2);
+  run(Stream::update);
+  CHECK(arrays.a[10] == Approx(10 * std::pow(0.999999, 3)).epsilon(1e-12));
+  CHECK(arrays.a[count - 1] == Approx((count - 1) * std::pow(0.999999, 3)).epsilon(1e-12));
+  run(Stream::triad_past);
+  CHECK(arrays.c[count - 1] == Approx(arrays.a[count - 1] + 0.999999 * 100));
 }
 
 TEST_CASE("storing past the caches saves the load of what is overwritten") {

@@ -17,6 +17,7 @@
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
 #include "tools/roofline/bandwidth_table.h"
+#include "tools/roofline/core_report.h"
 #include "tools/roofline/grid_kernels.h"
 #include "tools/roofline/kernel_race.h"
 #include "tools/roofline/matrix_kernels.h"
@@ -30,7 +31,7 @@
 namespace weft::tools {
 namespace {
 
-constexpr int exit_code_counters_fail = 1;
+constexpr int exit_code_measures_nothing = 1;
 constexpr double default_tolerance = 0.9;
 
 struct RooflineOptions : SystemOptions {
@@ -70,48 +71,49 @@ Json all_loops(const std::vector<double>& elements_per_second) {
   return loops;
 }
 
-int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
-  const perfmodel::Stopwatch watch;
-  const auto problem = spmv::Problem::parse(options.problem);
-  options.order = options.order_of(problem);
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
-  const ReportFile report_file(job, options.json_path);
-  const auto& topology = job.topology();
-  const unsigned pu = job.placement().compute_pus.front();
-  const auto l2 = topology.cache_of(pu, 2).value_or(topology.last_cache_of(pu));
-  const auto last = topology.last_cache_of(pu);
-  const double l2_bytes = static_cast<double>(l2.bytes) / l2.sharing_pus;
-  const double last_bytes =
-      static_cast<double>(last.bytes) /
-      std::min(last.sharing_pus, job.team().thread_count() * job.ranks_on_node());
-
-  auto loaded = collective_load_ordered_matrix(job, problem, options);
-  const Json ordering = ordering_report(loaded, options);
-  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          std::move(loaded.matrix), options.parsed_format());
-  op.changeable_matrix().take_sell(job.team());  // beside the kernel of CRS
-  MatrixKernels matrix_kernels(job, op, l2_bytes, last_bytes);
-  VectorKernels vector_kernels(op, l2_bytes);
-  std::unique_ptr<GridKernels> grid_kernels;
-  std::unique_ptr<MultigridKernels> multigrid_kernels;
-  std::vector<RooflineKernel> kernels = matrix_kernels.collective_kernels();
-  append(kernels, vector_kernels.kernels());
-  if (problem.has_stencil()) {
-    grid_kernels = std::make_unique<GridKernels>(job, problem, l2_bytes);
-    append(kernels, grid_kernels->collective_kernels());
-    multigrid_kernels = std::make_unique<MultigridKernels>(job, problem);
-    append(kernels, multigrid_kernels->kernels());
+/// All kernels that the problem has, and what they work on.
+class Kernels {
+ public:
+  /// Collective.
+  Kernels(Job& job, const spmv::Problem& problem, spmv::SparseOperator& op, double l2_bytes)
+      : matrix_(job, op, l2_bytes, last_cache_bytes(job)), vector_(op, l2_bytes) {
+    list_ = matrix_.collective_kernels();
+    append(list_, vector_.kernels());
+    if (!problem.has_stencil()) return;
+    grid_ = std::make_unique<GridKernels>(job, problem, l2_bytes);
+    append(list_, grid_->collective_kernels());
+    multigrid_ = std::make_unique<MultigridKernels>(job, problem);
+    append(list_, multigrid_->kernels());
   }
-  select(kernels, options.kernels);
-  const double setup_seconds = watch.seconds();
 
+  std::vector<RooflineKernel>& list() { return list_; }
+
+ private:
+  /// A thread's share.
+  static double last_cache_bytes(const Job& job) {
+    const auto last = job.topology().last_cache_of(job.placement().compute_pus.front());
+    return static_cast<double>(last.bytes) /
+           std::min(last.sharing_pus, job.team().thread_count() * job.ranks_on_node());
+  }
+
+  MatrixKernels matrix_;
+  VectorKernels vector_;
+  std::unique_ptr<GridKernels> grid_;
+  std::unique_ptr<MultigridKernels> multigrid_;
+  std::vector<RooflineKernel> list_;
+};
+
+double second_level_bytes(const Job& job) {
+  const unsigned pu = job.placement().compute_pus.front();
+  const auto l2 = job.topology().cache_of(pu, 2).value_or(job.topology().last_cache_of(pu));
+  return static_cast<double>(l2.bytes) / l2.sharing_pus;
+}
+
+/// Adds bandwidths, what cores do, and the kernels with their verdicts to the report.
+void collective_measure(const Job& job, const std::vector<RooflineKernel>& kernels,
+                        const RooflineOptions& options, Json& report) {
   const Counters counters(job);
   StreamBench bench(job, static_cast<std::size_t>(options.array_mebibytes) << 20);
-  Json report = collective_start_report(job, "roofline");
-  report["problem"] = {{"name", problem.name()},
-                       {"rows", op.global_row_count()},
-                       {"nonzeros", op.matrix().matrix().global_nonzero_count}};
-  if (!ordering.is_null()) report["ordering"] = ordering;
   const double tolerance = options.required > 0 ? options.required : default_tolerance;
   report["tolerance"] = tolerance;
   report["repetitions"] = options.repetitions;
@@ -122,11 +124,13 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
       {"caches", collective_bandwidth_of_caches(job, bench)}};
   Json likwid = {{"missing", "--no-likwid"}, {"loops", Json::array()}};
   if (!options.skips_likwid) likwid = collective_likwid_comparison(job, bench);
-  KernelRace race(job, bench, l2_bytes);
+  KernelRace race(job, bench, second_level_bytes(job));
   const auto results = race.collective_run(kernels, options.repetitions, tolerance);
   bandwidth["all"] = all_loops(race.elements_per_second());
   bandwidth["peak_gflops"] = race.flops_per_second() * 1e-9;
   report["bandwidth"] = bandwidth;
+  report["cores"] = core_rates_report(race.core_rates());
+  report["probes"] = probe_report(race.probe_speed());
   report["likwid_bench"] = likwid;
   std::vector<std::string> regions;
   for (const KernelResult& result : results) regions.push_back(result.name);
@@ -134,20 +138,51 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   report["kernels"] = Json::array();
   for (const KernelResult& result : results)
     report["kernels"].push_back(kernel_report(result, report["counters"]));
-  const auto below = kernels_below(results, options.required);
-  report["below_requirement"] = below;
+  report["below_requirement"] = kernels_below(results, options.required);
+}
+
+/// Prints what keeps the command from its purpose; returns its exit code. Collective.
+int collective_exit_code(const Job& job, const RooflineOptions& options, const Json& report) {
+  std::string faults = zero_counts_as_text(report["counters"]);
+  if (options.required > 0 && report["probes"]["fault"].is_string())
+    faults += fmt::format("weft roofline: --require {:g} cannot be checked: {}\n", options.required,
+                          report["probes"]["fault"].get<std::string>());
+  if (job.is_root()) fmt::print(stderr, "{}", faults);
+  if (job.world().max(std::int64_t{!faults.empty()}) > 0) return exit_code_measures_nothing;
+  return report["below_requirement"].empty() ? 0 : exit_code_below_requirement;
+}
+
+int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
+  const perfmodel::Stopwatch watch;
+  const auto problem = spmv::Problem::parse(options.problem);
+  options.order = options.order_of(problem);
+  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  const ReportFile report_file(job, options.json_path);
+  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  const Json ordering = ordering_report(loaded, options);
+  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
+                          std::move(loaded.matrix), options.parsed_format());
+  op.changeable_matrix().take_sell(job.team());  // beside the kernel of CRS
+  Kernels kernels(job, problem, op, second_level_bytes(job));
+  select(kernels.list(), options.kernels);
+  const double setup_seconds = watch.seconds();
+
+  Json report = collective_start_report(job, "roofline");
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", op.global_row_count()},
+                       {"nonzeros", op.matrix().matrix().global_nonzero_count}};
+  if (!ordering.is_null()) report["ordering"] = ordering;
+  collective_measure(job, kernels.list(), options, report);
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
     print_roofline(report);
     print_ordering(ordering);
+    const auto below = report["below_requirement"].get<std::vector<std::string>>();
     if (!below.empty())
       fmt::print("\nbelow the {:g} required: {}\n", options.required, fmt::join(below, ", "));
   }
-  const std::string zeros = zero_counts_as_text(report["counters"]);
-  if (job.is_root()) fmt::print(stderr, "{}", zeros);
-  if (job.world().max(std::int64_t{!zeros.empty()}) > 0) return exit_code_counters_fail;
-  return below.empty() ? 0 : exit_code_below_requirement;
+  return collective_exit_code(job, options, report);
 }
 
 }  // namespace
@@ -192,8 +227,8 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
       "  weft roofline poisson3d:200 --kernels crs,cg-residual,cg-direction --require 0.85\n"
       "  likwid-perfctr -C 0-15 -g MEM -m weft roofline matrix.mtx --threads 16\n"
       "Run it as one rank with all cores of the node, or as the job will run.\n"
-      "Exit code: 0; 1 counters of a thread do not count; 4 below what --require asks; 2 bad "
-      "input.");
+      "Exit code: 0; 1 counters of a thread do not count, or with --require the probes are held "
+      "back; 4 below what --require asks; 2 bad input.");
   command.callback([options, &session, &exit_code] { exit_code = measure(session, *options); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,11 +11,13 @@
 #include "spmv/grid/average_sweep.h"
 #include "spmv/grid/stencil_product.h"
 #include "spmv/grid/stencil_wavefront.h"
+#include "tools/roofline/sum_operations.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::TeamThread;
+using perfmodel::Operations;
 using spmv::CloseSum;
 using spmv::GlobalIndex;
 using spmv::GridBox;
@@ -37,6 +40,27 @@ GridBox box_in_cache(const GridBox& like, double points) {
   const auto side = std::max<GlobalIndex>(1, static_cast<GlobalIndex>(std::sqrt(rows)) - 2);
   return {{0, 0, 0}, {length, side, side}};
 }
+
+/// A·u at a point. Rows begin at lines, so that only the neighbours in x are shifted.
+Operations product_operations(const spmv::GridStencil& stencil) {
+  if (stencil.has_corners)
+    return {.loads = 9, .shifted_loads = 18, .additions = 26, .multiplications = 1};
+  return {.loads = 5,
+          .shifted_loads = 2,
+          .additions = 6,
+          .multiplications = stencil.has_unit_weights() ? 1.0 : 7.0};
+}
+
+/// The half of it that u·(A·u) needs, beside u and the point before.
+Operations half_operations(const spmv::GridStencil& stencil) {
+  if (stencil.has_corners)
+    return {.loads = 4, .shifted_loads = 8, .additions = 13, .multiplications = 2};
+  return {.loads = 2, .additions = 3, .multiplications = stencil.has_unit_weights() ? 2.0 : 5.0};
+}
+
+/// The mean of the neighbours of a point.
+constexpr Operations sweep_operations{
+    .loads = 4, .shifted_loads = 2, .stores = 1, .additions = 5, .multiplications = 1};
 
 }  // namespace
 
@@ -95,6 +119,15 @@ RooflineKernel GridKernels::kernel(std::string name, std::string what, std::size
   return kernel;
 }
 
+perfmodel::CoreWork GridKernels::work(const Operations& operations, int prefetches) const {
+  perfmodel::CoreWork work{.element = "point",
+                           .count = points_,
+                           .vectors = operations,
+                           .scalars = {.loads = prefetches / 8.0}};
+  if (operations.integer_additions > 0) work.chain = chain_of_sum();
+  return work;
+}
+
 RooflineKernel GridKernels::blocked_sweeps(int height) {
   const int sweeps = 2 * height;
   RooflineKernel kernel;
@@ -104,6 +137,8 @@ RooflineKernel GridKernels::blocked_sweeps(int height) {
   // Both arrays are read and written once in `height` sweeps (spmv/grid/time_blocking.h).
   kernel.memory = {16 * updates / height, 16 * updates / height, 6 * updates};
   kernel.cache = {16 * updates, 8 * updates, 0};
+  kernel.core = work(sweep_operations, 0);
+  kernel.core.count = updates;
   kernel.data_bytes = 16 * points_;
   struct Shared {
     GridLayout layout;
@@ -141,13 +176,22 @@ RooflineKernel GridKernels::blocked_sweeps(int height) {
 }
 
 std::vector<RooflineKernel> GridKernels::collective_kernels() {
-  const double flops_of_product = 2 * op_.stencil().point_count();
+  std::vector<RooflineKernel> all = product_kernels();
+  std::ranges::move(cg_kernels(), std::back_inserter(all));
+  if (has_sweeps_) std::ranges::move(collective_sweep_kernels(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<RooflineKernel> GridKernels::product_kernels() {
+  const double flops = 2 * op_.stencil().point_count();
+  const Operations product = product_operations(op_.stencil());
   std::vector<RooflineKernel> all;
   all.push_back(kernel("grid-product", "y = A x without a matrix", 2, [this](Slab& slab) {
     multiply_stencil(op_.stencil(), slab.layout, slab.arrays[0].data(), slab.arrays[1].data(),
                      slab.layout.own(), {});
   }));
-  all.back().memory = {16 * points_, 8 * points_, flops_of_product * points_};
+  all.back().memory = {16 * points_, 8 * points_, flops * points_};
+  all.back().core = work(product + Operations{.stores = 1}, 2);
   all.push_back(kernel("grid-cg-pass", "CG without a matrix, one pass", 3, [this](Slab& slab) {
     const double bound = 64 * points_;
     CloseSum r_dot_r(bound);
@@ -163,11 +207,24 @@ std::vector<RooflineKernel> GridKernels::collective_kernels() {
                          .update = own,
                          .curvature = own},
                         r_dot_r, r_dot_ar, {});
-    comm_thread::ExactAccumulator total;
-    r_dot_r.flush(total);
-    r_dot_ar.flush(total);
+    finish(r_dot_r);
+    finish(r_dot_ar);
   }));
-  all.back().memory = {24 * points_, 24 * points_, (1.5 * flops_of_product + 8) * points_};
+  all.back().memory = {24 * points_, 24 * points_, (1.5 * flops + 8) * points_};
+  // r and p of the direction, x and r of the update; p of the update is that of the product.
+  const Operations steps{.loads = 4, .stores = 3, .additions = 3, .multiplications = 5};
+  // Without corners the curvature has u at hand, and u before it by a shuffle.
+  const Operations before = op_.stencil().has_corners ? Operations{.loads = 1, .shifted_loads = 1}
+                                                      : Operations{.shuffles = 1};
+  all.back().core =
+      work(steps + before + product + half_operations(op_.stencil()) + 2 * close_sum, 3);
+  return all;
+}
+
+std::vector<RooflineKernel> GridKernels::cg_kernels() {
+  const double flops = 2 * op_.stencil().point_count();
+  const Operations product = product_operations(op_.stencil());
+  std::vector<RooflineKernel> all;
   all.push_back(kernel("grid-cg-direction", "CG without a matrix, first of two passes", 3,
                        [this](Slab& slab) {
                          CloseSum p_dot_ap(64 * points_);
@@ -181,31 +238,41 @@ std::vector<RooflineKernel> GridKernels::collective_kernels() {
                                                       .direction = own,
                                                       .curvature = own},
                                                      p_dot_ap, {});
-                         comm_thread::ExactAccumulator total;
-                         p_dot_ap.flush(total);
+                         finish(p_dot_ap);
                        }));
-  all.back().memory = {24 * points_, 16 * points_, (flops_of_product + 6) * points_};
+  all.back().memory = {24 * points_, 16 * points_, (flops + 6) * points_};
+  all.back().core = work(Operations{.loads = 3, .stores = 2, .additions = 2, .multiplications = 3} +
+                             product + close_sum,
+                         3);
   all.push_back(kernel("grid-cg-residual", "second of two passes", 2, [this](Slab& slab) {
     CloseSum r_dot_r(64 * points_);
     update_residual(op_.stencil(), slab.layout, 1e-12, slab.arrays[0].data(), slab.arrays[1].data(),
                     slab.layout.own(), r_dot_r);
-    comm_thread::ExactAccumulator total;
-    r_dot_r.flush(total);
+    finish(r_dot_r);
   }));
-  all.back().memory = {16 * points_, 8 * points_, (flops_of_product + 4) * points_};
-  if (!has_sweeps_) return all;
+  all.back().memory = {16 * points_, 8 * points_, (flops + 4) * points_};
+  all.back().core = work(Operations{.loads = 1, .stores = 1, .additions = 1, .multiplications = 2} +
+                             product + close_sum,
+                         2);
+  return all;
+}
 
-  const auto sweep = [](Slab& slab) {
+std::vector<RooflineKernel> GridKernels::collective_sweep_kernels() {
+  std::vector<RooflineKernel> all;
+  all.push_back(kernel("sweep", "Jacobi sweep", 2, [](Slab& slab) {
     sweep_average(slab.layout, slab.arrays[0].data(), slab.arrays[1].data(), slab.layout.own());
-  };
-  all.push_back(kernel("sweep", "Jacobi sweep", 2, sweep));
+  }));
   all.back().memory = {16 * points_, 8 * points_, 6 * points_};
+  all.back().core = work(sweep_operations, 2);
   all.push_back(kernel("sweep-residual", "Jacobi sweep with its residual", 2, [](Slab& slab) {
     comm_thread::ExactAccumulator square;
     sweep_average_with_residual(slab.layout, slab.arrays[0].data(), slab.arrays[1].data(),
                                 slab.layout.own(), 64, square);
   }));
   all.back().memory = {16 * points_, 8 * points_, 10 * points_};
+  all.back().core = work(
+      sweep_operations + Operations{.loads = 1, .additions = 1, .multiplications = 2} + binned_sum,
+      2);
   const int height = spmv::TimeBlocking::choose_height(
       op_.layout(), static_cast<std::size_t>(l2_bytes_), job_.team().thread_count());
   // Ranks with other boxes may choose otherwise; all have to run it.

@@ -51,7 +51,12 @@ class GridKernels {
   Slabs make_slabs(std::size_t array_count, bool is_in_cache);
   RooflineKernel kernel(std::string name, std::string what, std::size_t array_count,
                         const Pass& pass);
+  std::vector<RooflineKernel> product_kernels();
+  std::vector<RooflineKernel> cg_kernels();
+  std::vector<RooflineKernel> collective_sweep_kernels();
   RooflineKernel blocked_sweeps(int height);
+  /// `operations`, `prefetches` of lines for eight points: of a point.
+  perfmodel::CoreWork work(const perfmodel::Operations& operations, int prefetches) const;
 
   Job& job_;
   double l2_bytes_;

@@ -12,6 +12,7 @@ namespace {
 
 using comm_thread::TeamThread;
 using perfmodel::BandwidthRoof;
+using perfmodel::CoreBound;
 using perfmodel::Prediction;
 using perfmodel::Roofs;
 using perfmodel::Stream;
@@ -42,22 +43,23 @@ Traffic collective_sum(const Job& job, const Traffic& own) {
 }  // namespace
 
 KernelRace::KernelRace(const Job& job, StreamBench& bench, double l2_bytes)
-    : job_(job), bench_(bench), cache_roof_(collective_cache_roof(l2_bytes)), flops_per_second_(0) {
+    : job_(job),
+      bench_(bench),
+      cache_roofs_(collective_cache_roofs(l2_bytes)),
+      flops_per_second_(0),
+      core_rates_(bench.collective_core_rates()),
+      probe_speed_(bench.collective_probe_speed()) {
   std::vector<double> rates;
   for (int i = 0; i < samples_in_cache; ++i) rates.push_back(bench.collective_flops_per_second());
   flops_per_second_ = median(rates);
 }
 
 /// Of all cores' second-level caches together.
-BandwidthRoof KernelRace::collective_cache_roof(double l2_bytes) {
+KernelRace::CacheRoofs KernelRace::collective_cache_roofs(double l2_bytes) {
   std::array<double, roof_streams.size()> rates{};
-  for (std::size_t stream = 0; stream < rates.size(); ++stream) {
-    std::vector<double> samples;
-    for (int i = 0; i < samples_in_cache; ++i)
-      samples.push_back(bench_.collective_elements_per_second_in_cache(
-          roof_streams[stream], static_cast<std::size_t>(l2_bytes)));
-    rates[stream] = median(samples);
-  }
+  for (std::size_t stream = 0; stream < rates.size(); ++stream)
+    rates[stream] = bench_.collective_elements_per_second_in_cache(
+        roof_streams[stream], static_cast<std::size_t>(l2_bytes));
   // In cache nothing is loaded before it is overwritten: the points are those of the loads and
   // stores themselves.
   std::vector<BandwidthRoof::Point> points;
@@ -66,7 +68,24 @@ BandwidthRoof KernelRace::collective_cache_roof(double l2_bytes) {
     points.push_back(
         {traffic.written_bytes / traffic.counted_bytes, rates[i] * traffic.counted_bytes});
   }
-  return BandwidthRoof(points);
+  return {BandwidthRoof(points), roof_of(rates)};
+}
+
+/// By operations, and by the bytes that go between the first and the second level of the caches.
+std::vector<CoreBound> KernelRace::collective_core_bounds(const RooflineKernel& kernel) const {
+  perfmodel::CoreWork work = kernel.core;
+  work.count = job_.world().sum(work.count);
+  std::vector<CoreBound> bounds = perfmodel::core_bounds(work, core_rates_);
+  if (work.count <= 0) return bounds;
+  const Traffic in_cache = collective_sum(job_, kernel.cache);
+  const bool is_in_cache = in_cache.total_bytes() > 0;
+  const Traffic moved = is_in_cache ? in_cache : collective_sum(job_, kernel.memory);
+  const double seconds =
+      (is_in_cache ? cache_roofs_.by_counted_bytes : cache_roofs_.by_all_bytes).seconds(moved);
+  bounds.push_back({"bytes from and to the second-level cache", work.element,
+                    moved.total_bytes() / work.count, moved.total_bytes() / seconds, seconds});
+  put_longest_first(bounds);
+  return bounds;
 }
 
 KernelRace::Sample KernelRace::collective_sample(const RooflineKernel& kernel, const Roofs& roofs) {
@@ -88,22 +107,22 @@ KernelRace::Sample KernelRace::collective_sample(const RooflineKernel& kernel, c
   return {slowest, mean / slowest, model.seconds / slowest, model};
 }
 
-/// 0 where the kernel cannot be run so.
+/// Of the slowest thread the quickest sample, as for the rates of operations; 0 where the kernel
+/// cannot be run so.
 double KernelRace::collective_core_seconds(const RooflineKernel& kernel) {
   if (!kernel.run_in_cache) return 0;
-  std::vector<double> samples;
-  for (int i = -warm_up_repetitions; i < samples_in_cache; ++i) {
-    std::vector<double> seconds(static_cast<std::size_t>(job_.team().thread_count()));
-    job_.team().run([&](const TeamThread& thread) {
+  std::vector<double> least(static_cast<std::size_t>(job_.team().thread_count()));
+  job_.team().run([&](const TeamThread& thread) {
+    double& own = least[static_cast<std::size_t>(thread.index)];
+    for (int i = -warm_up_repetitions; i < samples_in_cache; ++i) {
       thread.barrier();
       const perfmodel::Stopwatch watch;
       const double times = kernel.run_in_cache(thread);
-      if (times > 0) seconds[static_cast<std::size_t>(thread.index)] = watch.seconds() / times;
-    });
-    const double slowest = job_.world().max(*std::max_element(seconds.begin(), seconds.end()));
-    if (i >= 0) samples.push_back(slowest);
-  }
-  return median(samples);
+      const double seconds = times > 0 ? watch.seconds() / times : 0;
+      own = i <= 0 ? seconds : std::min(own, seconds);
+    }
+  });
+  return job_.world().max(*std::ranges::max_element(least));
 }
 
 KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
@@ -136,7 +155,11 @@ KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
       .balance = result.balance,
       .data_bytes = result.data_bytes,
       .cache_bytes = job_.world().sum(bench_.cache_bytes_of_node()) / job_.ranks_on_node()};
-  if (result.core_seconds > 0) evidence.core_seconds = result.core_seconds;
+  if (result.core_seconds > 0) {
+    evidence.core_seconds = result.core_seconds;
+    evidence.core_bounds = result.core_bounds = collective_core_bounds(kernel);
+  }
+  evidence.probe_fault = perfmodel::fault_of_probes(probe_speed_);
   const double nonzeros = result.nonzeros = job_.world().sum(kernel.nonzeros);
   if (nonzeros > 0) {
     const double reload = job_.world().sum(kernel.reload_bytes);
@@ -156,7 +179,7 @@ std::vector<KernelResult> KernelRace::collective_run(const std::vector<RooflineK
                                                      int repetitions, double tolerance) {
   std::vector<std::vector<Sample>> samples(kernels.size());
   std::vector<std::vector<double>> rates(perfmodel::all_streams.size());
-  Roofs roofs{roof_of({1, 1, 1, 1}), cache_roof_, flops_per_second_};
+  Roofs roofs{roof_of({1, 1, 1, 1}), cache_roofs_.by_counted_bytes, flops_per_second_};
   std::array<double, roof_streams.size()> now{};
   const auto probe = [&](std::size_t i, bool is_kept) {
     now[i] = bench_.collective_elements_per_second(roof_streams[i]);

@@ -22,6 +22,7 @@ struct KernelResult {
   double fraction = 0;
   double balance = 1;  // mean time of the threads / that of the slowest
   double core_seconds = 0;  // 0: not measured
+  std::vector<perfmodel::CoreBound> core_bounds;  // of that time, the longest first
   double kappa_simulated = -1;  // bytes per nonzero; -1: there is no column stream
   double nonzeros = 0;  // that a column stream has
   double kappa_bound = -1;  // if everything above the model were x loaded again
@@ -43,6 +44,8 @@ class KernelRace {
   /// Medians of the loops' elements per second during the race. Shape: as perfmodel::all_streams.
   const std::vector<double>& elements_per_second() const { return elements_per_second_; }
   double flops_per_second() const { return flops_per_second_; }
+  const perfmodel::CoreRates& core_rates() const { return core_rates_; }
+  const perfmodel::ProbeSpeed& probe_speed() const { return probe_speed_; }
 
  private:
   struct Sample {
@@ -52,7 +55,14 @@ class KernelRace {
     perfmodel::Prediction model;
   };
 
-  perfmodel::BandwidthRoof collective_cache_roof(double l2_bytes);
+  /// Of the second-level caches.
+  struct CacheRoofs {
+    perfmodel::BandwidthRoof by_counted_bytes;  // what loads and stores move
+    perfmodel::BandwidthRoof by_all_bytes;  // with the lines that are overwritten
+  };
+
+  CacheRoofs collective_cache_roofs(double l2_bytes);
+  std::vector<perfmodel::CoreBound> collective_core_bounds(const RooflineKernel& kernel) const;
   Sample collective_sample(const RooflineKernel& kernel, const perfmodel::Roofs& roofs);
   double collective_core_seconds(const RooflineKernel& kernel);
   KernelResult collective_result(const RooflineKernel& kernel, const std::vector<Sample>& samples,
@@ -60,8 +70,10 @@ class KernelRace {
 
   const Job& job_;
   StreamBench& bench_;
-  perfmodel::BandwidthRoof cache_roof_;
+  CacheRoofs cache_roofs_;
   double flops_per_second_;
+  perfmodel::CoreRates core_rates_;
+  perfmodel::ProbeSpeed probe_speed_;
   std::vector<double> elements_per_second_;
 };
 

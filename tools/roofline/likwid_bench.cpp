@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "perfmodel/core_probes.h"
+
 namespace weft::tools {
 namespace {
 
@@ -43,15 +45,19 @@ LikwidBench::LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<co
       pus_(fmt::format("{}", fmt::join(pus, ","))),
       program_(program_in_path("likwid-bench")) {}
 
-std::string LikwidBench::kernel_name(Stream stream) {
-  constexpr std::array names{"load_sse", "store_sse",    "store_mem_sse", "update_sse",
-                             "copy_sse", "copy_mem_sse", "stream_sse",    "stream_mem_sse"};
-  return names[static_cast<std::size_t>(stream)];
+std::string LikwidBench::kernel_name(Stream stream, Place place) {
+  constexpr std::array names{"load", "store",    "store_mem", "update",
+                             "copy", "copy_mem", "stream",    "stream_mem"};
+  const std::string loop = names[static_cast<std::size_t>(stream)];
+  const std::size_t vector_bytes = place == Place::cache ? perfmodel::probe_vector_bytes() : 16;
+  return loop + (vector_bytes == 64 ? "_avx512" : vector_bytes == 32 ? "_avx" : "_sse");
 }
 
-std::optional<double> LikwidBench::bytes_per_second(Stream stream, std::size_t array_bytes) const {
+std::optional<double> LikwidBench::bytes_per_second(Stream stream, Place place,
+                                                    std::size_t array_bytes,
+                                                    std::int64_t passes) const {
   if (!is_installed()) return std::nullopt;
-  const std::string kernel = kernel_name(stream);
+  const std::string kernel = kernel_name(stream, place);
   const int arrays = kernel.starts_with("stream") ? 3 : kernel.starts_with("copy") ? 2 : 1;
   const std::size_t domain_count = threads_of_domain_.size();
   // The calling thread is pinned to one of its threads' PUs, where all threads of the child would
@@ -65,9 +71,9 @@ std::optional<double> LikwidBench::bytes_per_second(Stream stream, std::size_t a
                     array_bytes * static_cast<std::size_t>(arrays) / 1000 / domain_count, threads);
   const std::string output = output_of(command + " 2>/dev/null");
   const std::string label = "MByte/s:";
-  const auto place = output.find(label);
-  if (place == std::string::npos) return std::nullopt;
-  const double megabytes = std::strtod(output.c_str() + place + label.size(), nullptr);
+  const auto found = output.find(label);
+  if (found == std::string::npos) return std::nullopt;
+  const double megabytes = std::strtod(output.c_str() + found + label.size(), nullptr);
   return megabytes > 0 ? std::optional(megabytes * 1e6) : std::nullopt;
 }
 

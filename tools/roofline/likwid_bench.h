@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,16 +20,18 @@ class LikwidBench {
   /// True if the program exists in a folder of PATH.
   bool is_installed() const { return !program_.empty(); }
 
-  static constexpr int passes = 10;  // in one run
+  enum class Place { memory, cache };
 
-  /// "copy_mem_sse": its name of the loop. With wider instructions it reads several lines before it
-  /// writes as many: on two cores of an EPYC copy_avx512 moves 0.76 times and stream_avx512 0.79
-  /// times as much as copy_sse and stream_sse, which go line by line, as the loops here do.
-  static std::string kernel_name(perfmodel::Stream stream);
+  /// "copy_mem_sse": its name of the loop. In caches it is that of the vectors that the loops here
+  /// have. In memory wider instructions read several lines before they write as many: on two cores
+  /// of an EPYC copy_avx512 moves 0.76 times and stream_avx512 0.79 times as much as copy_sse and
+  /// stream_sse, which go line by line, as the loops here do.
+  static std::string kernel_name(perfmodel::Stream stream, Place place);
 
-  /// Runs it with `array_bytes` an array; bytes per second as it counts them (without
-  /// write-allocate). Nothing where it cannot be run. Takes about a second.
-  std::optional<double> bytes_per_second(perfmodel::Stream stream, std::size_t array_bytes) const;
+  /// Runs it `passes` times on arrays of `array_bytes`, all threads together; bytes per second as
+  /// it counts them (without write-allocate). Nothing where it cannot be run. Takes about a second.
+  std::optional<double> bytes_per_second(perfmodel::Stream stream, Place place,
+                                         std::size_t array_bytes, std::int64_t passes) const;
 
  private:
   std::map<unsigned, int> threads_of_domain_;

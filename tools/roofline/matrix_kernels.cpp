@@ -1,9 +1,13 @@
 #include "tools/roofline/matrix_kernels.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <utility>
 
+#include "perfmodel/core_probes.h"
 #include "spmv/matrix/crs_kernel.h"
 #include "tools/roofline/column_reload.h"
 
@@ -11,6 +15,7 @@ namespace weft::tools {
 namespace {
 
 using comm_thread::TeamThread;
+using perfmodel::CoreWork;
 using spmv::CrsMatrix;
 using spmv::LocalIndex;
 using spmv::RowSet;
@@ -60,10 +65,80 @@ void MatrixKernels::divide_rows() {
         ++runs.back().end;
       else
         runs.push_back({row, row + 1});
-      part.rows += 1;
-      part.nonzeros += nonzeros_in(rows, row, row + 1);
+      count_row(rows, row, part);
     }
   }
+}
+
+void MatrixKernels::count_row(const CrsMatrix& rows, LocalIndex row, Part& part) {
+  const double length = nonzeros_in(rows, row, row + 1);
+  part.rows += 1;
+  part.nonzeros += length;
+  part.eights += std::ceil(length / 8);
+  part.whole_eights += std::floor(length / 8);
+  if (row > 0 && length != nonzeros_in(rows, row - 1, row)) part.nonzeros_unforeseen += length;
+  for (auto k = rows.row_offsets[as_index(row)]; k < rows.row_offsets[as_index(row) + 1]; ++k)
+    if ((rows.columns[static_cast<std::size_t>(k)] - row) % 8 != 0) part.nonzeros_shifted += 1;
+}
+
+CoreWork MatrixKernels::crs_work(const Part& part) {
+  const double rows = part.rows / part.nonzeros;  // for each nonzero
+  // Value, column and x; an offset a row, and two prefetches for eight nonzeros and for each row.
+  const double prefetches = 2 * (part.whole_eights + part.rows) / part.nonzeros;
+  return {.element = "nonzero",
+          .count = part.nonzeros,
+          .scalars = {.loads = 3 + rows + prefetches,
+                      .stores = rows,
+                      .additions = 1,
+                      .multiplications = 1},
+          // In order, and the next row does not begin before an end that was not foreseen.
+          .chain = {.additions = part.nonzeros_unforeseen / part.nonzeros}};
+}
+
+/// Eight rows at once; their values and x for every slot, two prefetches.
+CoreWork MatrixKernels::stencil_work(const Part& part) {
+  const double rows = part.rows / part.nonzeros;
+  const double shifted = part.nonzeros_shifted / part.nonzeros;
+  return {.element = "nonzero",
+          .count = part.nonzeros,
+          .vectors = {.loads = 1 + (1 - shifted),
+                      .shifted_loads = shifted,
+                      .stores = rows,
+                      .additions = 1,
+                      .multiplications = 1},
+          .scalars = {.loads = 2 * rows / 8}};
+}
+
+/// Eight rows at once: eight loads of values for eight columns, transposed in pairs, then in pairs
+/// of pairs and so on; then x, a column and a prefetch for every eight nonzeros.
+CoreWork MatrixKernels::shifted_work(const Part& part) {
+  const double rows = part.rows / part.nonzeros;
+  const double shifted = part.nonzeros_shifted / part.nonzeros;
+  const double values = 8 * part.eights / part.nonzeros;
+  const int stages = std::countr_zero(perfmodel::probe_vector_bytes() / sizeof(double));
+  return {.element = "nonzero",
+          .count = part.nonzeros,
+          .vectors = {.loads = 1 - shifted,
+                      .shifted_loads = values + shifted,
+                      .stores = rows,
+                      .additions = 1,
+                      .multiplications = 1,
+                      .shuffles = values * stages},
+          .scalars = {.loads = 2.0 / 8}};
+}
+
+/// Eight rows at once: their values as a vector, eight columns and eight entries of x one by one,
+/// which are then put together; two prefetches. Eight results are taken apart and stored one by
+/// one. The end of a chunk is not foreseen, so that the next one does not begin before.
+CoreWork MatrixKernels::sliced_work(const Part& part) {
+  const double rows = part.rows / part.nonzeros;
+  const auto vector = static_cast<double>(perfmodel::probe_vector_bytes() / sizeof(double));
+  const double joints = (8 - 8 / vector) / 8;
+  return {.element = "nonzero",
+          .count = part.nonzeros,
+          .vectors = {.loads = 1, .additions = 1, .multiplications = 1},
+          .scalars = {.loads = 2 + 2.0 / 8 + rows, .stores = rows, .shuffles = joints * (1 + rows)},
+          .chain = {.additions = 1.0 / 8}};
 }
 
 RooflineKernel MatrixKernels::crs_kernel(const Part& part, std::string name, std::string what) {
@@ -75,6 +150,7 @@ RooflineKernel MatrixKernels::crs_kernel(const Part& part, std::string name, std
                    2 * part.nonzeros};
   kernel.data_bytes = bytes_per_nonzero * part.nonzeros + 24 * part.rows;
   kernel.nonzeros = part.nonzeros;
+  if (part.nonzeros > 0) kernel.core = crs_work(part);
   kernel.run = [this, &part](const TeamThread& thread) {
     for (const Rows& run : part.runs[static_cast<std::size_t>(thread.index)])
       multiply_crs(op_.matrix().matrix().rows, run.begin, run.end, x_->data(), y_.data());
@@ -111,6 +187,11 @@ RooflineKernel MatrixKernels::stored_kernel(const Part& part, RowSet set, std::s
   kernel.what = std::move(what);
   kernel.memory = {matrix_bytes + 16 * part.rows, 8 * part.rows, 2 * part.nonzeros};
   kernel.data_bytes = matrix_bytes + 16 * part.rows;
+  const std::string format = op_.matrix().format_name();
+  if (part.nonzeros > 0)
+    kernel.core = format.starts_with("SELL")      ? sliced_work(part)
+                  : format.starts_with("stencil") ? stencil_work(part)
+                                                  : shifted_work(part);
   kernel.run = [this, set](const TeamThread& thread) {
     op_.matrix().multiply(set, thread.index, x_->data(), y_.data(), nullptr);
   };
@@ -137,6 +218,7 @@ RooflineKernel MatrixKernels::pack_kernel() {
   kernel.what = "entries for neighbours to the send buffer";
   kernel.memory = {24 * entries, 8 * entries, 0};
   kernel.data_bytes = 24 * entries;
+  kernel.core = {.element = "entry", .count = entries, .scalars = {.loads = 2, .stores = 1}};
   kernel.run = [this](const TeamThread& thread) { x_->pack(thread.index); };
   return kernel;
 }

@@ -36,12 +36,21 @@ class MatrixKernels {
     std::vector<std::vector<Rows>> runs;  // [thread_count]
     double rows = 0;
     double nonzeros = 0;
+    double eights = 0;  // groups of eight entries of a row, the last one of fewer
+    double whole_eights = 0;
+    double nonzeros_shifted = 0;  // eight rows on from there load x across two lines
+    double nonzeros_unforeseen = 0;  // in rows of another length than the row before
   };
 
   void divide_rows();
+  static void count_row(const spmv::CrsMatrix& rows, spmv::LocalIndex row, Part& part);
   RooflineKernel crs_kernel(const Part& part, std::string name, std::string what);
   RooflineKernel stored_kernel(const Part& part, spmv::RowSet set, std::string name,
                                std::string what);
+  static perfmodel::CoreWork crs_work(const Part& part);
+  static perfmodel::CoreWork stencil_work(const Part& part);
+  static perfmodel::CoreWork shifted_work(const Part& part);
+  static perfmodel::CoreWork sliced_work(const Part& part);
   RooflineKernel pack_kernel();
   double simulated_reload_bytes();
 

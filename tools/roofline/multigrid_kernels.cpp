@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "comm_thread/engine/exact_accumulator.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/level_plan.h"
@@ -13,11 +12,13 @@
 #include "solver/multigrid/passes/restriction.h"
 #include "solver/multigrid/passes/tiles.h"
 #include "spmv/grid/shares.h"
+#include "tools/roofline/sum_operations.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::TeamThread;
+using perfmodel::Operations;
 using solver::GridLevel;
 using DownPass = solver::DownPass<float>;
 using GridArray = solver::GridArray<float>;
@@ -25,6 +26,54 @@ using UpPass = solver::UpPass<float>;
 using spmv::GridBox;
 
 constexpr int steps = 2;
+
+/// The neighbours of a point of floats, added up.
+Operations neighbour_operations(const GridLevel& level) {
+  return level.has_corners ? Operations{.loads = 4, .shifted_loads = 9, .additions = 12.5}
+                           : Operations{.loads = 2, .shifted_loads = 1, .additions = 2.5};
+}
+
+/// Both first steps of smoothing from zero; f and its neighbours, by two weights.
+Operations start_operations(const GridLevel& level) {
+  return neighbour_operations(level) +
+         Operations{.loads = 0.5, .stores = 0.5, .additions = 0.5, .multiplications = 1};
+}
+
+/// The residual in double, stored as floats, and its square.
+Operations finest_operations(const GridLevel& level) {
+  return 2 * neighbour_operations(level) +
+         Operations{.loads = 2, .stores = 0.5, .additions = 2, .multiplications = 3, .shuffles = 1};
+}
+
+/// The residual of floats, and its restriction: every second row is a sum of three, and of that a
+/// quarter of the points, one and a half times each, a sum of three along x.
+Operations restriction_operations(const GridLevel& level) {
+  const Operations rows{.loads = 0.75, .stores = 0.25, .additions = 0.5, .multiplications = 0.75};
+  const Operations points{.loads = 0.7, .stores = 0.2, .additions = 0.5, .multiplications = 0.7};
+  return neighbour_operations(level) +
+         Operations{.loads = 1, .stores = 0.5, .additions = 1, .multiplications = 0.5} + rows +
+         points;
+}
+
+/// Coarse rows, of which half are a sum of two and a quarter a sum of four; pairs of points from
+/// each of their entries, put between each other.
+Operations interpolation_operations() {
+  const Operations rows{.loads = 0.5, .stores = 0.2, .additions = 0.3, .multiplications = 0.6};
+  return rows +
+         Operations{
+             .loads = 1, .stores = 0.5, .additions = 0.75, .multiplications = 0.25, .shuffles = 1};
+}
+
+/// A step of smoothing. `has_before`: with the result of the step before.
+Operations smoothing_operations(const GridLevel& level, bool has_before) {
+  const Operations step{.loads = 1, .stores = 0.5, .additions = 1, .multiplications = 1};
+  const Operations before{.loads = 0.5, .additions = 0.5, .multiplications = 0.5};
+  return neighbour_operations(level) + step + (has_before ? 1.0 : 0.0) * before;
+}
+
+/// The direction as floats, x in double.
+constexpr Operations delivery_operations{
+    .loads = 2, .stores = 1.5, .additions = 1.5, .multiplications = 2, .shuffles = 1};
 
 /// A grid whose arrays and planes fit into half of a second-level cache.
 constexpr spmv::GridSize size_in_cache{64, 12, 12};
@@ -74,8 +123,7 @@ struct MultigridKernels::Arrays {
     spmv::CloseSum square(64 * point_count());
     for (const solver::PassTile& tile : down_tiles.interior[thread])
       down.run(tile, source(&square), smoothed, coarse_f, memories[thread], {});
-    comm_thread::ExactAccumulator total;
-    square.flush(total);
+    finish(square);
   }
   void run_up(std::size_t thread) {
     for (const solver::PassTile& tile : up_tiles.interior[thread])
@@ -152,11 +200,24 @@ std::vector<RooflineKernel> MultigridKernels::kernels() {
       traffic(solver::bytes_of_down_pass<float>(all.source(nullptr), coarse, false), 4 + 4 * coarse,
               (2 * neighbours + 1) + 1 + (neighbours + 3) + (neighbours + 2) + 5);
   down.data_bytes = points * (20 + 4 * coarse);
+  // A float counts as half a double; two prefetches for eight points.
+  down.core = {.element = "point",
+               .count = points,
+               .vectors = finest_operations(all.levels[0]) + close_sum +
+                          start_operations(all.levels[0]) + restriction_operations(all.levels[0]),
+               .scalars = {.loads = 2.0 / 8},
+               .chain = chain_of_sum()};
   RooflineKernel up =
       kernel("multigrid-up", "interpolation, smoothing, x and its direction", &Arrays::run_up);
   up.memory = traffic(solver::bytes_of_up_pass<float>(all.sink(), coarse, false), 12,
                       (neighbours + 1) + 3.5 + (neighbours + 3) + (neighbours + 5) + 4);
   up.data_bytes = points * (16 + 4 * coarse);
+  up.core = {.element = "point",
+             .count = points,
+             .vectors = start_operations(all.levels[0]) + interpolation_operations() +
+                        smoothing_operations(all.levels[0], false) +
+                        smoothing_operations(all.levels[0], true) + delivery_operations,
+             .scalars = {.loads = 5.0 / 16}};
   return {down, up};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/core_bounds.h"
 #include "perfmodel/roofline.h"
 
 namespace weft::tools {
@@ -18,6 +19,7 @@ struct RooflineKernel {
   /// Traffic between the second-level cache and the cores, if data stays there on purpose.
   perfmodel::Traffic cache{};
   double data_bytes = 0;  // of this rank: all that it touches
+  perfmodel::CoreWork core{};  // of this rank: what its loop does beside the transfer
   /// The whole share of a thread, once.
   std::function<void(const comm_thread::TeamThread&)> run;
   /// About a millisecond of the same work on data that fits into half of a core's second-level

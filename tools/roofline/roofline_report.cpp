@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/roofline/core_report.h"
+
 namespace weft::tools {
 namespace {
 
@@ -73,7 +75,9 @@ void print_likwid(const Json& likwid) {
   }
   fmt::print("{:<22}{:>12}{:>14}{:>10}\n", "GB/s as counted", "weft", "likwid-bench", "ratio");
   for (const Json& loop : likwid["loops"])
-    fmt::print("  {:<20}{:>12.2f}{:>14.2f}{:>10.3f}{}\n", loop["loop"].get<std::string>(),
+    fmt::print("  {:<20}{:>12.2f}{:>14.2f}{:>10.3f}{}\n",
+               loop["loop"].get<std::string>() +
+                   (loop["level"] == "memory" ? "" : ", " + loop["level"].get<std::string>()),
                loop["counted_gb_per_second"].get<double>(),
                loop["likwid_gb_per_second"].get<double>(), loop["ratio"].get<double>(),
                loop["agrees"].get<bool>() ? "" : "  more than 5 % apart" + unsteadiness_text(loop));
@@ -84,7 +88,9 @@ void print_kernels(const Json& kernels) {
              "model ms", "ms", "GFLOP/s", "of model", "verdict");
   for (const Json& kernel : kernels) {
     const std::string verdict = kernel["verdict"].get<std::string>();
-    const std::string reason = kernel["reason"].get<std::string>();
+    // A fault of the probes is that of all kernels, and printed above.
+    const bool is_refused = verdict == perfmodel::name(perfmodel::Judgement::refused);
+    const std::string reason = is_refused ? "" : kernel["reason"].get<std::string>();
     fmt::print("{:<18}{:>9.1f}{:>9.1f}{:>10.3f}{:>10.3f}{:>10.2f}{:>10.2f}  {}{}{}\n",
                kernel["name"].get<std::string>(), kernel["model_bytes"].get<double>() * 1e-6,
                kernel["model_flops"].get<double>() * 1e-6,
@@ -136,6 +142,7 @@ Json kernel_report(const KernelResult& result, const Json& counters) {
                  {"fraction", result.fraction},
                  {"thread_balance", result.balance},
                  {"core_seconds", nullptr},
+                 {"core_bounds", core_bounds_report(result.core_bounds)},
                  {"verdict", perfmodel::name(result.verdict.judgement)},
                  {"reason", result.verdict.reason}};
   if (result.core_seconds > 0) report["core_seconds"] = result.core_seconds;
@@ -153,7 +160,7 @@ Json kernel_report(const KernelResult& result, const Json& counters) {
 std::vector<std::string> kernels_below(const std::vector<KernelResult>& results, double required) {
   std::vector<std::string> names;
   for (const KernelResult& result : results)
-    if (result.verdict.judgement != perfmodel::Judgement::in_cache && result.fraction < required)
+    if (result.verdict.judgement == perfmodel::Judgement::below && result.fraction < required)
       names.push_back(result.name);
   return names;
 }
@@ -166,6 +173,7 @@ void print_roofline(const Json& report) {
              report["environment"]["simd"].get<std::string>(),
              report["bandwidth"]["array_bytes"].get<std::int64_t>() >> 20);
   print_bandwidth(report["bandwidth"]);
+  print_cores(report["cores"], report["probes"]);
   print_likwid(report["likwid_bench"]);
   print_kernels(report["kernels"]);
   fmt::print("\n");

@@ -1,20 +1,29 @@
 #include "tools/roofline/stream_bench.h"
 
 #include <algorithm>
-#include <atomic>
+#include <numeric>
+#include <utility>
 
 #include "perfmodel/stopwatch.h"
+#include "tools/job/statistics.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::Share;
 using comm_thread::TeamThread;
+using perfmodel::CoreProbe;
+using perfmodel::ProbeWidth;
 using perfmodel::Stream;
 
 constexpr std::size_t smallest_array_bytes = std::size_t{512} << 20;
-/// Elements per sample in caches: a few milliseconds.
-constexpr std::int64_t elements_streamed_in_cache = 1 << 22;
+/// Elements per sample in caches: some tenths of a millisecond.
+constexpr std::int64_t elements_streamed_in_cache = 1 << 21;
+constexpr int cache_samples = 15;
+constexpr int probe_samples = 5;
+constexpr int core_probe_samples = 15;  // of some tenths of a millisecond
+/// Every processor has as much.
+constexpr std::size_t first_level_bytes = 32 * 1024;
 
 std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
 
@@ -76,8 +85,13 @@ StreamBench::StreamBench(const Job& job, std::size_t array_bytes_of_node)
       a_(array_elements(job, array_bytes_of_node, cache_bytes_of_node_)),
       b_(a_.size()),
       c_(a_.size()),
-      kept_alive_(domains_.size()) {
+      kept_alive_(domains_.size()),
+      probe_buffers_(domains_.size()) {
   job_.team().run([&](const TeamThread& thread) {
+    auto& buffer = probe_buffers_[static_cast<std::size_t>(thread.index)];
+    buffer = perfmodel::HugePageBuffer<double>(perfmodel::core_probe_buffer);
+    // On pages of its own: lines of one page at several addresses take turns in the cache.
+    std::ranges::fill(buffer.span(), 1.0);
     const Share own = share_of_thread(thread.index);
     for (auto* array : {&a_, &b_, &c_})
       std::fill(array->data() + own.begin, array->data() + own.end, 1.0);
@@ -149,26 +163,44 @@ double StreamBench::collective_elements_per_second(Stream stream) {
   return collective_elements_per_second(stream, [](const TeamThread&) { return true; });
 }
 
-double StreamBench::collective_elements_per_second_in_cache(Stream stream,
-                                                            std::size_t cache_bytes) {
+std::int64_t StreamBench::elements_in_cache(Stream stream, std::size_t cache_bytes) const {
   const std::size_t wanted =
       cache_bytes / 2 / sizeof(double) / static_cast<std::size_t>(arrays_of(stream));
   const auto smallest_share = static_cast<std::size_t>(a_.size() / domains_.size());
-  const auto count = static_cast<std::int64_t>(
+  return static_cast<std::int64_t>(
       std::max<std::size_t>(8, round_down(std::min(wanted, smallest_share), 8)));
+}
+
+double StreamBench::collective_elements_per_second_in_cache(Stream stream,
+                                                            std::size_t cache_bytes) {
+  return collective_elements_per_second_in_cache(stream, cache_bytes,
+                                                 [](const TeamThread&) { return true; });
+}
+
+double StreamBench::collective_elements_per_second_in_cache(Stream stream, std::size_t cache_bytes,
+                                                            const Cores& cores) {
+  const std::int64_t count = elements_in_cache(stream, cache_bytes);
   const std::int64_t passes = std::max<std::int64_t>(1, elements_streamed_in_cache / count);
-  const auto run = [&](const TeamThread& thread, std::int64_t times) {
+  std::vector<double> rates(domains_.size());
+  job_.world().barrier();
+  job_.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
     const std::int64_t begin = share_of_thread(thread.index).begin;
-    double kept = 0;
-    for (std::int64_t pass = 0; pass < times; ++pass)
-      kept += perfmodel::run_stream(stream, a_.data() + begin, b_.data() + begin, c_.data() + begin,
-                                    count);
-    kept_alive_[static_cast<std::size_t>(thread.index)] = kept;
-  };
-  job_.team().run([&](const TeamThread& thread) { run(thread, 1); });
-  const double seconds = collective_seconds([&](const TeamThread& thread) { run(thread, passes); });
-  const double threads = static_cast<double>(job_.world().sum(std::ssize(domains_)));
-  return static_cast<double>(count) * static_cast<double>(passes) * threads / seconds;
+    const auto run = [&](std::int64_t times) {
+      kept_alive_[index] = perfmodel::run_stream(stream, a_.data() + begin, b_.data() + begin,
+                                                 c_.data() + begin, count, times);
+    };
+    const bool takes_part = cores(thread);
+    if (takes_part) run(1);
+    for (int sample = 0; sample < cache_samples; ++sample) {
+      thread.barrier();
+      if (!takes_part) continue;
+      const perfmodel::Stopwatch watch;
+      run(passes);
+      rates[index] = std::max(rates[index], static_cast<double>(count * passes) / watch.seconds());
+    }
+  });
+  return job_.world().sum(std::accumulate(rates.begin(), rates.end(), 0.0));
 }
 
 double StreamBench::collective_flops_per_second() {
@@ -178,6 +210,64 @@ double StreamBench::collective_flops_per_second() {
   });
   const double threads = static_cast<double>(job_.world().sum(std::ssize(domains_)));
   return threads * static_cast<double>(rounds) * perfmodel::flops_per_register_round / seconds;
+}
+
+double StreamBench::collective_operations_per_second(CoreProbe probe, ProbeWidth width) {
+  std::vector<double> rates(domains_.size());
+  job_.world().barrier();
+  job_.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (int sample = 0; sample < core_probe_samples; ++sample) {
+      thread.barrier();
+      const perfmodel::Stopwatch watch;
+      const double operations =
+          perfmodel::run_core_probe(probe, width, probe_buffers_[index].data());
+      rates[index] = std::max(rates[index], operations / watch.seconds());
+    }
+  });
+  return job_.world().sum(std::accumulate(rates.begin(), rates.end(), 0.0));
+}
+
+perfmodel::CoreRates StreamBench::collective_core_rates() {
+  const auto rates_of = [&](ProbeWidth width) {
+    const auto rate = [&](CoreProbe probe) {
+      return collective_operations_per_second(probe, width);
+    };
+    return perfmodel::OperationRates{
+        .each = {.loads = rate(CoreProbe::loads),
+                 .shifted_loads = rate(CoreProbe::shifted_loads),
+                 .stores = rate(CoreProbe::stores),
+                 .additions = rate(CoreProbe::additions),
+                 .multiplications = rate(CoreProbe::multiplications),
+                 .integer_additions = rate(CoreProbe::integer_additions),
+                 .shuffles = rate(CoreProbe::shuffles)},
+        .arithmetic = rate(CoreProbe::arithmetic)};
+  };
+  return {.vectors = rates_of(ProbeWidth::vector),
+          .scalars = rates_of(ProbeWidth::scalar),
+          .chained_additions =
+              collective_operations_per_second(CoreProbe::chained_additions, ProbeWidth::scalar)};
+}
+
+perfmodel::ProbeSpeed StreamBench::collective_probe_speed() {
+  const bool is_first_rank = job_.is_root();
+  const Cores first = [is_first_rank](const TeamThread& thread) {
+    return is_first_rank && thread.index == 0;
+  };
+  std::vector<double> cache_rates;
+  std::vector<double> memory_rates;
+  for (int sample = 0; sample < probe_samples; ++sample) {
+    cache_rates.push_back(
+        collective_elements_per_second_in_cache(Stream::load, first_level_bytes, first));
+    memory_rates.push_back(collective_elements_per_second(Stream::load, first));
+  }
+  const double bytes = perfmodel::traffic_of(Stream::load).total_bytes();
+  return {
+      .cache_bytes_per_second = bytes * summarise(std::move(cache_rates)).median,
+      .memory_bytes_per_second = bytes * summarise(std::move(memory_rates)).median,
+      .vector_bytes = perfmodel::probe_vector_bytes(),
+      .array_bytes = job_.world().min(static_cast<double>(array_bytes()) * job_.ranks_on_node()),
+      .cache_bytes = job_.world().max(cache_bytes_of_node_)};
 }
 
 }  // namespace weft::tools

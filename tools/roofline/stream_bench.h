@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/core_bounds.h"
+#include "perfmodel/core_probes.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/ruler.h"
 #include "perfmodel/stream_kernels.h"
 #include "tools/job/job.h"
 
@@ -30,12 +33,23 @@ class StreamBench {
   double collective_elements_per_second(perfmodel::Stream stream, const Cores& cores);
   double collective_elements_per_second(perfmodel::Stream stream);
 
-  /// The same on arrays that together take half of `cache_bytes` per thread, again and again; all
-  /// threads. Collective.
+  /// The same on arrays that together take half of `cache_bytes` per thread, again and again; the
+  /// best samples of all threads, because what disturbs them only takes time. Collective.
   double collective_elements_per_second_in_cache(perfmodel::Stream stream, std::size_t cache_bytes);
+
+  /// Elements of one of these arrays in one thread.
+  std::int64_t elements_in_cache(perfmodel::Stream stream, std::size_t cache_bytes) const;
 
   /// Multiplications and additions in registers, of all threads. Collective.
   double collective_flops_per_second();
+
+  /// Operations a second of all threads, kind by kind: the best samples of each thread, because
+  /// what disturbs them only takes time. Collective.
+  perfmodel::CoreRates collective_core_rates();
+
+  /// The load probe on one core, from its first-level cache and from memory in turn, at best.
+  /// Collective.
+  perfmodel::ProbeSpeed collective_probe_speed();
 
   /// Bytes of all last-level caches of this node's cores in use, as far as known.
   double cache_bytes_of_node() const { return cache_bytes_of_node_; }
@@ -47,6 +61,9 @@ class StreamBench {
   comm_thread::Share share_of_thread(int thread) const;
   /// Share of `thread` when the threads in `takes_part` work.
   comm_thread::Share work_of(int thread, const std::vector<bool>& takes_part) const;
+  double collective_elements_per_second_in_cache(perfmodel::Stream stream, std::size_t cache_bytes,
+                                                 const Cores& cores);
+  double collective_operations_per_second(perfmodel::CoreProbe probe, perfmodel::ProbeWidth width);
   /// Runs `work` in every thread; the slowest rank's time. Collective.
   double collective_seconds(const std::function<void(const comm_thread::TeamThread&)>& work) const;
 
@@ -57,6 +74,7 @@ class StreamBench {
   perfmodel::HugePageBuffer<double> b_;
   perfmodel::HugePageBuffer<double> c_;
   std::vector<double> kept_alive_;  // [thread_count]
+  std::vector<perfmodel::HugePageBuffer<double>> probe_buffers_;  // [thread_count]
 };
 
 }  // namespace weft::tools

@@ -1,16 +1,18 @@
 #include "tools/roofline/vector_kernels.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "comm_thread/engine/exact_accumulator.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/krylov/reduced_cg_kernels.h"
+#include "tools/roofline/sum_operations.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::TeamThread;
+using perfmodel::Operations;
 using spmv::CloseSum;
 using spmv::Segment;
 
@@ -31,7 +33,8 @@ VectorKernels::VectorKernels(const spmv::LinearOperator& op, double cache_bytes)
 }
 
 RooflineKernel VectorKernels::kernel(std::string name, std::string what, int read_count,
-                                     int written_count, int flops, const MakePass& pass) {
+                                     int written_count, int flops, const Operations& arithmetic,
+                                     const MakePass& pass) {
   double rows = 0;
   for (int thread = 0; thread < op_.team().thread_count(); ++thread)
     for (const Segment& segment : op_.segments(thread)) rows += static_cast<double>(segment.count);
@@ -41,6 +44,11 @@ RooflineKernel VectorKernels::kernel(std::string name, std::string what, int rea
   // Written elements have been read before.
   kernel.memory = {8 * rows * read_count, 8 * rows * written_count, rows * flops};
   kernel.data_bytes = 8 * rows * read_count;
+  kernel.core.count = rows;
+  kernel.core.vectors = arithmetic;
+  kernel.core.vectors.loads = read_count;
+  kernel.core.vectors.stores = written_count;
+  if (arithmetic.integer_additions > 0) kernel.core.chain = chain_of_sum();
   kernel.run = [this, pass](const TeamThread& thread) {
     pass([&](const OnSegment& on_segment) {
       for (const Segment& segment : op_.segments(thread.index))
@@ -72,6 +80,53 @@ RooflineKernel VectorKernels::kernel(std::string name, std::string what, int rea
 }
 
 std::vector<RooflineKernel> VectorKernels::kernels() {
+  std::vector<RooflineKernel> all = textbook_kernels();
+  std::ranges::move(one_reduction_kernels(), std::back_inserter(all));
+  return all;
+}
+
+std::vector<RooflineKernel> VectorKernels::textbook_kernels() {
+  double* const x = array(0);
+  double* const r = array(1);
+  double* const p = array(2);
+  double* const q = array(3);
+  std::vector<RooflineKernel> all;
+  all.push_back(kernel("dot", "a.b", 2, 0, 2, Operations{.multiplications = 1} + close_sum,
+                       [=, this](const auto& for_each) {
+                         CloseSum sum(bound_);
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::add_product(r + i, q + i, count, sum);
+                         });
+                         finish(sum);
+                       }));
+  all.push_back(kernel("norm", "a.a", 1, 0, 2, Operations{.multiplications = 1} + binned_sum,
+                       [=, this](const auto& for_each) {
+                         spmv::BinnedSum sum(bound_);
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::add_square(r + i, count, sum);
+                         });
+                         finish(sum);
+                       }));
+  all.push_back(kernel("cg-residual", "r -= alpha q, r.r", 2, 1, 4,
+                       Operations{.additions = 1, .multiplications = 2} + close_sum,
+                       [=, this](const auto& for_each) {
+                         solver::ResidualSums sums(bound_, bound_);
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::update_residual(alpha, q + i, nullptr, r + i, count, sums);
+                         });
+                         finish(sums.r_dot_r);
+                       }));
+  all.push_back(kernel("cg-direction", "x += alpha p, p = r + beta p", 3, 2, 4,
+                       Operations{.additions = 2, .multiplications = 2}, [=](const auto& for_each) {
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::update_solution_and_direction(alpha, beta, r + i, nullptr, x + i,
+                                                                 p + i, count);
+                         });
+                       }));
+  return all;
+}
+
+std::vector<RooflineKernel> VectorKernels::one_reduction_kernels() {
   double* const x = array(0);
   double* const r = array(1);
   double* const p = array(2);
@@ -79,61 +134,38 @@ std::vector<RooflineKernel> VectorKernels::kernels() {
   double* const w = array(4);
   double* const z = array(5);
   double* const n = array(6);
-  // Sums end in an accumulator, as in the solvers.
-  const auto finish = [](auto& sum) {
-    comm_thread::ExactAccumulator total;
-    sum.flush(total);
-  };
   std::vector<RooflineKernel> all;
-  all.push_back(kernel("dot", "a.b", 2, 0, 2, [=, this](const auto& for_each) {
-    CloseSum sum(bound_);
-    for_each(
-        [&](std::size_t i, std::int64_t count) { solver::add_product(r + i, q + i, count, sum); });
-    finish(sum);
-  }));
-  all.push_back(kernel("norm", "a.a", 1, 0, 2, [=, this](const auto& for_each) {
-    spmv::BinnedSum sum(bound_);
-    for_each([&](std::size_t i, std::int64_t count) { solver::add_square(r + i, count, sum); });
-    finish(sum);
-  }));
-  all.push_back(
-      kernel("cg-residual", "r -= alpha q, r.r", 2, 1, 4, [=, this](const auto& for_each) {
-        solver::ResidualSums sums(bound_, bound_);
-        for_each([&](std::size_t i, std::int64_t count) {
-          solver::update_residual(alpha, q + i, nullptr, r + i, count, sums);
-        });
-        finish(sums.r_dot_r);
-      }));
-  all.push_back(
-      kernel("cg-direction", "x += alpha p, p = r + beta p", 3, 2, 4, [=](const auto& for_each) {
-        for_each([&](std::size_t i, std::int64_t count) {
-          solver::update_solution_and_direction(alpha, beta, r + i, nullptr, x + i, p + i, count);
-        });
-      }));
-  all.push_back(
-      kernel("cg-one-reduction", "p, s, x, u, r.r", 5, 4, 10, [=, this](const auto& for_each) {
-        CloseSum r_dot_r(bound_);
-        CloseSum r_dot_u(bound_);
-        for_each([&](std::size_t i, std::int64_t count) {
-          solver::chronopoulos_gear_pass(alpha, beta, {r + i, w + i, p + i, q + i, x + i}, nullptr,
-                                         nullptr, count, r_dot_r, r_dot_u);
-        });
-        finish(r_dot_r);
-      }));
+  all.push_back(kernel("cg-one-reduction", "p, s, x, u, r.r", 5, 4, 10,
+                       Operations{.additions = 4, .multiplications = 5} + close_sum,
+                       [=, this](const auto& for_each) {
+                         CloseSum r_dot_r(bound_);
+                         CloseSum r_dot_u(bound_);
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::chronopoulos_gear_pass(
+                               alpha, beta, {r + i, w + i, p + i, q + i, x + i}, nullptr, nullptr,
+                               count, r_dot_r, r_dot_u);
+                         });
+                         finish(r_dot_r);
+                       }));
+  all.push_back(kernel("cg-pipelined", "z, s, p, x, u, w, r.r, w.u", 7, 6, 16,
+                       Operations{.additions = 6, .multiplications = 8} + 2 * close_sum,
+                       [=, this](const auto& for_each) {
+                         CloseSum r_dot_r(bound_);
+                         CloseSum r_dot_u(bound_);
+                         CloseSum w_dot_u(bound_);
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::ghysels_vanroose_pass(
+                               alpha, beta,
+                               {r + i, w + i, w + i, n + i, p + i, q + i, z + i, x + i}, nullptr,
+                               nullptr, count, r_dot_r, r_dot_u, w_dot_u);
+                         });
+                         finish(w_dot_u);
+                       }));
+  // r.u is r.r without a preconditioner: four sums.
   all.push_back(kernel(
-      "cg-pipelined", "z, s, p, x, u, w, r.r, w.u", 7, 6, 16, [=, this](const auto& for_each) {
-        CloseSum r_dot_r(bound_);
-        CloseSum r_dot_u(bound_);
-        CloseSum w_dot_u(bound_);
-        for_each([&](std::size_t i, std::int64_t count) {
-          solver::ghysels_vanroose_pass(alpha, beta,
-                                        {r + i, w + i, w + i, n + i, p + i, q + i, z + i, x + i},
-                                        nullptr, nullptr, count, r_dot_r, r_dot_u, w_dot_u);
-        });
-        finish(w_dot_u);
-      }));
-  all.push_back(
-      kernel("cg-pipelined-pr", "x, u, p, t, 5 sums", 6, 4, 18, [=, this](const auto& for_each) {
+      "cg-pipelined-pr", "x, u, p, t, 5 sums", 6, 4, 18,
+      Operations{.additions = 5, .multiplications = 9} + 4 * close_sum,
+      [=, this](const auto& for_each) {
         solver::PredictRecomputeSums sums({bound_, bound_, 16 * bound_, 16 * bound_, 256 * bound_});
         for_each([&](std::size_t i, std::int64_t count) {
           solver::predict_recompute_pass(alpha, beta, {r + i, w + i, p + i, q + i, n + i, x + i},

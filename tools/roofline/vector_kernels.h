@@ -28,8 +28,11 @@ class VectorKernels {
   /// Work for one pass of one thread; `make` prepares its sums.
   using MakePass = std::function<void(const std::function<void(const OnSegment&)>& for_each)>;
 
+  /// `arithmetic`: all operations for a row but loads and stores.
   RooflineKernel kernel(std::string name, std::string what, int read_count, int written_count,
-                        int flops, const MakePass& pass);
+                        int flops, const perfmodel::Operations& arithmetic, const MakePass& pass);
+  std::vector<RooflineKernel> textbook_kernels();
+  std::vector<RooflineKernel> one_reduction_kernels();
   double* array(std::size_t number) { return arrays_[number].data(); }
 
   const spmv::LinearOperator& op_;
