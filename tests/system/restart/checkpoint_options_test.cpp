@@ -29,8 +29,8 @@ Words joined(Words first, const Words& second) {
   return first;
 }
 
-/// Long enough for a signal to come before its end: half a second and more.
-const Words longer{"solve", "poisson2d:700", "--threads", "1"};
+/// Long enough for a signal to come before its end: two seconds and more.
+const Words longer{"solve", "poisson2d:1000", "--threads", "1"};
 
 }  // namespace
 
