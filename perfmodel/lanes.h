@@ -38,9 +38,9 @@ struct LanesOf<T, count, register_bytes, true> {
 
   LanesOf() = default;
   [[gnu::always_inline]] explicit LanesOf(const Vector& vector) : v(vector) {}
-  /// The same value in every lane, but +0 for -0. Operators with a number keep the sign.
-  /// The addition is on purpose: this function knows no wide registers, and GCC 12 would make its
-  /// vector lane by lane if it were stored as it is.
+  /// Puts one value into every lane, +0 for -0; operators with a number keep the sign.
+  /// The addition is there on purpose: GCC 12 fills a vector lane by lane that is stored in this
+  /// function, which knows no wide registers, but not one that it has computed.
   [[gnu::always_inline]] explicit LanesOf(T value) : v(Vector{} + value) {}
   /// `value(lane)` for each lane.
   template <class Each>
@@ -161,7 +161,7 @@ struct LanesOf<T, count, register_bytes, true> {
                                                const LanesOf& b) {
     return LanesOf(where.v ? a.v : b.v);
   }
-  /// The same bits as another type of the same size.
+  /// Returns these bits as values of another type of the same size.
   template <class U>
   [[gnu::always_inline]] Like<U> bits_as() const {
     return Like<U>(reinterpret_cast<typename Like<U>::Vector>(v));

@@ -57,7 +57,7 @@ template <class Value>
   return value;
 }
 
-/// As for_lanes, `passes` times, with four groups of eight in a turn, because with one the end of a
+/// Does what for_lanes does `passes` times, four groups of eight in a turn: with one the end of a
 /// turn takes as long as its work. GB/s from the first-level cache of a Zen 5, one vector of 64
 /// bytes in a turn and four: store 228 and 270, update 404 and 535, copy 380 and 536, triad 530 and
 /// 670.

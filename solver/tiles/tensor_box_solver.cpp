@@ -51,8 +51,8 @@ template <class Simd, int Rows>
 [[gnu::always_inline]] inline void multiply_rows(const double* a, std::size_t a_stride,
                                                  const double* b, std::size_t b_stride,
                                                  const Columns& inner, double* c) {
-  // As many sums as there are registers for: 18 of 32 with AVX-512, 12 of 16 with AVX2.
-  constexpr int vectors = 3 * Simd::register_bytes / 64 > 0 ? 3 * Simd::register_bytes / 64 : 1;
+  // The sums fill the registers: six rows take 18 of 32 with AVX-512, 12 of 16 with AVX2.
+  constexpr int vectors = std::max(1, 3 * Simd::register_bytes / 64);
   std::size_t column = 0;
   for (; column + 8 * vectors <= b_stride; column += 8 * vectors)
     multiply_block<Simd, Rows, vectors>(a, a_stride, b + column, b_stride, inner, c + column);

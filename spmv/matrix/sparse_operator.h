@@ -53,7 +53,7 @@ class SparseOperator final : public LinearOperator {
   std::int64_t global_row_count() const override { return matrix_->matrix().partition.row_count(); }
   double collective_norm() const override;
   bool sums_without_bound() const override { return true; }
-  /// As SplitMatrix.
+  /// Forwards the forecast to SplitMatrix::expect_products.
   int expect_products(std::optional<std::int64_t> count) override {
     return matrix_->expect_products(count);
   }

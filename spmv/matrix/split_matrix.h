@@ -91,7 +91,8 @@ class SplitMatrix final : public LocalRows {
     trial.add_seconds(thread, watch.seconds());
   }
 
-  /// As StorageTrial, of products with one vector; 0 also where there is nothing to choose.
+  /// Tells StorageTrial::expect_products about products with one vector; returns 0 also where there
+  /// is nothing to choose.
   int expect_products(std::optional<std::int64_t> count);
   void expect_products_here(const comm_thread::TeamThread& thread, std::int64_t count) {
     trials_.front().expect_products_here(thread.index, count);

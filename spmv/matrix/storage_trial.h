@@ -55,7 +55,7 @@ class StorageTrial {
   /// next call; none: nobody knows. Returns how many products there are to make until the form is
   /// settled, 0 where it is or where `count` is too small. Thread: as above.
   int expect_products(std::optional<std::int64_t> count);
-  /// The same for the products of one solve, inside it. Thread: `thread`, all with the same
+  /// Says this for the products of one solve, inside it. Thread: `thread`, all with the same
   /// `count`, between the same products.
   void expect_products_here(int thread, std::int64_t count) {
     threads_[static_cast<std::size_t>(thread)].is_worthwhile |= count >= least_products;

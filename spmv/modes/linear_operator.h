@@ -66,7 +66,7 @@ class LinearOperator {
   /// Thread: the main thread, outside the team.
   virtual int expect_products(std::optional<std::int64_t> /*count*/) { return 0; }
 
-  /// The same inside a run of the team, for the products of one solve; it does not end what `0`
+  /// Says this inside a run of the team, for the products of one solve; it does not end what `0`
   /// says. Thread: every thread of the team, all with the same `count` and between the same
   /// products.
   virtual void expect_products_here(const comm_thread::TeamThread& /*thread*/,

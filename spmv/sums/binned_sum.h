@@ -171,7 +171,7 @@ class BinnedSumOf<bin_count, bits>::In {
   /// `bits` binary digits, which it returns.
   [[gnu::always_inline]] Words take_carry(Words& words, double shift) const {
     words = words - count_ * std::bit_cast<Word>(shift);
-    // As a shift of signed integers, which AVX2 does not have.
+    // This shifts signed integers, for which AVX2 has no instruction.
     const Word sign = Word{1} << 63;
     const Words large = ((words + sign) >> bits) - (sign >> bits);
     words = words - (large << bits);

@@ -213,7 +213,7 @@ std::vector<RooflineKernel> GridKernels::product_kernels() {
   all.back().memory = {24 * points_, 24 * points_, (1.5 * flops + 8) * points_};
   // r and p of the direction, x and r of the update; p of the update is that of the product.
   const Operations steps{.loads = 4, .stores = 3, .additions = 3, .multiplications = 5};
-  // Without corners the curvature has u at hand, and u before it by a shuffle.
+  // The curvature of a stencil without corners has u at hand, and u before it by a shuffle.
   const Operations before = op_.stencil().has_corners ? Operations{.loads = 1, .shifted_loads = 1}
                                                       : Operations{.shuffles = 1};
   all.back().core =

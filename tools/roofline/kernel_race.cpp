@@ -107,8 +107,8 @@ KernelRace::Sample KernelRace::collective_sample(const RooflineKernel& kernel, c
   return {slowest, mean / slowest, model.seconds / slowest, model};
 }
 
-/// Of the slowest thread the quickest sample, as for the rates of operations; 0 where the kernel
-/// cannot be run so.
+/// Takes the quickest sample of the slowest thread, as for the rates of operations; 0 where the
+/// kernel cannot be run so.
 double KernelRace::collective_core_seconds(const RooflineKernel& kernel) {
   if (!kernel.run_in_cache) return 0;
   std::vector<double> least(static_cast<std::size_t>(job_.team().thread_count()));

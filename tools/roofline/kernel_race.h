@@ -55,7 +55,7 @@ class KernelRace {
     perfmodel::Prediction model;
   };
 
-  /// Of the second-level caches.
+  /// Roofs of the second-level caches.
   struct CacheRoofs {
     perfmodel::BandwidthRoof by_counted_bytes;  // what loads and stores move
     perfmodel::BandwidthRoof by_all_bytes;  // with the lines that are overwritten

@@ -33,8 +33,9 @@ class StreamBench {
   double collective_elements_per_second(perfmodel::Stream stream, const Cores& cores);
   double collective_elements_per_second(perfmodel::Stream stream);
 
-  /// The same on arrays that together take half of `cache_bytes` per thread, again and again; the
-  /// best samples of all threads, because what disturbs them only takes time. Collective.
+  /// Measures the same on arrays that together take half of `cache_bytes` per thread, again and
+  /// again. It takes the best samples of all threads, because what disturbs them only takes time.
+  /// Collective.
   double collective_elements_per_second_in_cache(perfmodel::Stream stream, std::size_t cache_bytes);
 
   /// Elements of one of these arrays in one thread.

@@ -36,9 +36,9 @@ class SolveSystem {
   std::span<const double> b() const { return b_.span(); }
 
   std::int64_t nonzero_count() const { return nonzero_count_; }
-  /// As stored at present, of all ranks; 0 without a matrix. Collective.
+  /// Bytes of the matrix as all ranks store it at present; 0 without a matrix. Collective.
   double collective_matrix_bytes(const Job& job) const;
-  /// At present: products may change it.
+  /// Names how the matrix is stored at present: products may change it.
   std::string format_name() const;
   /// Times by which the form of storage was chosen, of this rank; none where there was no choice.
   std::optional<spmv::StorageTimes> storage_times() const;

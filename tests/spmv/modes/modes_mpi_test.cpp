@@ -225,7 +225,7 @@ TEST_CASE("every mode gives the same bits while storage is tried, and after that
   taken.store_as_sell();
   CHECK(taken.format_name() == "SELL-8");
   taken.check_all_modes(x);
-  // Without a forecast.
+  // Nobody forecasts products here.
   ModeCheck many(world, tests::session().thread_level(), reference, MatrixFormat::automatic);
   for (int i = 0; i < 9; ++i) many.check_all_modes(x);
 }
