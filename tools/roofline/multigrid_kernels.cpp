@@ -1,6 +1,8 @@
 #include "tools/roofline/multigrid_kernels.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "perfmodel/huge_page_buffer.h"
@@ -75,8 +77,13 @@ Operations smoothing_operations(const GridLevel& level, bool has_before) {
 constexpr Operations delivery_operations{
     .loads = 2, .stores = 1.5, .additions = 1.5, .multiplications = 2, .shuffles = 1};
 
-/// A grid whose arrays and planes fit into half of a second-level cache.
-constexpr spmv::GridSize size_in_cache{64, 12, 12};
+/// A grid whose arrays and planes fit into a second-level cache of 1 MiB. Its rows are as long as
+/// those of `grid`, as far as that goes, because each costs its own beginning and end: a pass down
+/// takes half as long again per point in rows of 64 points as in rows of 192.
+spmv::GridSize size_in_cache(const spmv::GridSize& grid) {
+  constexpr std::int64_t longest = 192;
+  return {std::min(grid.x, longest), 12, 12};
+}
 
 }  // namespace
 
@@ -155,7 +162,7 @@ MultigridKernels::MultigridKernels(Job& job, const spmv::Problem& problem)
   const int threads = job.team().thread_count();
   arrays_ = std::make_shared<Arrays>(op_.stencil(), op_.layout().own(), threads);
   spmv::GridStencil few = op_.stencil();
-  few.grid = size_in_cache;
+  few.grid = size_in_cache(few.grid);
   job.team().run([&](const TeamThread& thread) {
     arrays_->fill(thread.index, thread.count);
     auto& own = in_cache_[static_cast<std::size_t>(thread.index)];
