@@ -27,6 +27,11 @@ const char* parse_unusual_real(const char* text, double& value) {
   const std::string_view word = word_at(text);
   std::string plain(word.starts_with('+') ? word.substr(1) : word);
   std::replace_if(plain.begin(), plain.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+  // "0.5+101" means 0.5e+101.
+  const std::size_t sign = plain.find_last_of("+-");
+  if (sign != std::string::npos && sign > 0 && plain.find('e') == std::string::npos &&
+      (plain[sign - 1] == '.' || (plain[sign - 1] >= '0' && plain[sign - 1] <= '9')))
+    plain.insert(sign, 1, 'e');
   const char* const end = plain.data() + plain.size();
   const auto [stop, error] = std::from_chars(plain.data(), end, value);
   if (plain.empty() || stop != end || error == std::errc::invalid_argument) return nullptr;
@@ -34,6 +39,23 @@ const char* parse_unusual_real(const char* text, double& value) {
   // Too large is an error, too small is zero; from_chars does not distinguish the two.
   if (error == std::errc::result_out_of_range) value = std::strtod(plain.c_str(), nullptr);
   return std::isfinite(value) ? text + word.size() : nullptr;
+}
+
+const char* parse_unusual_integer(const char* text, const char* end, double& value) {
+  const bool is_negative = *text == '-';
+  if (*text == '+') ++text;
+  std::uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(text, end, number);
+  value = static_cast<double>(number);
+  const bool is_right = !is_negative && error == std::errc() && (*stop == '\n' || is_blank(*stop));
+  return is_right ? stop : nullptr;
+}
+
+const char* parse_real_complex(const char* text, const char* end, double& value) {
+  text = parse_real(text, end, value);
+  double imaginary = 0.0;
+  if (text) text = parse_real(skip_blanks(text), end, imaginary);
+  return text && imaginary == 0 ? text : nullptr;
 }
 
 std::string fault_of_real(std::string_view rest) {
@@ -47,32 +69,57 @@ std::string fault_of_real(std::string_view rest) {
   return *stop == '\n' ? "" : rest_fault(stop);
 }
 
+std::string MatrixMarketEntries::fault_of_value(const char* text, const char* end) const {
+  if (header_.field == Field::real)
+    return fault_of_real({text, static_cast<std::size_t>(end - text)});
+  if (header_.field == Field::complex) {
+    for (const char* part : {"value", "imaginary part"}) {
+      text = skip_blanks(text);
+      const std::string_view word = word_at(text);
+      if (word.empty())
+        return std::string("the line ends before the ") + part + "; expected a number";
+      double value = 0.0;
+      if (!parse_real(text, end, value))
+        return "found " + quoted(word) + "; expected a finite number";
+      if (part[0] == 'i' && value != 0)
+        return "found the imaginary part " + std::string(word) +
+               "; expected 0, because only real systems are solved";
+      text += word.size();
+    }
+    text = skip_blanks(text);
+    return *text == '\n' ? "" : rest_fault(text);
+  }
+  double value = 0.0;
+  const char* const stop = parse_value(text, end, value);
+  if (word_at(text).empty()) return "the line ends before the value; expected a whole number";
+  if (!stop) return "found " + quoted(word_at(text)) + "; expected a whole number";
+  return *skip_blanks(stop) == '\n' ? "" : rest_fault(skip_blanks(stop));
+}
+
 std::string MatrixMarketEntries::fault_of(std::string_view line) const {
   const char* const end = line.data() + line.size();
+  const char* text = skip_blanks(line.data());
+  if (header_.format == MatrixMarketHeader::Format::array) return fault_of_value(text, end);
   if (parse(line, Values::parse, [](const MatrixEntry&) {}) >= 0) return "";
 
   MatrixEntry entry;
-  const char* text = skip_blanks(line.data());
   for (const char* name : {"row", "column"}) {
     const std::string_view word = word_at(text);
     if (word.empty())
       return std::string("the line ends before the ") + name + "; expected " +
              (header_.field == Field::pattern ? "\"ROW COLUMN\"" : "\"ROW COLUMN VALUE\"");
-    const char* stop = parse_index(text, name[0] == 'r' ? entry.row : entry.column);
+    const bool is_row = name[0] == 'r';
+    const char* stop =
+        parse_index(text, is_row ? row_limit_ : column_limit_, is_row ? entry.row : entry.column);
     if (stop != text + word.size())
       return "found " + quoted(word) + " as " + name + "; expected a whole number from 1 to " +
-             std::to_string(header_.row_count);
+             std::to_string(is_row ? header_.row_count : header_.column_count);
     text = skip_blanks(stop);
   }
-  if (!parse_place(skip_blanks(line.data()), entry))
-    return "found an entry on the diagonal; expected none in a skew-symmetric matrix";
-  if (header_.field == Field::real)
-    return fault_of_real(line.substr(static_cast<std::size_t>(text - line.data())));
-  const char* const stop = parse_value(text, end, entry.value);
-  if (word_at(text).empty()) return "the line ends before the value; expected a whole number";
-  if (!stop || (stop != text && *stop != '\n' && !is_blank(*stop)))
-    return "found " + quoted(word_at(text)) + "; expected a whole number";
-  return rest_fault(skip_blanks(stop));
+  if (header_.field == Field::pattern && *text != '\n') return rest_fault(text);
+  if (std::string fault = fault_of_value(text, end); !fault.empty()) return fault;
+  return "found " + quoted(word_at(text)) +
+         " on the diagonal; expected nothing but 0 there in a skew-symmetric matrix";
 }
 
 }  // namespace weft::spmv

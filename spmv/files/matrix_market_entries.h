@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 
 #include "spmv/files/matrix_market_header.h"
+#include "spmv/files/text_lines.h"
 #include "spmv/rows/index.h"
 
 namespace weft::spmv {
@@ -31,7 +33,14 @@ class MatrixMarketEntries {
   enum class Values { skip, parse };
 
   explicit MatrixMarketEntries(const MatrixMarketHeader& header)
-      : header_(header), row_limit_(to_unsigned(header.row_count)) {}
+      : header_(header),
+        row_limit_(to_unsigned(header.row_count)),
+        column_limit_(to_unsigned(header.column_count)) {
+    // Programs write "integer" above arrays of other numbers, too.
+    if (header.format == MatrixMarketHeader::Format::array &&
+        header.field == MatrixMarketHeader::Field::integer)
+      header_.field = MatrixMarketHeader::Field::real;
+  }
 
   /// Calls `take(MatrixEntry)` for every entry of `block` and returns the number of data lines;
   /// stops at the first wrong line and returns -1.
@@ -41,6 +50,11 @@ class MatrixMarketEntries {
   template <class Take>
   std::int64_t parse(std::string_view block, Values values, Take&& take) const;
 
+  /// Does the same for the lines of an array, in which the first number of `block` is number `next`
+  /// from 0; advances `next`.
+  template <class Take>
+  std::int64_t parse_array(std::string_view block, std::int64_t& next, Take&& take) const;
+
   /// Fault of a data line, in the words of TextFault; empty if the line is correct.
   std::string fault_of(std::string_view line) const;
 
@@ -48,12 +62,16 @@ class MatrixMarketEntries {
   static std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
   /// These return where they stopped, or null.
-  const char* parse_index(const char* text, GlobalIndex& index) const;
+  static const char* parse_index(const char* text, std::uint64_t limit, GlobalIndex& index);
   const char* parse_place(const char* text, MatrixEntry& entry) const;
   const char* parse_value(const char* text, const char* end, double& value) const;
+  /// Value and end of the line.
+  const char* parse_rest(const char* text, const char* end, MatrixEntry& entry) const;
+  std::string fault_of_value(const char* text, const char* end) const;
 
   MatrixMarketHeader header_;
-  std::uint64_t row_limit_;  // also of columns: the matrix is square
+  std::uint64_t row_limit_;
+  std::uint64_t column_limit_;
 };
 
 /// Space, tab, and the '\r' of DOS line ends.
@@ -65,7 +83,7 @@ inline const char* skip_blanks(const char* text) {
 }
 
 /// Reads a finite number up to a blank or '\n' and returns where that is, or null. Takes what
-/// Fortran writes: a leading '+', and 'D' for the exponent.
+/// Fortran writes: a leading '+', 'D' for the exponent, and no letter before one of three digits.
 const char* parse_unusual_real(const char* text, double& value);
 inline const char* parse_real(const char* text, const char* end, double& value) {
   const auto [stop, error] = std::from_chars(text, end, value);
@@ -77,7 +95,21 @@ inline const char* parse_real(const char* text, const char* end, double& value) 
 /// Fault of the rest of a line in place of a number, in the words of TextFault.
 std::string fault_of_real(std::string_view rest);
 
-inline const char* MatrixMarketEntries::parse_index(const char* text, GlobalIndex& index) const {
+/// Reads a whole number as above.
+const char* parse_unusual_integer(const char* text, const char* end, double& value);
+inline const char* parse_integer(const char* text, const char* end, double& value) {
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(text, end, number);
+  value = static_cast<double>(number);
+  if (error == std::errc() && (*stop == '\n' || is_blank(*stop))) return stop;
+  return parse_unusual_integer(text, end, value);
+}
+
+/// Reads a number whose imaginary part stands behind it and has to be 0.
+const char* parse_real_complex(const char* text, const char* end, double& value);
+
+inline const char* MatrixMarketEntries::parse_index(const char* text, std::uint64_t limit,
+                                                    GlobalIndex& index) {
   constexpr std::ptrdiff_t most_digits = 18;
   const char* const begin = text;
   std::uint64_t number = 0;
@@ -85,17 +117,15 @@ inline const char* MatrixMarketEntries::parse_index(const char* text, GlobalInde
     number = 10 * number + digit;
   index = static_cast<GlobalIndex>(number - 1);
   // No digit gives 0, which is out of range like every number that did not fit.
-  return number - 1 < row_limit_ && text - begin <= most_digits ? text : nullptr;
+  return number - 1 < limit && text - begin <= most_digits ? text : nullptr;
 }
 
 inline const char* MatrixMarketEntries::parse_place(const char* text, MatrixEntry& entry) const {
-  text = parse_index(text, entry.row);
+  text = parse_index(text, row_limit_, entry.row);
   if (!text || !is_blank(*text)) return nullptr;
-  text = parse_index(skip_blanks(text), entry.column);
+  text = parse_index(skip_blanks(text), column_limit_, entry.column);
   if (!text || (*text != '\n' && !is_blank(*text))) return nullptr;
-  const bool is_wrong =
-      header_.symmetry == MatrixMarketHeader::Symmetry::skew_symmetric && entry.row == entry.column;
-  return is_wrong ? nullptr : skip_blanks(text);
+  return skip_blanks(text);
 }
 
 inline const char* MatrixMarketEntries::parse_value(const char* text, const char* end,
@@ -103,16 +133,23 @@ inline const char* MatrixMarketEntries::parse_value(const char* text, const char
   switch (header_.field) {
     case MatrixMarketHeader::Field::real:
       return parse_real(text, end, value);
-    case MatrixMarketHeader::Field::integer: {
-      std::int64_t number = 0;
-      if (*text == '+' && text[1] != '-') ++text;
-      const auto [stop, error] = std::from_chars(text, end, number);
-      value = static_cast<double>(number);
-      return error == std::errc() ? stop : nullptr;
-    }
+    case MatrixMarketHeader::Field::integer:
+      return parse_integer(text, end, value);
+    case MatrixMarketHeader::Field::complex:
+      return parse_real_complex(text, end, value);
     default:
       return text;
   }
+}
+
+inline const char* MatrixMarketEntries::parse_rest(const char* text, const char* end,
+                                                   MatrixEntry& entry) const {
+  text = parse_value(text, end, entry.value);
+  if (!text) return nullptr;
+  text = skip_blanks(text);
+  const bool is_wrong = header_.symmetry == MatrixMarketHeader::Symmetry::skew_symmetric &&
+                        entry.row == entry.column && entry.value != 0;
+  return *text == '\n' && !is_wrong ? text : nullptr;
 }
 
 template <class Take>
@@ -125,11 +162,7 @@ std::int64_t MatrixMarketEntries::parse(std::string_view block, Values values, T
     if (*text != '\n' && *text != '%') {
       MatrixEntry entry;
       text = parse_place(text, entry);
-      if (text && values == Values::parse) {
-        text = parse_value(text, end, entry.value);
-        if (text) text = skip_blanks(text);
-        if (text && *text != '\n') text = nullptr;
-      }
+      if (text && values == Values::parse) text = parse_rest(text, end, entry);
       if (!text) return -1;
       take(entry);
       ++count;
@@ -137,6 +170,26 @@ std::int64_t MatrixMarketEntries::parse(std::string_view block, Values values, T
     if (*text != '\n')
       text =
           static_cast<const char*>(std::memchr(text, '\n', static_cast<std::size_t>(end - text)));
+  }
+  return count;
+}
+
+template <class Take>
+std::int64_t MatrixMarketEntries::parse_array(std::string_view block, std::int64_t& next,
+                                              Take&& take) const {
+  const MatrixMarketArray array(header_);
+  std::int64_t count = 0;
+  auto [row, column] = array.place_of(next);
+  while (!block.empty()) {
+    const std::string_view line = take_lines(block, 0);
+    if (!is_data_line(line)) continue;
+    if (next >= header_.entry_count) return -1;
+    MatrixEntry entry{row, column, 0.0};
+    if (!parse_rest(skip_blanks(line.data()), line.data() + line.size(), entry)) return -1;
+    take(entry);
+    ++count;
+    ++next;
+    if (++row == header_.row_count) std::tie(row, column) = array.place_of(next);
   }
   return count;
 }

@@ -104,6 +104,26 @@ void MatrixMarketFile::find_own_range() {
 
 TextLines MatrixMarketFile::own_lines() { return TextLines(*source_, own_); }
 
+LineCount MatrixMarketFile::count_own_lines() {
+  LineCount own;
+  if (!has_own_lines()) return own;
+  try {
+    TextLines lines = own_lines();
+    for (std::string_view block = lines.next(); !block.empty(); block = lines.next()) {
+      const LineCount more = count_lines(block);
+      own.lines += more.lines;
+      own.data_lines += more.data_lines;
+    }
+  } catch (const TextFault&) {
+    // Lines up to the fault count.
+  }
+  return own;
+}
+
+std::int64_t MatrixMarketFile::collective_first_number() {
+  return communicator_->exclusive_prefix_sum(count_own_lines().data_lines);
+}
+
 std::string MatrixMarketFile::first_fault(
     const std::function<std::string(std::string_view)>& fault_of, std::int64_t line,
     std::int64_t entry) {
@@ -160,19 +180,8 @@ std::int64_t MatrixMarketFile::collective_find_line(
 
 void MatrixMarketFile::collective_fail(const std::function<std::string(std::string_view)>& fault_of,
                                        const std::string& suspicion) {
-  LineCount own;
-  try {
-    if (has_own_lines()) {
-      TextLines lines = own_lines();
-      for (std::string_view block = lines.next(); !block.empty(); block = lines.next()) {
-        const LineCount more = count_lines(block);
-        own.lines += more.lines;
-        own.data_lines += more.data_lines;
-      }
-    }
-  } catch (const TextFault&) {
-    // Found again below; counts of later ranks are then wrong, but theirs is not the first fault.
-  }
+  // Behind a fault counts are wrong, but then that is not the first fault.
+  const LineCount own = count_own_lines();
   const std::int64_t line = header_.line_count + 1 + communicator_->exclusive_prefix_sum(own.lines);
   const std::int64_t entry = communicator_->exclusive_prefix_sum(own.data_lines);
   collective_agree_on_error(*communicator_, first_fault(fault_of, line, entry));

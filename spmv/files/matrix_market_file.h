@@ -41,6 +41,10 @@ class MatrixMarketFile {
   /// Those lines from the start, where there are some. One use after another, not at the same time.
   TextLines own_lines();
 
+  /// How many lines of data stand before this rank's own ones.
+  /// Collective. Lines behind a fault are not counted; the next pass finds it, too.
+  std::int64_t collective_first_number();
+
   /// Finds the first wrong line and throws its fault. `fault_of`: fault of a data line, empty if it
   /// is correct. `suspicion`: thrown if no line is wrong, about the size line.
   /// Collective.
@@ -61,6 +65,7 @@ class MatrixMarketFile {
   void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
   void collective_share_header();
   void find_own_range();
+  LineCount count_own_lines();
   std::string first_fault(const std::function<std::string(std::string_view)>& fault_of,
                           std::int64_t line, std::int64_t entry);
 

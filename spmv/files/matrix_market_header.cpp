@@ -15,8 +15,8 @@ namespace {
 using Header = MatrixMarketHeader;
 
 constexpr const char* wanted_banner =
-    "\"%%MatrixMarket matrix coordinate|array real|integer|pattern "
-    "general|symmetric|skew-symmetric\"";
+    "\"%%MatrixMarket matrix coordinate|array real|integer|unsigned-integer|complex|pattern "
+    "general|symmetric|skew-symmetric|hermitian\"";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -56,6 +56,12 @@ Meaning choose(std::string_view word, const Choice<Meaning> (&choices)[count],
   throw TextFault("found " + quoted(word) + " in the first line; expected " + expected);
 }
 
+/// One number is an array, too, where somebody has called it symmetric.
+bool has_half_of_many(const Header& header) {
+  return header.symmetry != Header::Symmetry::general &&
+         (header.row_count != 1 || header.column_count != 1);
+}
+
 }  // namespace
 
 bool MatrixMarketHeaderParser::take(std::string_view line) {
@@ -83,14 +89,20 @@ void MatrixMarketHeaderParser::take_banner(std::string_view line) {
                                         {{"real", Header::Field::real},
                                          {"double", Header::Field::real},
                                          {"integer", Header::Field::integer},
+                                         {"unsigned-integer", Header::Field::integer},
+                                         {"complex", Header::Field::complex},
                                          {"pattern", Header::Field::pattern}},
-                                        "\"real\", \"integer\" or \"pattern\"");
+                                        "\"real\", \"integer\", \"complex\" or \"pattern\"");
   header_.symmetry =
       choose<Header::Symmetry>(words[4],
                                {{"general", Header::Symmetry::general},
                                 {"symmetric", Header::Symmetry::symmetric},
+                                {"hermitian", Header::Symmetry::symmetric},  // real in the end
                                 {"skew-symmetric", Header::Symmetry::skew_symmetric}},
-                               "\"general\", \"symmetric\" or \"skew-symmetric\"");
+                               "\"general\", \"symmetric\", \"skew-symmetric\" or \"hermitian\"");
+  if (header_.field != Header::Field::complex && lower_case(words[4]) == "hermitian")
+    throw TextFault("found \"hermitian\" and " + quoted(words[3]) +
+                    " in the first line; expected \"complex\", or \"symmetric\"");
   if (header_.field == Header::Field::pattern && header_.format == Header::Format::array)
     throw TextFault("found an array of \"pattern\"; expected \"real\" or \"integer\"");
 }
@@ -113,7 +125,43 @@ void MatrixMarketHeaderParser::take_sizes(std::string_view line) {
   header_.column_count = sizes[1];
   if (is_array && sizes[1] > 0 && sizes[0] > std::numeric_limits<std::int64_t>::max() / sizes[1])
     throw TextFault("found " + quoted(without_line_end(line)) + "; expected a smaller array");
-  header_.entry_count = is_array ? sizes[0] * sizes[1] : sizes[2];
+  const bool has_half = header_.symmetry != Header::Symmetry::general;
+  if (is_array && has_half && sizes[0] != sizes[1])
+    throw TextFault("found " + quoted(without_line_end(line)) +
+                    "; expected as many columns as rows of a symmetric array");
+  if (!is_array)
+    header_.entry_count = sizes[2];
+  else if (!has_half)
+    header_.entry_count = sizes[0] * sizes[1];
+  else
+    header_.entry_count = MatrixMarketArray(header_).first_of_column(sizes[1]);
+}
+
+MatrixMarketArray::MatrixMarketArray(const MatrixMarketHeader& header)
+    : row_count_(header.row_count),
+      column_count_(header.column_count),
+      is_triangle_(header.symmetry != Header::Symmetry::general),
+      skipped_(header.symmetry == Header::Symmetry::skew_symmetric ? 1 : 0) {}
+
+std::int64_t MatrixMarketArray::first_of_column(GlobalIndex column) const {
+  if (!is_triangle_) return column * row_count_;
+  // The product of two neighbours is even.
+  const std::int64_t above =
+      column % 2 == 0 ? column / 2 * (column - 1) : (column - 1) / 2 * column;
+  return column * (row_count_ - skipped_) - above;
+}
+
+std::pair<GlobalIndex, GlobalIndex> MatrixMarketArray::place_of(std::int64_t number) const {
+  GlobalIndex column = 0;
+  for (GlobalIndex end = column_count_; column + 1 < end;) {
+    const GlobalIndex middle = column + (end - column) / 2;
+    if (first_of_column(middle) <= number)
+      column = middle;
+    else
+      end = middle;
+  }
+  const GlobalIndex first_row = is_triangle_ ? column + skipped_ : 0;
+  return {first_row + number - first_of_column(column), column};
 }
 
 void MatrixMarketHeaderParser::fail_at_end() const {
@@ -125,9 +173,6 @@ void MatrixMarketHeaderParser::fail_at_end() const {
 void check_is_square_matrix(const Header& header) {
   const std::string sizes = std::to_string(header.row_count) + " rows and " +
                             std::to_string(header.column_count) + " columns";
-  if (header.format != Header::Format::coordinate)
-    throw TextFault("found a dense array of " + sizes +
-                    "; expected a sparse matrix (\"coordinate\" in the first line)");
   if (header.row_count != header.column_count)
     throw TextFault("found " + sizes + "; expected a square matrix");
   if (header.row_count == 0 || header.entry_count == 0)
@@ -136,17 +181,18 @@ void check_is_square_matrix(const Header& header) {
 }
 
 void check_is_array(const Header& header) {
-  if (header.format != Header::Format::array || header.symmetry != Header::Symmetry::general)
+  if (has_half_of_many(header))
     throw TextFault(
         "found a matrix; expected columns of numbers (\"matrix array real general\" in the first "
         "line)");
 }
 
 void check_is_vector(const Header& header, GlobalIndex row_count) {
-  if (header.format != Header::Format::array || header.symmetry != Header::Symmetry::general)
+  if (has_half_of_many(header))
     throw TextFault(
         "found a matrix; expected a vector (\"matrix array real general\" in the first "
         "line)");
+  if (header.row_count == 1 && header.column_count == row_count) return;
   if (header.column_count != 1)
     throw TextFault("found " + std::to_string(header.column_count) +
                     " columns; expected a vector of 1 column");
@@ -166,8 +212,9 @@ void check_fits_file(const Header& header, std::int64_t stored_bytes, bool is_co
   constexpr GlobalIndex small = 1 << 16;
   constexpr std::int64_t most_compression = 1032;  // of deflate
   constexpr std::int64_t most_rows_of_entry = 16;
-  if (header.format != Header::Format::coordinate) return;
-  const std::int64_t least_line = header.field == Header::Field::pattern ? 4 : 6;
+  const std::int64_t least_line = header.format == Header::Format::array   ? 2
+                                  : header.field == Header::Field::pattern ? 4
+                                                                           : 6;
   const std::int64_t text_bytes = stored_bytes * (is_compressed ? most_compression : 1);
   const std::int64_t most_entries = text_bytes / least_line + 1;
   const std::string room = " in a file of " + std::to_string(stored_bytes) +
@@ -176,7 +223,9 @@ void check_fits_file(const Header& header, std::int64_t stored_bytes, bool is_co
   if (header.entry_count > small && header.entry_count > most_entries)
     throw TextFault("found " + std::to_string(header.entry_count) + " entries" + room +
                     "no more than that");
-  if (header.row_count > small && header.row_count / most_rows_of_entry > most_entries)
+  // A sparse vector may have next to no entries.
+  if (header.row_count == header.column_count && header.row_count > small &&
+      header.row_count / most_rows_of_entry > most_entries)
     throw TextFault("found " + std::to_string(header.row_count) + " rows" + room +
                     "an entry in most rows");
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "spmv/rows/index.h"
 
@@ -11,7 +12,8 @@ namespace weft::spmv {
 /// Header of a Matrix Market file.
 struct MatrixMarketHeader {
   enum class Format { coordinate, array };
-  enum class Field { real, integer, pattern };
+  /// complex: read as real where all imaginary parts are zero.
+  enum class Field { real, integer, pattern, complex };
   enum class Symmetry { general, symmetric, skew_symmetric };
 
   Format format = Format::coordinate;
@@ -19,7 +21,7 @@ struct MatrixMarketHeader {
   Symmetry symmetry = Symmetry::general;
   GlobalIndex row_count = 0;
   GlobalIndex column_count = 0;
-  std::int64_t entry_count = 0;  // lines of data
+  std::int64_t entry_count = 0;  // lines of data; an array has them column by column
   std::int64_t line_count = 0;  // lines of the header; the size line is the last one
   std::int64_t data_begin = 0;  // characters of the header
 };
@@ -46,8 +48,26 @@ class MatrixMarketHeaderParser {
   MatrixMarketHeader header_;
 };
 
-/// Throw TextFault unless the file holds a square sparse matrix, columns of numbers, or one column
-/// of `row_count` numbers.
+/// Which place each number of an array has: column by column, of a symmetric one the lower
+/// triangle, of a skew-symmetric one without the diagonal.
+class MatrixMarketArray {
+ public:
+  explicit MatrixMarketArray(const MatrixMarketHeader& header);
+
+  /// Row and column of the number, all three from 0.
+  std::pair<GlobalIndex, GlobalIndex> place_of(std::int64_t number) const;
+  /// Numbers before a column, which may be the one behind the last.
+  std::int64_t first_of_column(GlobalIndex column) const;
+
+ private:
+  GlobalIndex row_count_;
+  GlobalIndex column_count_;
+  bool is_triangle_;
+  GlobalIndex skipped_;  // rows from the diagonal to the first number of a column
+};
+
+/// Throw TextFault unless the file holds a square matrix, columns of numbers, or one column or row
+/// of `row_count` numbers. Each may be written sparse or as an array.
 void check_is_square_matrix(const MatrixMarketHeader& header);
 void check_is_array(const MatrixMarketHeader& header);
 void check_is_vector(const MatrixMarketHeader& header, GlobalIndex row_count);

@@ -45,18 +45,26 @@ class MatrixReader {
   template <class Take>
   void collective_read(const RowPartition& partition, Values values, Take&& take) {
     std::array<std::int64_t, 2> sides{};  // of the diagonal, on which there are entries
+    const bool is_array = header().format == MatrixMarketHeader::Format::array;
+    std::int64_t next = is_array ? file_.collective_first_number() : 0;
     const auto read = [&](std::string_view lines, const auto& keep) {
-      return entries_.parse(lines, values, [&](const MatrixEntry& entry) {
+      const auto take_half = [&](const MatrixEntry& entry) {
+        // The matrix is sparse even where the file is not.
+        if (is_array && entry.value == 0 && entry.row != entry.column) return;
         keep(entry);
         if (header().symmetry == Symmetry::general || entry.row == entry.column) return;
         sides[entry.row < entry.column ? 1 : 0] = 1;
         // A column below 0 marks a mirrored entry on its way.
         keep({entry.column, ~entry.row,
               header().symmetry == Symmetry::symmetric ? entry.value : -entry.value});
-      });
+      };
+      return is_array ? entries_.parse_array(lines, next, take_half)
+                      : entries_.parse(lines, values, take_half);
     };
-    const MatrixMarketPass pass = collective_pass(
-        file_, MatrixMarketRounds::Dealing::yes, partition, read, [&](const MatrixEntry& entry) {
+    const auto dealing =
+        is_array ? MatrixMarketRounds::Dealing::no : MatrixMarketRounds::Dealing::yes;
+    const MatrixMarketPass pass =
+        collective_pass(file_, dealing, partition, read, [&](const MatrixEntry& entry) {
           const bool is_mirrored = entry.column < 0;
           take(MatrixEntry{entry.row, is_mirrored ? ~entry.column : entry.column, entry.value},
                is_mirrored);
@@ -157,6 +165,7 @@ MatrixMarketFile collective_open_matrix(const comm_thread::Communicator& communi
 /// A block of lines. A fault in them is found when all are read.
 EntrySample first_entries(MatrixMarketFile& file) {
   EntrySample sample;
+  if (file.header().format == MatrixMarketHeader::Format::array) return sample;
   try {
     TextLines lines = file.own_lines();
     MatrixMarketEntries(file.header())
@@ -175,7 +184,8 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
                                                const std::string& path) {
   MatrixMarketFile file = collective_open_matrix(communicator, path);
   const MatrixMarketHeader& header = file.header();
-  const bool has_half = header.symmetry != Symmetry::general;
+  const std::int64_t on_diagonal =
+      header.symmetry == Symmetry::symmetric ? std::min(header.row_count, header.entry_count) : 0;
   enum { varying, reach };
   std::array<std::int64_t, 2> found{};
   if (communicator.is_root()) {
@@ -184,8 +194,8 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
   }
   communicator.broadcast(found, 0);
   return {header.row_count,
-          has_half ? 2 * header.entry_count - std::min(header.row_count, header.entry_count)
-                   : header.entry_count,
+          header.symmetry == Symmetry::general ? header.entry_count
+                                               : 2 * header.entry_count - on_diagonal,
           found[varying] != 0, found[reach]};
 }
 
@@ -218,6 +228,8 @@ DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator&
                         (merge.pair_count == 1 ? " pair of equal entries counts once"
                                                : " pairs of equal entries count once each"));
   }
+  if (reader.header().field == MatrixMarketHeader::Field::complex)
+    remarks.push_back(path + ": all imaginary parts are 0; the matrix is taken as real");
   return std::move(*assembly).collective_finish(communicator, team);
 }
 

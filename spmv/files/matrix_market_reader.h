@@ -28,12 +28,12 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
 ///
 /// Every rank parses its part of the file, twice: once to count, once to fill the finished matrix;
 /// `PartitionBy::nonzeros` with several ranks takes a third pass before. No rank ever holds more
-/// than its rows and a few MB. Real, integer and pattern (ones); general, symmetric and
-/// skew-symmetric (the other half is added); duplicates are added up. Where (i, j) and (j, i) both
-/// stand in a symmetric file, they count once if they are equal, which `remarks` gets to know, and
-/// are a fault if not.
-/// Collective. Throws comm_thread::InputError, the same on every rank: "FILE:LINE: found X;
-/// expected Y", with the first wrong line.
+/// than its rows and a few MB. Real, integer, pattern (ones), and complex where all imaginary parts
+/// are 0, which `remarks` gets to know; general, symmetric and skew-symmetric (the other half is
+/// added); sparse, or an array, whose zeros off the diagonal are left out; duplicates are added up.
+/// Where (i, j) and (j, i) both stand in a symmetric file, they count once if they are equal, which
+/// `remarks` gets to know, and are a fault if not. Collective. Throws comm_thread::InputError, the
+/// same on every rank: "FILE:LINE: found X; expected Y", with the first wrong line.
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const comm_thread::ComputeTeam& team,
                                                 const std::string& path, PartitionBy partition,

@@ -9,8 +9,8 @@
 
 namespace weft::spmv {
 
-/// Reads a vector from a Matrix Market file ("array real general", one column), plain or
-/// gzip-compressed, and returns the entries of this rank's rows.
+/// Reads a vector from a Matrix Market file, plain or gzip-compressed, and returns the entries of
+/// this rank's rows. It is an array or sparse, one column or one row.
 ///
 /// Collective. Memory: own rows and a few MB. Throws comm_thread::InputError, the same on every
 /// rank: "FILE:LINE: found X; expected Y".

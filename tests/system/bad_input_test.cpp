@@ -108,8 +108,8 @@ TEST_CASE("a wrong header is refused at its line") {
   check_refused_at("", 1, "empty");
   check_refused_at("%%MatrixMarkt matrix coordinate real general\n2 2 1\n1 1 1\n", 1,
                    "MatrixMarkt");
-  check_refused_at("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n", 1,
-                   "complex");
+  check_refused_at("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 2\n", 3,
+                   "imaginary");
   check_refused_at("%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n1 1 1\n", 1,
                    "hermitian");
   check_refused_at("2 2 1\n1 1 1\n", 1, "2 2 1");

@@ -55,13 +55,19 @@ TEST_CASE("values may be written as C or Fortran do") {
   CHECK(value_of("1e-400") == 0.0);
   CHECK(std::signbit(value_of("-0.0")));
   CHECK(value_of("0.1000000000000000055511151231257827") == 0.1);
+  CHECK(value_of("0.5+101") == 0.5e101);
+  CHECK(value_of("-.25-100") == -0.25e-100);
+  CHECK(value_of("+5.-200") == 5e-200);
+  CHECK(value_of("0.5-400") == 0.0);
   CHECK(value_of("+7", Header::Field::integer) == 7.0);
+  CHECK(value_of("18446744073709551615", Header::Field::integer) == 18446744073709551615.0);
   CHECK(value_of("-7", Header::Field::integer) == -7.0);
 }
 
 TEST_CASE("what is not a finite number is refused") {
-  for (const char* word : {"nan", "inf", "-inf", "1e400", "x", "1.5x", "1..5", "1e", "+-1", "+",
-                           "-", "--1", "0x10", "1,5", "1_000", "1d5d", "1 2", ""})
+  for (const char* word : {"nan", "inf",     "-inf", "1e400", "x",     "1.5x", "1..5",  "1e",
+                           "+-1", "+",       "-",    "--1",   "0x10",  "1,5",  "1_000", "1d5d",
+                           "1 2", "0.5+400", "1+",   "1+-5",  "1e5+3", "+5+",  ""})
     CHECK(std::isnan(value_of(word)));
   for (const char* word : {"1.5", "1e3", "nan", "99999999999999999999", "+-1", ""})
     CHECK(std::isnan(value_of(word, Header::Field::integer)));
@@ -108,11 +114,47 @@ TEST_CASE("a fault of an integer file says that whole numbers are expected") {
   CHECK(fault_of("1 2 3 x", header) == "found \"x\" at the end of the line; expected nothing more");
 }
 
-TEST_CASE("a skew-symmetric matrix has no diagonal") {
+TEST_CASE("a skew-symmetric matrix has nothing but zeros on its diagonal") {
   const Header header = header_of(Header::Field::real, Header::Symmetry::skew_symmetric);
   CHECK(fault_of("2 1 1", header).empty());
+  CHECK(fault_of("2 2 0", header).empty());
+  CHECK(fault_of("2 2 -0.0", header).empty());
   CHECK(fault_of("2 2 1", header) ==
-        "found an entry on the diagonal; expected none in a skew-symmetric matrix");
+        "found \"1\" on the diagonal; expected nothing but 0 there in a skew-symmetric matrix");
+}
+
+TEST_CASE("imaginary parts have to be there and to be 0") {
+  const Header header = header_of(Header::Field::complex);
+  CHECK(value_of("-2.5 0", Header::Field::complex) == -2.5);
+  CHECK(value_of("1D1 -0.0D+00", Header::Field::complex) == 10.0);
+  CHECK(fault_of("1 2 3 0", header).empty());
+  CHECK(fault_of("1 2 3", header) == "the line ends before the imaginary part; expected a number");
+  CHECK(fault_of("1 2 3 1e-300", header) ==
+        "found the imaginary part 1e-300; expected 0, because only real systems are solved");
+  CHECK(fault_of("1 2 3 x", header) == "found \"x\"; expected a finite number");
+  CHECK(fault_of("1 2 3 0 0", header) ==
+        "found \"0\" at the end of the line; expected nothing more");
+}
+
+TEST_CASE("numbers of an array go to their places column by column") {
+  Header header = header_of();
+  header.format = Header::Format::array;
+  header.row_count = 4;
+  header.column_count = 4;
+  const auto check = [&](Header::Symmetry symmetry, std::int64_t count, GlobalIndex first_row) {
+    header.symmetry = symmetry;
+    const MatrixMarketArray array(header);
+    CHECK(array.first_of_column(4) == count);
+    std::int64_t number = 0;
+    const bool is_triangle = symmetry != Header::Symmetry::general;
+    for (GlobalIndex column = 0; column < 4; ++column)
+      for (GlobalIndex row = is_triangle ? column + first_row : 0; row < 4; ++row)
+        CHECK(array.place_of(number++) == std::pair{row, column});
+    CHECK(number == count);
+  };
+  check(Header::Symmetry::general, 16, 0);
+  check(Header::Symmetry::symmetric, 10, 0);
+  check(Header::Symmetry::skew_symmetric, 6, 1);
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ TEST_CASE("a file that is not there, or a folder, is named") {
 
 TEST_CASE("faults of the header have the number of their line") {
   const std::string banner =
-      "\"%%MatrixMarket matrix coordinate|array real|integer|pattern "
-      "general|symmetric|skew-symmetric\"";
+      "\"%%MatrixMarket matrix coordinate|array real|integer|unsigned-integer|complex|pattern "
+      "general|symmetric|skew-symmetric|hermitian\"";
   check_fault("hello\n1 1 1\n", "1: found \"hello\"; expected " + banner);
   check_fault("%%MatrixMarket matrix coordinate real general\n%\n\n6 6\n",
               "4: found \"6 6\"; expected the size line \"ROWS COLUMNS ENTRIES\"");
@@ -48,9 +48,24 @@ TEST_CASE("faults of the header have the number of their line") {
               "2: found 6 rows and 7 columns; expected a square matrix");
   check_fault("%%MatrixMarket matrix coordinate real general\n%\n%",
               "4: the file ends in its header; expected the size line");
-  check_fault("%%MatrixMarket matrix coordinate complex general\n1 1 1\n",
-              "1: found \"complex\" in the first line; expected \"real\", \"integer\" or "
-              "\"pattern\"");
+  check_fault("%%MatrixMarket matrix coordinate quaternion general\n1 1 1\n",
+              "1: found \"quaternion\" in the first line; expected \"real\", \"integer\", "
+              "\"complex\" or \"pattern\"");
+}
+
+TEST_CASE("a complex matrix is refused at its first imaginary part that is not 0") {
+  check_fault("%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 0\n2 2 1 -2\n",
+              "4: found the imaginary part -2; expected 0, because only real systems are solved");
+}
+
+TEST_CASE("faults of an array have the number of their line") {
+  const std::string array = "%%MatrixMarket matrix array real symmetric\n2 2\n";
+  check_fault(array + "1\n2\n",
+              "4: the file ends after 2 entries; expected the 3 of its size line");
+  check_fault(
+      array + "1\n2\n3\n4\n",
+      "6: found more entries; expected the file to end after the 3 entries of its size line");
+  check_fault(array + "1\nx\n3\n", "4: found \"x\"; expected a finite number");
 }
 
 TEST_CASE("an empty file is an empty file") {

@@ -51,6 +51,9 @@ TEST_CASE("an array has two sizes and as many entries as rows") {
   const Header header = parse({"%%MatrixMarket matrix array real general", "7 1"});
   CHECK(header.format == Header::Format::array);
   CHECK(header.entry_count == 7);
+  CHECK(parse({"%%MatrixMarket matrix array real general", "7 3"}).entry_count == 21);
+  CHECK(parse({"%%MatrixMarket matrix array real symmetric", "7 7"}).entry_count == 28);
+  CHECK(parse({"%%MatrixMarket matrix array real skew-symmetric", "7 7"}).entry_count == 21);
 }
 
 TEST_CASE("a wrong banner is shown") {
@@ -62,16 +65,21 @@ TEST_CASE("a wrong banner is shown") {
 }
 
 TEST_CASE("a kind of file that is not read is named") {
-  CHECK(header_fault({"%%MatrixMarket matrix coordinate complex general", "1 1 1"}) ==
-        "found \"complex\" in the first line; expected \"real\", \"integer\" or \"pattern\"");
-  CHECK(header_fault({"%%MatrixMarket matrix coordinate real hermitian", "1 1 1"}) ==
-        "found \"hermitian\" in the first line; expected \"general\", \"symmetric\" or "
-        "\"skew-symmetric\"");
+  CHECK(header_fault({"%%MatrixMarket matrix coordinate quaternion general", "1 1 1"}) ==
+        "found \"quaternion\" in the first line; expected \"real\", \"integer\", \"complex\" or "
+        "\"pattern\"");
+  CHECK(
+      header_fault({"%%MatrixMarket matrix coordinate real hermitian", "1 1 1"}) ==
+      "found \"hermitian\" and \"real\" in the first line; expected \"complex\", or \"symmetric\"");
+  CHECK(header_fault({"%%MatrixMarket matrix coordinate real upper", "1 1 1"}) ==
+        "found \"upper\" in the first line; expected \"general\", \"symmetric\", "
+        "\"skew-symmetric\" or \"hermitian\"");
   CHECK(header_fault({"%%MatrixMarket graph coordinate real general", "1 1 1"}) ==
         "found \"graph\" in the first line; expected \"matrix\"");
-  CHECK(header_fault({"%%MatrixMarket matrix array real general", "4 4"}) ==
-        "found a dense array of 4 rows and 4 columns; expected a sparse matrix (\"coordinate\" in "
-        "the first line)");
+  CHECK(header_fault({"%%MatrixMarket matrix array real general", "4 3"}) ==
+        "found 4 rows and 3 columns; expected a square matrix");
+  CHECK(header_fault({"%%MatrixMarket matrix array real symmetric", "4 3"}) ==
+        "found \"4 3\"; expected as many columns as rows of a symmetric array");
 }
 
 TEST_CASE("a wrong size line is shown") {
@@ -95,10 +103,11 @@ TEST_CASE("a header that ends too early is told from an empty file") {
   CHECK(header_fault({banner, "%"}) == "the file ends in its header; expected the size line");
 }
 
-TEST_CASE("a vector must have one column and the right length") {
-  const auto fault = [](const std::string& sizes) -> std::string {
+TEST_CASE("a vector must have one column or row and the right length") {
+  const auto fault = [](const std::string& sizes, const std::string& kind = "array real general",
+                        GlobalIndex row_count = 6) -> std::string {
     try {
-      check_is_vector(parse({"%%MatrixMarket matrix array real general", sizes}), 6);
+      check_is_vector(parse({"%%MatrixMarket matrix " + kind, sizes}), row_count);
     } catch (const TextFault& error) {
       return error.what();
     }
@@ -107,6 +116,11 @@ TEST_CASE("a vector must have one column and the right length") {
   CHECK(fault("6 1").empty());
   CHECK(fault("5 1") == "found a vector of length 5; expected length 6");
   CHECK(fault("6 2") == "found 2 columns; expected a vector of 1 column");
+  CHECK(fault("1 6").empty());
+  CHECK(fault("6 1 2", "coordinate real general").empty());
+  CHECK(fault("1 1", "array real symmetric", 1).empty());
+  CHECK(fault("6 6", "array real symmetric") ==
+        "found a matrix; expected a vector (\"matrix array real general\" in the first line)");
 }
 
 TEST_CASE("more rows than 32-bit local numbers allow are refused") {

@@ -124,6 +124,34 @@ TEST_CASE("both triangles of a large matrix are merged on all ranks and threads"
                "entries count once each");
 }
 
+TEST_CASE("a skew-symmetric matrix may store the zeros of its diagonal") {
+  check_matrix(
+      "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 3\n1 1 0\n2 1 5\n2 2 0.0\n",
+      "1 1 0\n1 2 -5\n2 1 5\n2 2 0\n");
+}
+
+TEST_CASE("a complex matrix without imaginary parts is real, and that is told") {
+  const std::string remark = "all imaginary parts are 0; the matrix is taken as real";
+  check_matrix("%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 0\n2 1 3.5 -0\n",
+               "1 1 1\n2 1 3.5\n", remark);
+  check_matrix("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 3.5 0\n",
+               "1 1 1\n1 2 3.5\n2 1 3.5\n", remark);
+}
+
+TEST_CASE("unsigned integers are integers") {
+  check_matrix("%%MatrixMarket matrix coordinate unsigned-integer symmetric\n2 2 2\n1 1 3\n2 1 1\n",
+               "1 1 3\n1 2 1\n2 1 1\n");
+}
+
+TEST_CASE("an array is a matrix whose zeros off the diagonal are left out") {
+  const std::string array = "%%MatrixMarket matrix array real ";
+  check_matrix(array + "general\n3 3\n1\n2\n0\n\n0\n0\n% here\n3\n4\n0\n5\n",
+               "1 1 1\n1 3 4\n2 1 2\n2 2 0\n3 2 3\n3 3 5\n");
+  check_matrix(array + "symmetric\n3 3\n1\n2\n0\n3\n4\n5\n",
+               "1 1 1\n1 2 2\n2 1 2\n2 2 3\n2 3 4\n3 2 4\n3 3 5\n");
+  check_matrix(array + "skew-symmetric\n3 3\n2\n0\n4\n", "1 2 -2\n2 1 2\n2 3 -4\n3 2 4\n");
+}
+
 TEST_CASE("a pattern gives ones") {
   check_matrix("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n2 2\n",
                "1 1 1\n1 3 1\n2 2 1\n3 1 1\n");

@@ -64,6 +64,31 @@ TEST_CASE("values of one part of the file reach the ranks that own their rows") 
   }
 }
 
+TEST_CASE("a vector may be sparse, a row, or of other numbers") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const auto check = [&](const std::string& text, const std::vector<double>& all) {
+    const auto partition = RowPartition::by_rows(std::ssize(all), world.size());
+    const std::vector<double> own(all.begin() + partition.begin(world.rank()),
+                                  all.begin() + partition.end(world.rank()));
+    for (const char* name : {"x.mtx", "x.mtx.gz"})
+      CHECK(collective_read_vector(world, partition,
+                                   folder.put(name, "%%MatrixMarket matrix " + text)) == own);
+  };
+  check("coordinate real general\n4 1 3\n4 1 2.5\n1 1 1\n4 1 -1\n", {1, 0, 0, 1.5});
+  check("coordinate pattern general\n3 1 1\n2 1\n", {0, 1, 0});
+  check("coordinate real general\n1 3 2\n1 3 7\n1 1 5\n", {5, 0, 7});
+  check("coordinate real general\n3 1 0\n", {0, 0, 0});
+  check("array integer general\n3 1\n1\n-2\n3\n", {1, -2, 3});
+  check("array complex general\n2 1\n1 0\n-2.5 0\n", {1, -2.5});
+  check("array real general\n1 3\n1\n2\n3\n", {1, 2, 3});
+  check("array real symmetric\n1 1\n8\n", {8});
+  // Next to no entries of many rows.
+  std::vector<double> long_vector(200000);
+  long_vector[123456] = 2;
+  check("coordinate real general\n200000 1 1\n123457 1 2\n", long_vector);
+}
+
 TEST_CASE("a vector that is wrong is told with file and line") {
   const auto world = Communicator::collective_world();
   const tests::SharedFolder folder(world);
@@ -85,7 +110,9 @@ TEST_CASE("a vector that is wrong is told with file and line") {
   check(vector_start + "3 1\n1\n2 2\n3\n",
         ":4: found \"2\" at the end of the line; expected nothing more");
   check("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n",
-        ":2: found a matrix; expected a vector (\"matrix array real general\" in the first line)");
+        ":2: found 3 columns; expected a vector of 1 column");
+  check("%%MatrixMarket matrix coordinate real general\n3 1 1\n1 2 1\n",
+        ":3: found \"2\" as column; expected a whole number from 1 to 1");
 }
 
 }  // namespace
