@@ -225,6 +225,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/text_lines.cpp
     spmv/files/text_sink.cpp
     spmv/files/text_source.cpp
+    spmv/files/triplet_header.cpp
     spmv/formats/byte_source.cpp
     spmv/formats/csr_output.cpp
     spmv/formats/csr_reader.cpp

@@ -112,8 +112,12 @@ std::string MatrixMarketEntries::fault_of(std::string_view line) const {
     const char* stop =
         parse_index(text, is_row ? row_limit_ : column_limit_, is_row ? entry.row : entry.column);
     if (stop != text + word.size())
-      return "found " + quoted(word) + " as " + name + "; expected a whole number from 1 to " +
-             std::to_string(is_row ? header_.row_count : header_.column_count);
+      return "found " + quoted(word) + " as " + name + "; expected a whole number" +
+             (header_.is_counted
+                  ? " from " + std::to_string(header_.base) + " to " +
+                        std::to_string((is_row ? header_.row_count : header_.column_count) +
+                                       header_.base - 1)
+                  : " of at least 0");
     text = skip_blanks(stop);
   }
   if (header_.field == Field::pattern && *text != '\n') return rest_fault(text);

@@ -35,7 +35,8 @@ class MatrixMarketEntries {
   explicit MatrixMarketEntries(const MatrixMarketHeader& header)
       : header_(header),
         row_limit_(to_unsigned(header.row_count)),
-        column_limit_(to_unsigned(header.column_count)) {
+        column_limit_(to_unsigned(header.column_count)),
+        base_(to_unsigned(header.base)) {
     // Programs write "integer" above arrays of other numbers, too.
     if (header.format == MatrixMarketHeader::Format::array &&
         header.field == MatrixMarketHeader::Field::integer)
@@ -62,7 +63,7 @@ class MatrixMarketEntries {
   static std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
   /// These return where they stopped, or null.
-  static const char* parse_index(const char* text, std::uint64_t limit, GlobalIndex& index);
+  const char* parse_index(const char* text, std::uint64_t limit, GlobalIndex& index) const;
   const char* parse_place(const char* text, MatrixEntry& entry) const;
   const char* parse_value(const char* text, const char* end, double& value) const;
   /// Value and end of the line.
@@ -72,6 +73,7 @@ class MatrixMarketEntries {
   MatrixMarketHeader header_;
   std::uint64_t row_limit_;
   std::uint64_t column_limit_;
+  std::uint64_t base_;
 };
 
 /// Space, tab, and the '\r' of DOS line ends.
@@ -109,15 +111,16 @@ inline const char* parse_integer(const char* text, const char* end, double& valu
 const char* parse_real_complex(const char* text, const char* end, double& value);
 
 inline const char* MatrixMarketEntries::parse_index(const char* text, std::uint64_t limit,
-                                                    GlobalIndex& index) {
-  constexpr std::ptrdiff_t most_digits = 18;
+                                                    GlobalIndex& index) const {
+  constexpr std::size_t most_digits = 18;
   const char* const begin = text;
   std::uint64_t number = 0;
   for (unsigned digit; (digit = static_cast<unsigned>(*text) - unsigned{'0'}) <= 9; ++text)
     number = 10 * number + digit;
-  index = static_cast<GlobalIndex>(number - 1);
-  // No digit gives 0, which is out of range like every number that did not fit.
-  return number - 1 < limit && text - begin <= most_digits ? text : nullptr;
+  index = static_cast<GlobalIndex>(number - base_);
+  // No digit is as wrong as too many.
+  const bool has_digits = static_cast<std::size_t>(text - begin) - 1 < most_digits;
+  return number - base_ < limit && has_digits ? text : nullptr;
 }
 
 inline const char* MatrixMarketEntries::parse_place(const char* text, MatrixEntry& entry) const {

@@ -6,7 +6,9 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/text_fault.h"
+#include "spmv/files/triplet_header.h"
 
 namespace weft::spmv {
 namespace {
@@ -21,10 +23,15 @@ MatrixMarketFile MatrixMarketFile::collective_open(
     const std::function<void(const MatrixMarketHeader&)>& check) {
   MatrixMarketFile file(communicator, path);
   comm_thread::collective_attempt(communicator, [&] {
-    if (communicator.is_root()) file.read_header(check);
+    if (!communicator.is_root()) return;
+    file.read_header(check);
+    // A last line without its '\n' was handed out with one.
+    if (!file.is_compressed_)
+      file.header_.data_begin = std::min(file.header_.data_begin, file.source_->stored_bytes());
   });
   file.collective_share_header();
   comm_thread::collective_attempt(communicator, [&] { file.find_own_range(); });
+  if (!file.header_.is_counted) file.collective_count(check);
   return file;
 }
 
@@ -39,6 +46,11 @@ void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHe
   std::int64_t line = 1;
   try {
     TextLines lines(*source_, {});
+    if (is_triplet_name(path_)) {
+      header_ = read_triplet_header(path_, lines.next(), line);
+      if (header_.is_counted) check_header(check);
+      return;
+    }
     for (bool is_complete = false; !is_complete;) {
       std::string_view block = lines.next();
       if (block.empty()) parser.fail_at_end();
@@ -47,27 +59,83 @@ void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHe
         line = parser.lines_taken() + (is_complete ? 0 : 1);
       }
     }
-    check(parser.header());
-    check_fits_file(parser.header(), source_->stored_bytes(), is_compressed_);
+    header_ = parser.header();
+    if (header_.is_counted) check_header(check);
   } catch (const TextFault& fault) {
     throw InputError(fault_at(path_, line, fault.what()));
   }
-  header_ = parser.header();
-  // A last line without its '\n' was handed out with one.
-  if (!is_compressed_) header_.data_begin = std::min(header_.data_begin, source_->stored_bytes());
+}
+
+void MatrixMarketFile::check_header(
+    const std::function<void(const MatrixMarketHeader&)>& check) const {
+  check(header_);
+  check_fits_file(header_, source_->stored_bytes(), is_compressed_);
+}
+
+void MatrixMarketFile::collective_count(
+    const std::function<void(const MatrixMarketHeader&)>& check) {
+  const bool is_array = header_.format == MatrixMarketHeader::Format::array;
+  const MatrixMarketEntries entries(header_);
+  std::int64_t count = 0;
+  std::int64_t next = 0;
+  GlobalIndex least = std::numeric_limits<GlobalIndex>::max();
+  GlobalIndex most = -1;
+  bool has_fault = false;
+  try {
+    if (has_own_lines()) {
+      const auto take = [&](const MatrixEntry& entry) {
+        least = std::min({least, entry.row, entry.column});
+        most = std::max({most, entry.row, entry.column});
+      };
+      TextLines lines = own_lines();
+      for (std::string_view block = lines.next(); !block.empty() && !has_fault;
+           block = lines.next()) {
+        const std::int64_t more =
+            is_array ? entries.parse_array(block, next, take)
+                     : entries.parse(block, MatrixMarketEntries::Values::skip, take);
+        has_fault = more < 0;
+        count += more;
+      }
+    }
+  } catch (const TextFault&) {
+    has_fault = true;
+  }
+  if (communicator_->max(std::int64_t{has_fault}) > 0)
+    collective_fail([&](std::string_view line) { return entries.fault_of(line); },
+                    "the file changed while it was read; expected it to stay as it is");
+  header_.entry_count = communicator_->sum(count);
+  if (is_array) {
+    header_.row_count = header_.entry_count;
+  } else {
+    // Whoever counts from 0 has a first row.
+    header_.base = communicator_->min(least) == 0 ? 0 : 1;
+    header_.row_count = communicator_->max(most) + 1 - header_.base;
+    header_.column_count = header_.row_count;
+  }
+  header_.is_counted = true;
+  comm_thread::collective_attempt(*communicator_, [&] {
+    if (!communicator_->is_root()) return;
+    try {
+      check_header(check);
+    } catch (const TextFault& fault) {
+      throw InputError(path_ + ": " + fault.what());
+    }
+  });
 }
 
 void MatrixMarketFile::collective_share_header() {
   using Header = MatrixMarketHeader;
-  std::array<std::int64_t, 9> numbers{static_cast<int>(header_.format),
-                                      static_cast<int>(header_.field),
-                                      static_cast<int>(header_.symmetry),
-                                      header_.row_count,
-                                      header_.column_count,
-                                      header_.entry_count,
-                                      header_.line_count,
-                                      header_.data_begin,
-                                      is_compressed_};
+  std::array<std::int64_t, 11> numbers{static_cast<int>(header_.format),
+                                       static_cast<int>(header_.field),
+                                       static_cast<int>(header_.symmetry),
+                                       header_.row_count,
+                                       header_.column_count,
+                                       header_.entry_count,
+                                       header_.line_count,
+                                       header_.data_begin,
+                                       header_.base,
+                                       header_.is_counted,
+                                       is_compressed_};
   communicator_->broadcast(numbers, 0);
   header_ = {static_cast<Header::Format>(numbers[0]),
              static_cast<Header::Field>(numbers[1]),
@@ -76,8 +144,10 @@ void MatrixMarketFile::collective_share_header() {
              numbers[4],
              numbers[5],
              numbers[6],
-             numbers[7]};
-  is_compressed_ = numbers[8] != 0;
+             numbers[7],
+             numbers[8],
+             numbers[9] != 0};
+  is_compressed_ = numbers[10] != 0;
 }
 
 void MatrixMarketFile::find_own_range() {
@@ -135,7 +205,7 @@ std::string MatrixMarketFile::first_fault(
       while (!block.empty()) {
         const std::string_view text = take_lines(block, 0);
         if (is_data_line(text)) {
-          if (++entry > header_.entry_count)
+          if (++entry > header_.entry_count && header_.is_counted)
             throw TextFault("found more entries; expected the file to end after the " + announced +
                             " entries of its size line");
           if (const std::string fault = fault_of(text); !fault.empty()) throw TextFault(fault);
@@ -147,7 +217,7 @@ std::string MatrixMarketFile::first_fault(
     return fault_at(path_, line, fault.what());
   }
   if (communicator_->rank() + 1 < communicator_->size() && !is_compressed_) return "";
-  if (entry == header_.entry_count) return "";
+  if (entry == header_.entry_count || !header_.is_counted) return "";
   return fault_at(path_, line - 1,
                   "the file ends after " + std::to_string(entry) + " entries; expected the " +
                       announced + " of its size line");

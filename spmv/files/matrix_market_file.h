@@ -14,7 +14,8 @@
 
 namespace weft::spmv {
 
-/// A Matrix Market file that all ranks read together.
+/// A Matrix Market file, or a text of entries with another header or none (triplet_header.h), that
+/// all ranks read together.
 ///
 ///     plain file, 3 ranks    | header | rank 0 | rank 1 | rank 2 |    cut at starts of lines
 ///     compressed             | header |          rank 0          |    which deals blocks out
@@ -63,6 +64,9 @@ class MatrixMarketFile {
       : communicator_(&communicator), path_(std::move(path)) {}
 
   void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
+  void check_header(const std::function<void(const MatrixMarketHeader&)>& check) const;
+  /// Finds the sizes of a text without any, then checks them.
+  void collective_count(const std::function<void(const MatrixMarketHeader&)>& check);
   void collective_share_header();
   void find_own_range();
   LineCount count_own_lines();

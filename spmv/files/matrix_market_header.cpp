@@ -18,17 +18,6 @@ constexpr const char* wanted_banner =
     "\"%%MatrixMarket matrix coordinate|array real|integer|unsigned-integer|complex|pattern "
     "general|symmetric|skew-symmetric|hermitian\"";
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  constexpr std::string_view blanks = " \t\r\n";
-  std::vector<std::string_view> words;
-  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = line.find_first_not_of(blanks, end);
-  }
-  return words;
-}
-
 std::string lower_case(std::string_view word) {
   std::string lower(word);
   for (char& c : lower)
@@ -63,6 +52,17 @@ bool has_half_of_many(const Header& header) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r\n";
+  std::vector<std::string_view> words;
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
 
 bool MatrixMarketHeaderParser::take(std::string_view line) {
   ++header_.line_count;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "spmv/rows/index.h"
 
@@ -24,6 +25,8 @@ struct MatrixMarketHeader {
   std::int64_t entry_count = 0;  // lines of data; an array has them column by column
   std::int64_t line_count = 0;  // lines of the header; the size line is the last one
   std::int64_t data_begin = 0;  // characters of the header
+  std::int64_t base = 1;  // the first row and the first column
+  bool is_counted = true;  // false: sizes are not there yet, and indices may be any from 0
 };
 
 /// Reads a header line by line.
@@ -65,6 +68,9 @@ class MatrixMarketArray {
   bool is_triangle_;
   GlobalIndex skipped_;  // rows from the diagonal to the first number of a column
 };
+
+/// The words of a line, which blanks part.
+std::vector<std::string_view> words_of(std::string_view line);
 
 /// Throw TextFault unless the file holds a square matrix, columns of numbers, or one column or row
 /// of `row_count` numbers. Each may be written sparse or as an array.

@@ -19,6 +19,7 @@
 #include "spmv/files/number_text.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
+#include "spmv/files/triplet_header.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/rows/partition.h"
 
@@ -228,6 +229,14 @@ DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator&
                         (merge.pair_count == 1 ? " pair of equal entries counts once"
                                                : " pairs of equal entries count once each"));
   }
+  if (is_triplet_name(path))
+    remarks.push_back(path + ": a " +
+                      std::string(reader.header().symmetry == Symmetry::general
+                                      ? "matrix"
+                                      : "symmetric matrix, of which one triangle "
+                                        "may be given,") +
+                      " of " + std::to_string(rows.row_count()) + " rows counted from " +
+                      std::to_string(reader.header().base));
   if (reader.header().field == MatrixMarketHeader::Field::complex)
     remarks.push_back(path + ": all imaginary parts are 0; the matrix is taken as real");
   return std::move(*assembly).collective_finish(communicator, team);

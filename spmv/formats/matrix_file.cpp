@@ -1,5 +1,6 @@
 #include "spmv/formats/matrix_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "spmv/files/matrix_market_reader.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/files/matrix_market_writer.h"
+#include "spmv/files/triplet_header.h"
 #include "spmv/formats/byte_source.h"
 #include "spmv/formats/csr_reader.h"
 #include "spmv/formats/entry_reader.h"
@@ -51,11 +53,17 @@ CsrSource collective_open(const Communicator& communicator, const std::string& p
 
 FileFormat format_of(std::string_view path) {
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return FileFormat::matrix_market;
+  if (is_triplet_name(path)) return FileFormat::text;
   if (path.ends_with(".petsc") || path.ends_with(".bin")) return FileFormat::petsc;
   if (path.ends_with(".npz")) return FileFormat::scipy;
   if (path.ends_with(".npy")) return FileFormat::numpy;
   if (Hdf5Name::is_one(path)) return FileFormat::hdf5;
   return FileFormat::unknown;
+}
+
+bool is_text_file(std::string_view path) {
+  const FileFormat format = format_of(path);
+  return format == FileFormat::matrix_market || format == FileFormat::text;
 }
 
 std::string file_of(const std::string& path) {
@@ -76,20 +84,36 @@ void check_matrix_file(const std::string& path) {
   if (!is_matrix_file(path))
     throw InputError(path +
                      ": found another ending; expected a matrix as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin, FILE.npz or FILE.h5");
+                     "FILE.petsc, FILE.bin, FILE.npz, FILE.h5, FILE.txt, FILE.sti or FILE.mas");
 }
 
 void check_vector_file(const std::string& path) {
   if (!is_vector_file(path))
     throw InputError(path +
                      ": found another ending; expected a vector as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin, FILE.npy or FILE.h5");
+                     "FILE.petsc, FILE.bin, FILE.npy, FILE.h5 or FILE.txt");
+}
+
+void check_matrix_output(const std::string& path) {
+  check_matrix_file(path);
+  if (format_of(path) == FileFormat::text)
+    throw InputError(path +
+                     ": found an ending that is only read; expected a matrix as FILE.mtx, "
+                     "FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npz or FILE.h5");
+}
+
+void check_vector_output(const std::string& path) {
+  check_vector_file(path);
+  if (format_of(path) == FileFormat::text)
+    throw InputError(path +
+                     ": found an ending that is only read; expected a vector as FILE.mtx, "
+                     "FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npy or FILE.h5");
 }
 
 MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
                                            const std::string& path) {
   check_matrix_file(path);
-  if (format_of(path) == FileFormat::matrix_market) {
+  if (is_text_file(path)) {
     const auto size = collective_matrix_market_size(communicator, path);
     return {size.row_count, size.nonzero_count, size.has_varying_rows, size.reach, false};
   }
@@ -110,11 +134,15 @@ MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
 FileContents collective_look_into(const Communicator& communicator, const std::string& path) {
   const FileFormat format = format_of(path);
   if (format == FileFormat::unknown) check_matrix_file(path);
-  if (format == FileFormat::matrix_market) {
+  if (is_text_file(path)) {
     const auto file =
         MatrixMarketFile::collective_open(communicator, path, [](const MatrixMarketHeader&) {});
-    return {file.header().format == MatrixMarketHeader::Format::coordinate,
-            file.header().row_count};
+    const MatrixMarketHeader& header = file.header();
+    const bool is_sparse = header.format == MatrixMarketHeader::Format::coordinate;
+    const bool is_line = header.row_count == 1 || header.column_count == 1;
+    const bool is_square = header.row_count == header.column_count;
+    return {is_square ? is_sparse || !is_line : is_sparse && !is_line,
+            is_line ? std::max(header.row_count, header.column_count) : header.row_count};
   }
   FileContents contents{.is_matrix = format == FileFormat::scipy};
   comm_thread::collective_attempt(communicator, [&] {
@@ -136,7 +164,7 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
                                               const std::string& path, PartitionBy partition,
                                               Remarks& remarks) {
   check_matrix_file(path);
-  if (format_of(path) == FileFormat::matrix_market)
+  if (is_text_file(path))
     return collective_read_matrix_market(communicator, team, path, partition, remarks);
   const CsrSource source = collective_open(communicator, path);
   DistributedMatrix matrix = source.layout == CsrSource::Layout::rows
@@ -171,7 +199,7 @@ std::vector<double> collective_read_vector_file(const Communicator& communicator
 
 void collective_write_matrix_file(const Communicator& communicator, const DistributedMatrix& matrix,
                                   const std::string& path, const std::string& comment) {
-  check_matrix_file(path);
+  check_matrix_output(path);
   switch (format_of(path)) {
     case FileFormat::petsc:
       return collective_write_petsc_matrix(communicator, matrix, path);
@@ -186,7 +214,7 @@ void collective_write_matrix_file(const Communicator& communicator, const Distri
 
 void collective_write_vector_file(const Communicator& communicator, const RowPartition& partition,
                                   std::span<const double> own, const std::string& path) {
-  check_vector_file(path);
+  check_vector_output(path);
   switch (format_of(path)) {
     case FileFormat::petsc:
       return collective_write_petsc_vector(communicator, partition, own, path);

@@ -19,14 +19,17 @@ namespace weft::spmv {
 /// Format of a file, by the ending of its name.
 ///
 ///     .mtx .mtx.gz     Matrix Market        matrix, vector
+///     .txt .dat .ijv .coo .sti .mas   entries or numbers as text; only read   matrix, vector
 ///     .petsc .bin      PETSc's binary one   matrix, vector
 ///     .npz             SciPy                matrix
 ///     .npy             NumPy                vector
 ///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
-enum class FileFormat { matrix_market, petsc, scipy, numpy, hdf5, unknown };
+enum class FileFormat { matrix_market, text, petsc, scipy, numpy, hdf5, unknown };
 
 FileFormat format_of(std::string_view path);
 bool is_matrix_file(std::string_view path);
+/// A format of lines, which ranks parse in shares?
+bool is_text_file(std::string_view path);
 /// The file alone, without the name of a group or a dataset in it.
 std::string file_of(const std::string& path);
 bool is_vector_file(std::string_view path);
@@ -35,6 +38,9 @@ bool is_vector_file(std::string_view path);
 /// hold a matrix or a vector. Not collective: before any work.
 void check_matrix_file(const std::string& path);
 void check_vector_file(const std::string& path);
+/// Throw it where such a file is not written, too.
+void check_matrix_output(const std::string& path);
+void check_vector_output(const std::string& path);
 
 /// Size of a matrix as its file announces it, and what a sample of its entries says.
 struct MatrixFileSize {

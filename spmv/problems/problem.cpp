@@ -161,7 +161,7 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
         "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
         "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
         "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
-        "FILE.mtx.gz, FILE.npz, FILE.petsc, FILE.bin or FILE.h5; "
+        "FILE.mtx.gz, FILE.npz, FILE.petsc, FILE.bin, FILE.h5, FILE.txt, FILE.sti or FILE.mas; "
         "--help lists their settings");
   }
   return problem;
@@ -178,14 +178,15 @@ const char* Problem::words() {
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
          "or a file: Matrix Market FILE.mtx, FILE.mtx.gz, SciPy FILE.npz, PETSc FILE.petsc,\n"
-         "FILE.bin, HDF5 FILE.h5 or FILE.h5:GROUP";
+         "FILE.bin, HDF5 FILE.h5 or FILE.h5:GROUP, entries as text FILE.txt|.dat|.ijv|.coo,\n"
+         "CalculiX FILE.sti, FILE.mas";
 }
 
 Problem Problem::parse(std::string_view word) {
   const bool has_coefficients_of_file =
       word.starts_with("diffusion3d:") && word.find(",file=") != std::string_view::npos;
-  for (const std::string_view ending :
-       {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5"})
+  for (const std::string_view ending : {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5",
+                                        ".txt", ".dat", ".ijv", ".coo", ".sti", ".mas"})
     if (word.ends_with(ending) && !has_coefficients_of_file) return of_file(std::string(word));
   for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a group
     if (word.find(within) != std::string_view::npos) return of_file(std::string(word));

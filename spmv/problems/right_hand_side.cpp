@@ -34,7 +34,7 @@ RightHandSide RightHandSide::parse(std::string_view word) {
   if (word == "ones") return {RightHandSideKind::ones, 0, {}};
   if (word == "boundary-one") return {RightHandSideKind::boundary_one, 0, {}};
   for (const std::string_view ending :
-       {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5"})
+       {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5", ".txt", ".dat"})
     if (word.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
   for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a dataset
     if (word.find(within) != std::string_view::npos)
@@ -45,7 +45,7 @@ RightHandSide RightHandSide::parse(std::string_view word) {
     return {RightHandSideKind::x_random, parse_seed(word, word.substr(x_random.size())), {}};
   fail(word,
        "not a known one; expected ones, boundary-one, random:SEED, x-random:SEED, FILE.mtx, "
-       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin or FILE.h5");
+       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin, FILE.h5 or FILE.txt");
 }
 
 std::string RightHandSide::name() const {

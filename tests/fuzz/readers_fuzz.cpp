@@ -22,6 +22,7 @@
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/files/text_fault.h"
+#include "spmv/files/triplet_header.h"
 #include "spmv/formats/hdf5_file.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
@@ -94,6 +95,21 @@ void read_matrix_market(std::string text) {
   const weft::spmv::MatrixMarketEntries entries(parser.header());
   using Values = weft::spmv::MatrixMarketEntries::Values;
   static_cast<void>(entries.parse(left, Values::parse, [](const auto&) {}));
+}
+
+void read_triplets(std::string text) {
+  text += '\n';
+  std::int64_t line = 0;
+  const auto header = weft::spmv::read_triplet_header("a.sti", text, line);
+  const weft::spmv::MatrixMarketEntries entries(header);
+  const std::string_view left =
+      std::string_view(text).substr(static_cast<std::size_t>(header.data_begin));
+  std::int64_t next = 0;
+  using Values = weft::spmv::MatrixMarketEntries::Values;
+  if (header.format == weft::spmv::MatrixMarketHeader::Format::array)
+    static_cast<void>(entries.parse_array(left, next, [](const auto&) {}));
+  else
+    static_cast<void>(entries.parse(left, Values::parse, [](const auto&) {}));
 }
 
 /// The options of the commands that solve, and --config, as the program has them.
@@ -186,6 +202,8 @@ void read(unsigned char reader, const std::string& bytes) {
       return;
     case 'm':
       return read_matrix_market(bytes);
+    case 't':
+      return read_triplets(bytes);
     case 'n':
       return read_reals(weft::spmv::open_numpy_array(
           std::make_shared<weft::spmv::FileBytes>(MemoryFile(bytes).path())));

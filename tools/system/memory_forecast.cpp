@@ -173,7 +173,7 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
     // Lines in order are read by the ranks that need them, or others near to these.
     const bool is_dealt =
         problem.path.ends_with(".gz") || static_cast<double>(found.reach) >= size.rows;
-    size.sends_text = is_dealt && spmv::format_of(problem.path) == spmv::FileFormat::matrix_market;
+    size.sends_text = is_dealt && spmv::is_text_file(problem.path);
     size.is_random = found.is_random;
     size.reach = static_cast<double>(found.reach);
     const double others = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks);

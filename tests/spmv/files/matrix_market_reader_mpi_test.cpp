@@ -59,6 +59,88 @@ void check_matrix(const std::string& text, const std::string& expected,
   }
 }
 
+// Reads `text` from a file of this name as above.
+void check_triplets(const std::string& name, const std::string& text, const std::string& expected,
+                    const std::string& remark) {
+  const auto world = Communicator::collective_world();
+  const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
+  const tests::SharedFolder folder(world);
+  const std::string path = folder.put(name, text);
+  for (const PartitionBy by : {PartitionBy::rows, PartitionBy::nonzeros}) {
+    std::string found;
+    CHECK(tests::input_error_of([&] {
+            Remarks remarks;
+            found = gathered(world, collective_read_matrix_market(world, team, path, by, remarks));
+            CHECK(remarks == Remarks{path + ": " + remark});
+          }) == "");
+    if (world.is_root()) CHECK(found == expected);
+  }
+}
+
+std::string triplet_fault(const std::string& text) {
+  const auto world = Communicator::collective_world();
+  const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
+  const tests::SharedFolder folder(world);
+  const std::string path = folder.put("a.txt", text);
+  return tests::input_error_of(
+      [&] { collective_read_matrix_market(world, team, path, PartitionBy::rows); });
+}
+
+TEST_CASE("entries as text count from 0 where there is a 0, else from 1") {
+  const std::string expected = "1 1 4\n1 3 -1\n2 2 2.5\n3 3 1e-10\n";
+  check_triplets("a.txt", "# row column value\n% more\n\n0 0 4\n2 2 1D-10\n0 2 -1\n1 1 2.5",
+                 expected, "a matrix of 3 rows counted from 0");
+  check_triplets("a.ijv", "1 1 4\r\n3\t3 1e-10\r\n% here\r\n1 3 -1\r\n2 2 2.5\r\n", expected,
+                 "a matrix of 3 rows counted from 1");
+  check_triplets("a.dat", "1 1\n2 1\n", "1 1 1\n2 1 1\n", "a matrix of 2 rows counted from 1");
+}
+
+TEST_CASE("FreeFEM's two formats say where they count from") {
+  const std::string expected = "1 1 4\n1 2 -1\n2 2 5\n3 3 6\n";
+  check_triplets("a.txt",
+                 "#  HashMatrix Matrix (COO) 0x1\n#    n       m        nnz     half     fortran   "
+                 "state  \n3 3 4 0 0 0 0 \n         0         0 4\n         0         1 -1\n"
+                 "         1         1 5\n         2         2 6\n",
+                 expected, "a matrix of 3 rows counted from 0");
+  check_triplets(
+      "a.txt",
+      "# Sparse Matrix (Morse)  0x1\n# first line: n m (is symmetic) nnz \n# after for "
+      "each nonzero coefficient:   i j a_ij\n3 3 0  4\n        1         1 4\n        1  "
+      "       2 -1\n        2         2 5\n        3         3 6\n",
+      expected, "a matrix of 3 rows counted from 1");
+  check_triplets(
+      "a.txt",
+      "#  HashMatrix Matrix (COO) 0x1\n# n m nnz half fortran state\n2 2 2 1 0 0 0\n"
+      "0 0 4\n1 0 -1\n",
+      "1 1 4\n1 2 -1\n2 1 -1\n",
+      "a symmetric matrix, of which one triangle may be given, of 2 rows counted from 0");
+}
+
+TEST_CASE("CalculiX writes one triangle of a symmetric matrix") {
+  check_triplets(
+      "beam.sti", "1 1 4\n1 2 -1\n2 2 5\n", "1 1 4\n1 2 -1\n2 1 -1\n2 2 5\n",
+      "a symmetric matrix, of which one triangle may be given, of 2 rows counted from 1");
+}
+
+TEST_CASE("entries as text that are wrong are told with their line") {
+  CHECK(triplet_fault("# only\n") ==
+        "a.txt:1: the file ends before its first entry; expected \"ROW COLUMN VALUE\"");
+  CHECK(triplet_fault("1 1 4\n2 x 5\n") ==
+        "a.txt:2: found \"x\" as column; expected a whole number of at least 0");
+  CHECK(triplet_fault("1 1 4\n2 2 nan\n") == "a.txt:2: found \"nan\"; expected a finite number");
+  CHECK(triplet_fault("1 1 4\n2 2\n") ==
+        "a.txt:2: the line ends before the value; expected a number");
+  CHECK(triplet_fault("1,1,4\n") == "a.txt:1: found \"1,1,4\"; expected a finite number");
+  CHECK(triplet_fault("1 1 1 1 1\n") ==
+        "a.txt:1: found 5 words; expected \"ROW COLUMN VALUE\" or one number");
+  CHECK(triplet_fault("1 1 1\n99999999 1 1\n").find("rows in a file of") != std::string::npos);
+  CHECK(triplet_fault("#  HashMatrix Matrix (COO)\n3 3\n") ==
+        "a.txt:2: found \"3 3\"; expected the size line of FreeFEM, "
+        "\"n m nnz half fortran state ...\"");
+  CHECK(triplet_fault("#  HashMatrix Matrix (COO)\n2 2 1 0 0 0\n0 2 1\n") ==
+        "a.txt:3: found \"2\" as column; expected a whole number from 0 to 1");
+}
+
 TEST_CASE("a general matrix is read in any order of its lines") {
   check_matrix(
       "%%MatrixMarket matrix coordinate real general\n% six\n6 6 8\n"

@@ -83,6 +83,11 @@ TEST_CASE("a vector may be sparse, a row, or of other numbers") {
   check("array complex general\n2 1\n1 0\n-2.5 0\n", {1, -2.5});
   check("array real general\n1 3\n1\n2\n3\n", {1, 2, 3});
   check("array real symmetric\n1 1\n8\n", {8});
+  const auto three = RowPartition::by_rows(3, world.size());
+  const std::vector<double> text{1, -2.5, 3};
+  CHECK(collective_read_vector(world, three, folder.put("x.txt", "# x\n1\n-2.5\n3\n")) ==
+        std::vector<double>(text.begin() + three.begin(world.rank()),
+                            text.begin() + three.end(world.rank())));
   // Next to no entries of many rows.
   std::vector<double> long_vector(200000);
   long_vector[123456] = 2;
