@@ -66,8 +66,8 @@ using OnVectorIteration =
 /// of solves; what is known to be the null space of the matrix is projected out.
 ///
 /// `method=auto` without a preconditioner takes, for a matrix, the ways of the decision table in
-/// turn: where one refuses the matrix, breaks down or stalls, the next, which later solves keep. Of
-/// ways that have not converged, the x with the least residual is kept.
+/// turn: where one refuses the matrix, breaks down, stalls or falls behind its forecast, the next,
+/// which later solves keep. Of ways that have not converged, the x with the least residual is kept.
 /// No way is tried after the last of StopCriterion::max_iterations.
 /// With a preconditioner, or without a matrix, a short trial finds the quickest variant of CG.
 ///
@@ -137,6 +137,8 @@ class ChosenSolver {
   std::vector<solver::Candidate> find_ways() const;
   std::string obstacle_to_scaling() const;
   void collective_scale(spmv::SparseOperator& matrix);
+  solver::SolveReport collective_solve_watched(std::span<const double> b,
+                                               const solver::Guess& guess);
   solver::SolveReport collective_solve_scaled(std::span<const double> b,
                                               const solver::Guess& guess);
   void collective_judge_rows(std::span<const double> b, std::span<const double> x,
@@ -158,6 +160,7 @@ class ChosenSolver {
   void choose_options();
   int block_width(std::size_t count) const;
   solver::BlockCg& collective_block_cg(int width);
+  void watch_forecast();
   bool is_last_way() const { return way_ + 1 == ways_.size(); }
   bool is_final(const solver::SolveReport& report) const;
   bool is_symmetric() const { return !traits_ || traits_->is_symmetric(); }
@@ -192,6 +195,7 @@ class ChosenSolver {
   std::int64_t iterations_before_ = 0;  // of a scaled system, in the solve that goes on
   double residual_share_ = 1;  // of the first residual, which those have left
   bool is_asked_to_stop_ = false;  // by a hook or the time limit
+  std::int64_t iteration_behind_ = 0;  // at which a method fell behind its forecast; 0: it has not
   std::size_t first_vector_ = 0;  // of the block that is being solved
   OnVectorIteration on_vector_iteration_;  // while a block is being solved
 };

@@ -347,5 +347,34 @@ TEST_CASE("new values with and without penalties are looked at again") {
   CHECK(x == wanted);
 }
 
+TEST_CASE("auto gives up multigrid where it falls behind its forecast") {
+  const Job job = make_job();
+  constexpr std::int64_t n = 180;
+  // Every coupling is there, four in ten of them weak.
+  const auto coupling = [](std::int64_t i, std::int64_t j) {
+    const auto hash = static_cast<std::uint64_t>(std::min(i, j) * 2 + std::abs(i - j) % 2) *
+                      std::uint64_t{0x9e3779b97f4a7c15};
+    return (hash ^ (hash >> 29)) % 10 < 4 ? 1e-4 : 1.0;
+  };
+  const GridRows rows(job, n, [&](std::int64_t i, std::int64_t j) {
+    if (i != j) return -coupling(i, j);
+    double sum = 1e-3;
+    if (i >= n) sum += coupling(i, i - n);
+    if (i % n > 0) sum += coupling(i, i - 1);
+    if (i % n < n - 1) sum += coupling(i, i + 1);
+    if (i + n < n * n) sum += coupling(i, i + n);
+    return sum;
+  });
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  Solver solver(a, {{"method", "auto"}});
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  const Report report = solver.solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.preconditioner == "amg");
+  REQUIRE(report.decisions.size() == 3);
+  CHECK(report.decisions[1].find("than were forecast") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace weft::tests

@@ -298,4 +298,26 @@ TEST_CASE("rows of very different scale are found, and most rows keep their scal
   CHECK(scales_of(a, nothing) == -1);
 }
 
+TEST_CASE("couplings of a grid that are cut are counted") {
+  const auto world = Communicator::collective_world();
+  const auto laplacian = [] {
+    return tests::reference_matrix(spmv::Problem::parse("poisson2d:9"));
+  };
+  ReferenceMatrix a = laplacian();
+  CHECK(collective_traits(world, a).cut_coupling_count == 0);
+  const auto cut = [&](std::size_t i, std::size_t j, double value) {
+    a[i][static_cast<std::int64_t>(j)] = a[j][static_cast<std::int64_t>(i)] = value;
+  };
+  cut(40, 41, -1e-9);
+  cut(40, 49, 0);
+  a[20].erase(21);
+  a[21].erase(20);
+  CHECK(collective_traits(world, a).cut_coupling_count == 3);
+  // A direction without couplings has no walls.
+  a = laplacian();
+  for (std::size_t i = 0; i + 9 < a.size(); ++i) cut(i, i + 9, -1e-9);
+  CHECK(collective_traits(world, a).grid.has_value());
+  CHECK(collective_traits(world, a).cut_coupling_count == 0);
+}
+
 }  // namespace weft::solver
