@@ -34,6 +34,7 @@ std::string Report::json() const {
                                 {"relative_residual", relative_residual},
                                 {"recurrence_residual", recurrence_residual},
                                 {"seconds", {{"setup", setup_seconds}, {"solve", solve_seconds}}}};
+  if (scaled_residual) report["scaled_residual"] = *scaled_residual;
   if (!explanation.empty()) report["explanation"] = explanation;
   if (!method_choice.empty()) report["method_choice"] = method_choice;
   if (!decisions.empty()) report["decisions"] = decisions;

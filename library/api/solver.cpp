@@ -159,18 +159,11 @@ void Solver::State::collective_renew_if_stale() {
 void Solver::State::precondition(std::span<const double> r, std::span<double> z) {
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
-  solver->collective_make_ready();
-  solver::Preconditioner* const preconditioner = solver->preconditioner();
-  if (!preconditioner) {
-    std::ranges::copy(r, z.begin());
-    return;
-  }
-  perfmodel::HugePageBuffer<double> from(matrix->op->element_count());
-  perfmodel::HugePageBuffer<double> to(matrix->op->element_count());
-  matrix->map->collective_to_operator(r, from.span());
-  matrix->threads().team().run(
-      [&](const TeamThread& thread) { preconditioner->apply(thread, from.data(), to.data()); });
-  matrix->map->collective_from_operator(to.span(), z);
+  std::vector<double> from(matrix->op->element_count());
+  std::vector<double> to(matrix->op->element_count());
+  matrix->map->collective_to_operator(r, from);
+  solver->collective_precondition(from, to);
+  matrix->map->collective_from_operator(to, z);
 }
 
 Report Solver::State::solve(std::span<const double> b, std::span<double> x, Start start) {
@@ -252,6 +245,7 @@ Report Solver::State::report_of(const solver::SolveReport& solved) const {
   report.iterations = solved.iterations;
   report.restarts = solved.restarts;
   report.relative_residual = solved.relative_residual;
+  report.scaled_residual = solved.scaled_residual;
   report.recurrence_residual = solved.recurrence_residual;
   report.setup_seconds = setup_seconds;
   report.history = history;

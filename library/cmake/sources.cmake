@@ -85,6 +85,8 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/chosen_solver.cpp
     library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
+    library/solve/row_residual.cpp
+    library/solve/scaled_system.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
     library/solve/time_limit.cpp
@@ -133,6 +135,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/choice/decision_table.cpp
     solver/choice/entry_distances.cpp
     solver/choice/matrix_traits.cpp
+    solver/choice/row_scales.cpp
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp

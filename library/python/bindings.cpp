@@ -218,6 +218,7 @@ PYBIND11_MODULE(_weft, module) {
       .def_readonly("iterations", &weft::Report::iterations)
       .def_readonly("restarts", &weft::Report::restarts)
       .def_readonly("relative_residual", &weft::Report::relative_residual)
+      .def_readonly("scaled_residual", &weft::Report::scaled_residual)
       .def_readonly("recurrence_residual", &weft::Report::recurrence_residual)
       .def_readonly("setup_seconds", &weft::Report::setup_seconds)
       .def_readonly("solve_seconds", &weft::Report::solve_seconds)

@@ -1,9 +1,11 @@
 #include "library/settings/preconditioner_choice.h"
 
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/near_null_choice.h"
+#include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/preconditioner.h"
 #include "solver/multigrid/matrix_multigrid.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
@@ -79,7 +81,8 @@ std::unique_ptr<solver::Preconditioner> collective_try_multigrid(spmv::LinearOpe
 MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                                                   const SolveSettings& settings,
                                                   const spmv::Problem& problem,
-                                                  std::function<void(double)> on_forecast) {
+                                                  std::function<void(double)> on_forecast,
+                                                  std::vector<double> constant) {
   if (settings.has_jacobi())
     return {.object = std::make_unique<solver::DiagonalPreconditioner>(op)};
   if (settings.preconditioner == "multigrid" || (settings.method == "multigrid" && !is_fused(op)))
@@ -101,8 +104,11 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
   if (amg) {
     amg->mode = mode;
     amg->keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
-    return {.object = std::make_unique<solver::amg::AmgPreconditioner>(
-                *matrix, *amg, collective_choose_near_null(*matrix, settings, problem))};
+    auto near_null = constant.empty() ? collective_choose_near_null(*matrix, settings, problem)
+                                      : solver::amg::NearNullSpace{.vector_count = 1,
+                                                                   .values = std::move(constant)};
+    return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg,
+                                                                       std::move(near_null))};
   }
   schwarz->on_forecast = std::move(on_forecast);
   auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);

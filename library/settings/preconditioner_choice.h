@@ -20,11 +20,14 @@ struct MadePreconditioner {
 /// Makes the preconditioner that `settings` ask for, the cycle that multigrid as a method needs for
 /// an operator that is no spmv::StencilOperator, or the one that `auto` may choose.
 /// `problem`: the operator's, for its grid; a file where nothing is known. `on_forecast`: of
-/// Schwarz and block factors, as in SchwarzOptions. Collective. Thread: the main thread, outside
-/// the team. Throws comm_thread::InputError on every rank. Lifetime: `op` outlives it.
+/// Schwarz and block factors, as in SchwarzOptions. `constant`: what takes the place of the
+/// constant vector in `amg`, where it does; else empty. Shape: [element_count] or [0]. Collective.
+/// Thread: the main thread, outside the team. Throws comm_thread::InputError on every rank.
+/// Lifetime: `op` outlives it.
 MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
                                                   const SolveSettings& settings,
                                                   const spmv::Problem& problem,
-                                                  std::function<void(double)> on_forecast = {});
+                                                  std::function<void(double)> on_forecast = {},
+                                                  std::vector<double> constant = {});
 
 }  // namespace weft::library

@@ -135,6 +135,7 @@ const std::vector<Setting>& table() {
        }},
       {"null-space",
        [](SolveSettings& settings, const std::string& text) { settings.null_space = text; }},
+      {"scale", one_of(&SolveSettings::scale, {"auto", "rows", "none"})},
       {"tolerance",
        [](SolveSettings& settings, const std::string& text) {
          settings.stop.tolerance = number(text, 0, true, "a number, 0 or more");
@@ -337,6 +338,8 @@ void SolveSettings::check() const {
                        ":kind=" + std::string(solver::name(found->kind)) + " with --method " +
                        method + "; expected --method gmres or fcg, because it is not symmetric");
   check_multigrid(*this);
+  if (is_matrix_free() && scale == "rows")
+    throw InputError("--scale: found rows with --operator stencil; expected a matrix");
   if (is_matrix_free() && !null_space.empty() && null_space != "none")
     throw InputError("--null-space: found with --operator stencil; expected a matrix");
   const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);

@@ -29,6 +29,7 @@ struct SolveSettings {
   std::string preconditioner = "none";
   bool has_preconditioner = false;  // it was given, if only as "none"
   std::string null_space;  // constant, none or a file; empty: found where it is easy
+  std::string scale = "auto";  // of rows: auto, rows or none
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   std::string grid;  // of the rows of a matrix; empty where not given
   std::string cycle;  // of amg; empty: as `preconditioner` says

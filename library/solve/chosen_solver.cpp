@@ -1,6 +1,8 @@
 #include "library/solve/chosen_solver.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -8,8 +10,10 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/preconditioner_choice.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/deflated_solve.h"
+#include "solver/methods/iteration_forecast.h"
 #include "solver/methods/method_table.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
@@ -25,6 +29,11 @@ using solver::SolveStatus;
 
 /// Iterations without progress after which another way is tried.
 constexpr std::int64_t patience_with_a_choice = 300;
+/// Iterations from which a residual tells how many more it takes, and the share of those that were
+/// forecast of multigrid, a digit each, from which it is given up. Varying coefficients take up to
+/// two and a half times as many.
+constexpr std::int64_t least_that_tell = 8;
+constexpr double most_of_forecast = 4;
 /// Rows of a matrix with a known grid from which timed trials, of multigrid too, are worth their
 /// time: 20³ points took 194 ms with and 3 ms without.
 constexpr std::int64_t least_rows_for_trials = 27000;
@@ -81,22 +90,54 @@ void ChosenSolver::collective_look() {
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
     throw InputError("--null-space: found an operator without a matrix; expected a matrix");
-  const solver::KrylovEntry* const entry = solver::find_krylov_method(asked_.method);
-  const bool takes_any = entry && !entry->needs_symmetric_matrix;
   traits_.reset();
-  if (matrix && !(word == "none" && (asked_.force || takes_any)))
+  row_residual_.reset();
+  scales_.reset();
+  if (matrix) {
     traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
+    scales_ = solver::collective_find_row_scales(*matrix, *traits_);
+  }
   const bool may_try_grid = asked_.may_choose_multigrid() && is_symmetric() &&
                             op_.global_row_count() > least_rows_for_trials &&
                             (context_.problem.has_grid() || !asked_.grid.empty());
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid &&
              !context_.collective_make_preconditioner;
+  if (scales_) collective_scale(*matrix);
   std::vector<Candidate> ways = find_ways();
   null_space_.reset();
   null_space_text_.clear();
   if (traits_) collective_find_null_space(*matrix);
   ways_ = std::move(ways);
   way_ = 0;
+}
+
+/// Why a scaled system cannot be solved in the place of the given one; empty where it can.
+std::string ChosenSolver::obstacle_to_scaling() const {
+  const std::string& word = asked_.null_space;
+  const bool has_modes = !asked_.near_null.empty() || !asked_.coordinates.empty() ||
+                         asked_.block_size > 1 ||
+                         context_.problem.kind == spmv::ProblemKind::elasticity3d;
+  if (word.empty() ? traits_->has_constant_null_space() : word != "none") return "a null space";
+  if (context_.collective_make_preconditioner) return "a preconditioner of the caller";
+  if (asked_.reuses_preconditioner) return "a preconditioner that is kept for other values";
+  if (asked_.has_multigrid() || !asked_.grid.empty() || context_.problem.has_grid())
+    return "multigrid on a grid";
+  if (has_modes && scales_->has_other_rows) return "vectors that coarse levels keep";
+  return "";
+}
+
+/// Where it is asked for, or `auto` chooses.
+void ChosenSolver::collective_scale(spmv::SparseOperator& matrix) {
+  const bool is_wanted =
+      asked_.scale == "rows" || (asked_.scale == "auto" && asked_.method == "auto");
+  if (!is_wanted) return;
+  const std::string obstacle = obstacle_to_scaling();
+  if (obstacle.empty()) {
+    scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format());
+    traits_->grid.reset();  // couplings of a scaled matrix jump from point to point
+  } else if (asked_.scale == "rows") {
+    throw InputError("--scale rows: found with " + obstacle + "; expected --scale none or auto");
+  }
 }
 
 std::vector<Candidate> ChosenSolver::find_ways() const {
@@ -131,9 +172,14 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   const std::size_t way_before = way_;
   const bool was_ready = method_ != nullptr;
   std::unique_ptr<solver::KrylovMethod> method;  // that may stay
+  if (scaled_) forget_scaled();
   if (keeps_pattern && !null_space_) method = std::move(method_);
   forget_methods();  // where an error ends this, the next solve sets all up
   collective_look();
+  if (scaled_) {  // nothing that is there is of this matrix
+    method.reset();
+    keeps_pattern = false;
+  }
   const auto is_same = [](const Candidate& a, const Candidate& b) {
     return a.method == b.method && a.preconditioner == b.preconditioner;
   };
@@ -175,9 +221,20 @@ void ChosenSolver::collective_turn(std::string reason) {
 void ChosenSolver::collective_make_ready() {
   if (method_) return;
   // An earlier solve or renewal has ended in an error.
-  if (ways_.empty()) collective_look();
+  if (ways_.empty()) {
+    forget_scaled();
+    collective_look();
+  }
   way_ = 0;
   collective_take_way();
+}
+
+/// With all that refers to the scaled matrix.
+void ChosenSolver::forget_scaled() {
+  forget_methods();
+  preconditioner_.reset();
+  schwarz_ = nullptr;
+  scaled_.reset();
 }
 
 void ChosenSolver::forget_methods() {
@@ -187,6 +244,11 @@ void ChosenSolver::forget_methods() {
 }
 
 void ChosenSolver::collective_take_way() {
+  if (scaled_ && decisions_.empty())
+    decisions_.push_back(fmt::format(
+        "rows differ in scale by up to {:.2g}: {} of {} are scaled by powers of two, and the "
+        "residual is small with each row divided by its scale, too",
+        scales_->ratio(), scales_->scaled_row_count, op_.global_row_count()));
   for (;; ++way_) {
     const Candidate& way = ways_[way_];
     if (is_free_ || !way.reason.empty())
@@ -228,7 +290,7 @@ void ChosenSolver::collective_make_method() {
   if (!choice_.method && settings_.method == "auto") {
     // How many iterations varying coefficients cost without multigrid, nobody knows beforehand.
     const bool may_drop = settings_.may_choose_multigrid() && context_.problem.has_stencil();
-    choice_ = collective_choose_method(op_, method_options_, may_drop);
+    choice_ = collective_choose_method(worked_on(), method_options_, may_drop);
     if (choice_.drops_preconditioner) {
       preconditioner_.reset();
       method_options_.preconditioner = nullptr;
@@ -237,7 +299,7 @@ void ChosenSolver::collective_make_method() {
     choice_.method =
         solver::find_krylov_method(settings_.method == "pcg-jacobi" ? "cg" : settings_.method);
   }
-  method_ = choice_.method->collective_make(op_, method_options_);
+  method_ = choice_.method->collective_make(worked_on(), method_options_);
 }
 
 void ChosenSolver::collective_make_preconditioner() {
@@ -246,8 +308,9 @@ void ChosenSolver::collective_make_preconditioner() {
     if (context_.collective_make_preconditioner) {
       preconditioner_ = context_.collective_make_preconditioner();
     } else {
-      auto made = library::collective_make_preconditioner(op_, settings_, context_.problem,
-                                                          hooks_.on_forecast);
+      auto made = library::collective_make_preconditioner(
+          worked_on(), settings_, context_.problem, hooks_.on_forecast,
+          scaled_ ? scaled_->constant() : std::vector<double>{});
       preconditioner_ = std::move(made.object);
       schwarz_ = made.schwarz;
     }
@@ -266,6 +329,8 @@ void ChosenSolver::choose_options() {
       .patience = is_last_way() ? 0 : patience_with_a_choice,
       .on_iteration =
           [this](std::int64_t iteration, double residual) {
+            iteration += iterations_before_;
+            residual *= residual_share_;
             if (on_vector_iteration_)
               on_vector_iteration_(first_vector_, iteration, residual);
             else if (hooks_.on_iteration)
@@ -279,8 +344,39 @@ void ChosenSolver::choose_options() {
       const bool is_asked = hooks_.stops && hooks_.stops(iteration, residual);
       return limit_->collective_is_over() || is_asked;
     };
+  if (scaled_)
+    method_options_.stops = [this, stops = std::move(method_options_.stops)](std::int64_t iteration,
+                                                                             double residual) {
+      iteration += iterations_before_;
+      if (stops && stops(iteration, residual * residual_share_)) is_asked_to_stop_ = true;
+      const bool is_over = iterations_before_ > 0 && iteration + 1 >= settings_.stop.max_iterations;
+      return is_asked_to_stop_ || is_over;
+    };
+  watch_forecast();
   method_options_.multigrid = settings_.parsed_multigrid();
   if (settings_.restart > 0) method_options_.restart = settings_.restart;
+}
+
+/// Ends multigrid on the grid of a matrix where another way is left and it gains too little.
+void ChosenSolver::watch_forecast() {
+  if (!is_free_ || is_last_way() || settings_.preconditioner != "multigrid" || !traits_->grid)
+    return;
+  const double digits = solver::forecast_iterations(true, stencil_of(*traits_->grid), asked_.stop);
+  const double forecast = std::max(digits, static_cast<double>(least_that_tell));
+  method_options_.stops = [this, forecast, stops = std::move(method_options_.stops)](
+                              std::int64_t iteration, double residual) {
+    if (stops && stops(iteration, residual)) {
+      is_asked_to_stop_ = true;
+      return true;
+    }
+    const auto so_far = static_cast<double>(iteration);
+    const double expected = residual < 1
+                                ? so_far * std::log(asked_.stop.tolerance) / std::log(residual)
+                                : std::numeric_limits<double>::infinity();
+    if (so_far < forecast || !(expected > most_of_forecast * forecast)) return false;
+    if (iteration_behind_ == 0) iteration_behind_ = iteration;
+    return true;
+  };
 }
 
 bool ChosenSolver::is_final(const SolveReport& report) const {
@@ -300,7 +396,8 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   while (true) {
     try {
       if (hooks_.on_start) hooks_.on_start();
-      if (!null_space_) return method_->solve(b, guess);
+      if (scaled_) return collective_solve_scaled(b, guess);
+      if (!null_space_) return collective_solve_watched(b, guess);
       return solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(),
                                                settings_.stop.tolerance, b, guess);
     } catch (const InputError& error) {
@@ -309,6 +406,82 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
       collective_turn(error.what());
     }
   }
+}
+
+SolveReport ChosenSolver::collective_solve_watched(std::span<const double> b,
+                                                   const solver::Guess& guess) {
+  is_asked_to_stop_ = false;
+  iteration_behind_ = 0;
+  SolveReport report = method_->solve(b, guess);
+  if (report.status != SolveStatus::stopped || is_asked_to_stop_ || iteration_behind_ == 0)
+    return report;
+  report.status = SolveStatus::breakdown;
+  report.explanation = "far more iterations are needed than were forecast, of a digit each";
+  return report;
+}
+
+SolveReport ChosenSolver::collective_solve_scaled(std::span<const double> b,
+                                                  const solver::Guess& guess) {
+  is_asked_to_stop_ = false;
+  const ScaledSystem::Method method{
+      .solve =
+          [this](std::span<const double> scaled_b, std::int64_t before, double share) {
+            iterations_before_ = before;
+            residual_share_ = share;
+            SolveReport report = method_->solve(scaled_b);
+            if (report.status == SolveStatus::stopped && !is_asked_to_stop_)
+              report.status = SolveStatus::not_converged;  // all iterations that there may be
+            return report;
+          },
+      .y = [this] { return method_->solution(); }};
+  SolveReport report =
+      scaled_->collective_solve(method, settings_.stop, b, guess, hooks_.checkpoints == nullptr);
+  iterations_before_ = 0;
+  residual_share_ = 1;
+  return report;
+}
+
+/// Where rows differ in scale, but are not scaled, a converged solve may have solved for the large
+/// ones only. With half of the digits that were asked for it has solved for all of them.
+void ChosenSolver::collective_judge_rows(std::span<const double> b, std::span<const double> x,
+                                         SolveReport& report) {
+  if (!scales_ || scaled_ || report.status != SolveStatus::converged) return;
+  auto& matrix = dynamic_cast<spmv::SparseOperator&>(op_);
+  if (!row_residual_) row_residual_ = std::make_unique<RowResidual>(matrix, *scales_);
+  std::vector<double> r(b.size());
+  row_residual_->collective_find(b, x, r);
+  const double whole = row_residual_->collective_norm_of_rows(b);
+  const double rest = row_residual_->collective_norm_of_rows(r);
+  constexpr double much_more = 10;
+  report.scaled_residual = whole > 0 ? rest / whole : rest;
+  if (!(whole > 0) || rest <= much_more * asked_.stop.wanted_norm(whole)) return;
+  report.explanation = fmt::format(
+      "rows differ in scale by up to {:.2g}: the residual says nothing about most rows; "
+      "with each row divided by its scale it is {:.2g} of b; {}",
+      scales_->ratio(), rest / whole,
+      obstacle_to_scaling().empty() ? "--method auto or --scale rows solves for all rows"
+                                    : "scale the system");
+  if (rest > std::sqrt(asked_.stop.tolerance) * whole) report.status = SolveStatus::not_converged;
+}
+
+void ChosenSolver::collective_precondition(std::span<const double> r, std::span<double> z) {
+  collective_make_ready();
+  if (!preconditioner_) {
+    std::ranges::copy(r, z.begin());
+    return;
+  }
+  perfmodel::HugePageBuffer<double> from(r.size());
+  perfmodel::HugePageBuffer<double> to(r.size());
+  if (scaled_)
+    scaled_->scale_residual(r, from.span());
+  else
+    std::ranges::copy(r, from.data());
+  op_.team().run(
+      [&](const TeamThread& thread) { preconditioner_->apply(thread, from.data(), to.data()); });
+  if (scaled_)
+    scaled_->scale_solution(to.span(), z);
+  else
+    std::ranges::copy(to.span(), z.begin());
 }
 
 SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
@@ -325,11 +498,12 @@ SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solv
       report.explanation = fmt::format("max-seconds: {:g} s are over", limit_->limit_seconds());
     }
     if (is_final(report)) {
+      collective_judge_rows(b, solution_of_way(), report);
       const std::string kept = least_.take_place_in(report);
       if (!kept.empty()) decisions_.push_back(kept);
       return report;
     }
-    least_.offer(method_->solution(), report, name_of(ways_[way_]));
+    least_.offer(solution_of_way(), report, name_of(ways_[way_]));
     collective_turn(fmt::format("after {} iterations the residual was {:.1e}{}", report.iterations,
                                 report.relative_residual,
                                 report.explanation.empty() ? "" : ": " + report.explanation));
@@ -338,8 +512,8 @@ SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solv
 
 /// Vectors to solve for at once, of `count` that are left; 1: one after another.
 int ChosenSolver::block_width(std::size_t count) const {
-  const bool can_block = may_block_ && is_last_way() && !null_space_ && !limit_ && method_ &&
-                         std::string_view(entry().name) == "cg";
+  const bool can_block = may_block_ && !scaled_ && is_last_way() && !null_space_ && !limit_ &&
+                         method_ && std::string_view(entry().name) == "cg";
   if (!can_block) return 1;
   return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
 }
@@ -380,8 +554,10 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
     for (SolveReport& report : method.solve(
              b.subspan(first, count), guesses.empty() ? guesses : guesses.subspan(first, count)))
       reports.push_back(std::move(report));
-    for (int i = 0; i < width; ++i)
-      std::ranges::copy(method.solution(i), x[first + static_cast<std::size_t>(i)].begin());
+    for (std::size_t i = 0; i < count; ++i) {
+      collective_judge_rows(b[first + i], method.solution(static_cast<int>(i)), reports[first + i]);
+      std::ranges::copy(method.solution(static_cast<int>(i)), x[first + i].begin());
+    }
   }
   return reports;
 }

@@ -13,11 +13,14 @@
 #include "library/settings/method_choice.h"
 #include "library/settings/solve_settings.h"
 #include "library/solve/least_solution.h"
+#include "library/solve/row_residual.h"
+#include "library/solve/scaled_system.h"
 #include "library/solve/symmetry_check.h"
 #include "library/solve/time_limit.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/choice/decision_table.h"
 #include "solver/choice/matrix_traits.h"
+#include "solver/choice/row_scales.h"
 #include "solver/krylov/block_cg.h"
 #include "solver/krylov/method.h"
 #include "solver/precondition/null_space.h"
@@ -63,10 +66,13 @@ using OnVectorIteration =
 /// of solves; what is known to be the null space of the matrix is projected out.
 ///
 /// `method=auto` without a preconditioner takes, for a matrix, the ways of the decision table in
-/// turn: where one refuses the matrix, breaks down or stalls, the next, which later solves keep. Of
-/// ways that have not converged, the x with the least residual is kept. No way is tried after the
-/// last of StopCriterion::max_iterations.
+/// turn: where one refuses the matrix, breaks down, stalls or falls behind its forecast, the next,
+/// which later solves keep. Of ways that have not converged, the x with the least residual is kept.
+/// No way is tried after the last of StopCriterion::max_iterations.
 /// With a preconditioner, or without a matrix, a short trial finds the quickest variant of CG.
+///
+/// Where rows of the matrix differ in scale, `auto` solves a scaled system (ScaledSystem). A solve
+/// with a named method whose residual says nothing about most rows has not converged, and says so.
 /// Functions are collective. Thread: the main thread, outside the team. Lifetime: `op` and what the
 /// hooks refer to outlive it.
 class ChosenSolver {
@@ -101,8 +107,11 @@ class ChosenSolver {
   /// The last solution of `collective_solve`: where no way has converged, that of the least
   /// residual. Shape: [element_count].
   std::span<const double> solution() const {
-    return least_.is_kept() ? least_.x() : method_->solution();
+    return least_.is_kept() ? least_.x() : solution_of_way();
   }
+
+  /// z = M·r with the preconditioner alone; z = r without one. Shape: [element_count].
+  void collective_precondition(std::span<const double> r, std::span<double> z);
 
   /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
   /// where a trial chose.
@@ -119,15 +128,30 @@ class ChosenSolver {
   bool has_chosen() const { return is_free_; }
   /// Why this variant of CG, where a trial chose.
   const std::string& method_choice() const { return choice_.why; }
+  bool is_scaled() const { return scaled_ != nullptr; }
   /// What is projected out; empty: nothing.
   const std::string& null_space() const { return null_space_text_; }
 
  private:
   void collective_look();
   std::vector<solver::Candidate> find_ways() const;
+  std::string obstacle_to_scaling() const;
+  void collective_scale(spmv::SparseOperator& matrix);
+  solver::SolveReport collective_solve_watched(std::span<const double> b,
+                                               const solver::Guess& guess);
+  solver::SolveReport collective_solve_scaled(std::span<const double> b,
+                                              const solver::Guess& guess);
+  void collective_judge_rows(std::span<const double> b, std::span<const double> x,
+                             solver::SolveReport& report);
+  std::span<const double> solution_of_way() const {
+    return scaled_ ? scaled_->solution() : method_->solution();
+  }
+  /// The operator that methods are made for.
+  spmv::LinearOperator& worked_on() { return scaled_ ? scaled_->op() : op_; }
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
   void collective_turn(std::string reason);
+  void forget_scaled();
   void forget_methods();
   solver::SolveReport collective_run_method(std::span<const double> b, const solver::Guess& guess);
   void collective_set_up(const solver::Candidate& way);
@@ -136,6 +160,7 @@ class ChosenSolver {
   void choose_options();
   int block_width(std::size_t count) const;
   solver::BlockCg& collective_block_cg(int width);
+  void watch_forecast();
   bool is_last_way() const { return way_ + 1 == ways_.size(); }
   bool is_final(const solver::SolveReport& report) const;
   bool is_symmetric() const { return !traits_ || traits_->is_symmetric(); }
@@ -148,6 +173,9 @@ class ChosenSolver {
   bool may_block_ = false;  // reading the matrix once for several vectors pays; on all ranks
   std::optional<TimeLimit> limit_;
   std::optional<solver::MatrixTraits> traits_;  // where somebody needs them
+  std::optional<solver::RowScales> scales_;  // where rows differ in scale
+  std::unique_ptr<ScaledSystem> scaled_;  // null: methods work on the given matrix
+  std::unique_ptr<RowResidual> row_residual_;  // of the given matrix, once there was one
   std::unique_ptr<solver::NullSpace> null_space_;  // null: none is known
   std::string null_space_text_;
   std::vector<solver::Candidate> ways_;  // empty: the matrix is to be looked at again
@@ -164,6 +192,10 @@ class ChosenSolver {
   MethodChoice choice_{nullptr, ""};
   std::unique_ptr<solver::KrylovMethod> method_;
   std::map<int, std::unique_ptr<solver::BlockCg>> block_methods_;  // by width
+  std::int64_t iterations_before_ = 0;  // of a scaled system, in the solve that goes on
+  double residual_share_ = 1;  // of the first residual, which those have left
+  bool is_asked_to_stop_ = false;  // by a hook or the time limit
+  std::int64_t iteration_behind_ = 0;  // at which a method fell behind its forecast; 0: it has not
   std::size_t first_vector_ = 0;  // of the block that is being solved
   OnVectorIteration on_vector_iteration_;  // while a block is being solved
 };

@@ -215,6 +215,47 @@ Part scan(const DistributedMatrix& matrix, LocalIndex begin, LocalIndex end) {
   return part;
 }
 
+/// MatrixTraits::cut_coupling_count, by the entries behind the diagonal.
+std::int64_t collective_count_cut(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
+  constexpr double least_share = 0x1p-16;
+  const spmv::CrsMatrix& rows = op.matrix().matrix().rows;
+  const GlobalIndex first_row = op.matrix().matrix().first_row();
+  const std::array<GlobalIndex, 3> distances{1, grid.x, grid.x * grid.y};
+  std::vector<std::array<std::int64_t, 3>> found(
+      static_cast<std::size_t>(op.team().thread_count()));
+  op.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    std::array<std::int64_t, 3> own{};
+    for (LocalIndex row = op.matrix().thread_rows()[index];
+         row < op.matrix().thread_rows()[index + 1]; ++row) {
+      double least = 0;
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
+           k < static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row) + 1]); ++k) {
+        const GlobalIndex distance =
+            op.matrix().matrix().global_column(rows.columns[k]) - first_row - row;
+        const double value = std::abs(rows.values[k]);
+        if (distance == 0) least = least_share * value;
+        if (distance <= 0 || value <= least) continue;
+        // Planes of one point have the distance of the next direction.
+        const auto direction = std::ranges::find(distances, distance) - distances.begin();
+        if (direction < std::ssize(distances)) ++own[static_cast<std::size_t>(direction)];
+      }
+    }
+    found[index] = own;
+  });
+  std::array<std::int64_t, 3> strong{};
+  for (const auto& own : found)
+    for (std::size_t d = 0; d < strong.size(); ++d) strong[d] += own[d];
+  op.communicator().sum(strong);
+  const std::int64_t points = grid.x * grid.y * grid.z;
+  const std::array<std::int64_t, 3> pairs{points - points / grid.x, points - points / grid.y,
+                                          points - points / grid.z};
+  std::int64_t cut = 0;
+  for (std::size_t d = 0; d < strong.size(); ++d)
+    if (strong[d] > pairs[d] / 100) cut += std::max<std::int64_t>(pairs[d] - strong[d], 0);
+  return cut;
+}
+
 }  // namespace
 
 MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
@@ -274,6 +315,8 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
   constexpr std::int64_t most_neighbours = 6;
   if (traits.is_symmetric() && traits.longest_row <= most_neighbours + 1)
     traits.grid = distances.collective_grid(communicator, traits.row_count);
+  if (traits.grid && traits.is_dominant() && traits.has_signs_of_m_matrix())
+    traits.cut_coupling_count = collective_count_cut(op, *traits.grid);
   return traits;
 }
 

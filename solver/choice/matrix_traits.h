@@ -41,6 +41,10 @@ struct MatrixTraits {
   /// the distances of the entries from the diagonal: 1, NX, NX·NY and no other. Whether rows at the
   /// ends of the grid end there is left to who uses it.
   std::optional<spmv::GridSize> grid{};
+  /// Of an M-matrix with a diagonal that dominates: pairs of neighbours on `grid` without a
+  /// coupling, or with one of less than 2⁻¹⁶ of a diagonal entry, in directions in which others
+  /// have one.
+  std::int64_t cut_coupling_count = 0;
 
   bool is_symmetric() const { return !asymmetry; }
   bool is_diagonal() const { return bandwidth == 0; }
@@ -59,9 +63,9 @@ struct MatrixTraits {
 };
 
 /// One pass over the entries of this rank by all threads, eight entries at a time, which takes two
-/// to four products; where entries differ from their transposed ones, if by rounding only,
-/// `collective_find_asymmetry` makes another. Collective. Thread: the main thread, outside the
-/// team.
+/// to four products; of an M-matrix on a grid another one. Where entries differ from their
+/// transposed ones, if by rounding only, `collective_find_asymmetry` makes another. Collective.
+/// Thread: the main thread, outside the team.
 MatrixTraits collective_find_traits(const spmv::SparseOperator& op);
 
 /// Refuses a matrix that is not symmetric. `who` needs a symmetric one: "--method cg";

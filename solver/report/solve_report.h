@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "perfmodel/phase_times.h"
@@ -16,11 +17,13 @@ const char* name(SolveStatus status);
 /// Outcome of a solve on this rank; the same numbers on every rank except the times.
 struct SolveReport {
   SolveStatus status = SolveStatus::not_converged;
-  std::string explanation;  // of a breakdown: what was found
+  std::string explanation;  // of a breakdown: what was found; of others, what to know of them
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;  // from the true residual, because a recurrence had gone astray
   double recurrence_residual = 0;  // ‖r_k‖/‖r_0‖ of the recurrence
   double relative_residual = 0;  // ‖b − A x‖/‖b‖, recomputed from x
+  /// The same with each row of both divided by its scale, where rows differ in scale.
+  std::optional<double> scaled_residual;
   double solve_seconds = 0;
   double comm_thread_cpu_seconds = 0;
   double halved_residual = 0;  // the last that was half of the one before, and its iteration

@@ -1,4 +1,7 @@
 // What weft::Solver chooses, refuses and turns to: as `weft solve` does.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -225,6 +228,152 @@ TEST_CASE("a solve ends when its time is over, after the same iteration on all r
   MPI_Allreduce(&report.iterations, &least, 1, MPI_INT64_T, MPI_MIN, job.communicator());
   CHECK(least == report.iterations);
   CHECK(fault_of(a, {{"max-seconds", "0"}}).find("seconds above 0") != std::string::npos);
+}
+
+/// Of `penalized` with u = row + column of the point, by `penalty`·u in b on the rim.
+constexpr std::int64_t side = 60;
+double solution_at(std::int64_t row) { return static_cast<double>(row / side + row % side); }
+bool is_on_rim(std::int64_t row) {
+  const std::int64_t x = row % side;
+  const std::int64_t y = row / side;
+  return x == 0 || y == 0 || x == side - 1 || y == side - 1;
+}
+
+/// Penalties of 1e8 to 1e30.
+double mixed_penalty(std::int64_t row) { return std::pow(10.0, 8 + static_cast<double>(row % 23)); }
+
+struct PenaltySystem {
+  PenaltySystem(const Job& job, const std::function<double(std::int64_t)>& penalty,
+                double (*entry)(std::int64_t, std::int64_t))
+      : rows(job, side, [&](std::int64_t i, std::int64_t j) {
+          return entry(i, j) + (i == j && is_on_rim(i) ? penalty(i) : 0);
+        }) {
+    for (std::size_t k = 0; k + 1 < rows.offsets.size(); ++k) {
+      const std::int64_t i = rows.first_row + static_cast<std::int64_t>(k);
+      double sum = 0;
+      for (auto n = rows.offsets[k]; n < rows.offsets[k + 1]; ++n)
+        sum += rows.values[static_cast<std::size_t>(n)] *
+               solution_at(rows.columns[static_cast<std::size_t>(n)]);
+      b.push_back(is_on_rim(i) ? penalty(i) * solution_at(i) : sum);
+    }
+  }
+  double error(const std::vector<double>& x) const {
+    double largest = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double wanted = solution_at(rows.first_row + static_cast<std::int64_t>(k));
+      largest = std::max(largest, std::abs(x[k] - wanted) / (2.0 * side));
+    }
+    return largest;
+  }
+  GridRows rows;
+  std::vector<double> b;
+};
+
+TEST_CASE("auto solves for all rows where penalties set some") {
+  const Job job = make_job();
+  const std::vector<std::function<double(std::int64_t)>> penalties{
+      [](std::int64_t) { return 1e8; }, [](std::int64_t) { return 1e30; }, mixed_penalty};
+  for (const auto& penalty : penalties)
+    for (auto* const entry : {laplacian, convection}) {
+      const PenaltySystem system(job, penalty, entry);
+      const Matrix a = Matrix::from_rows(job, system.rows.rows());
+      Solver solver(a, {{"method", "auto"}});
+      std::vector<double> x(system.b.size());
+      Report report = solver.solve(system.b, x);
+      CHECK(report.converged());
+      CHECK(system.error(x) < 1e-5);
+      CHECK(report.relative_residual < 1.1e-8);
+      REQUIRE(report.scaled_residual.has_value());
+      CHECK(*report.scaled_residual < 1e-8);
+      CHECK(report.decisions.front().find("are scaled by powers of two") != std::string::npos);
+      // From there nothing is left to do.
+      report = solver.solve(system.b, x, Start::from_guess);
+      CHECK(report.converged());
+      CHECK(report.iterations == 0);
+      std::vector<double> pair;
+      for (const double value : system.b) pair.insert(pair.end(), {value, 2 * value});
+      std::vector<double> both(pair.size());
+      for (const Report& of_one : solver.solve_block(pair, both, 2)) CHECK(of_one.converged());
+      for (std::size_t k = 0; k < x.size(); ++k) CHECK(both[2 * k + 1] == 2 * both[2 * k]);
+    }
+}
+
+TEST_CASE("a named method says that its residual tells nothing of most rows") {
+  const Job job = make_job();
+  const PenaltySystem system(job, mixed_penalty, laplacian);
+  const Matrix a = Matrix::from_rows(job, system.rows.rows());
+  std::vector<double> x(system.b.size());
+  for (const char* const preconditioner : {"jacobi", "amg"}) {
+    Options options{{"method", "cg"}, {"preconditioner", preconditioner}};
+    const Report report = Solver(a, options).solve(system.b, x);
+    CHECK(report.status == Status::not_converged);
+    CHECK(report.relative_residual < 1.1e-8);
+    CHECK(report.explanation.find("says nothing about most rows") != std::string::npos);
+    CHECK(report.scaled_residual.value_or(0) > 1e-3);
+    CHECK(system.error(x) > 0.01);
+    for (const Report& of_one : Solver(a, options).solve_block(system.b, x, 1))
+      CHECK(of_one.status == Status::not_converged);
+    options.set("scale", "rows");
+    CHECK(Solver(a, options).solve(system.b, x).converged());
+    CHECK(system.error(x) < 1e-5);
+  }
+  CHECK(fault_of(a, {{"method", "cg"}, {"scale", "rows"}, {"reuse-preconditioner", "1"}})
+            .find("--scale rows") != std::string::npos);
+  // One factorization solves for all rows, scaled or not.
+  const Report direct = Solver(a, {{"method", "auto"}, {"scale", "none"}}).solve(system.b, x);
+  CHECK(direct.converged());
+  CHECK(direct.explanation.empty());
+  CHECK(direct.scaled_residual.value_or(1) < 1e-8);
+}
+
+TEST_CASE("new values with and without penalties are looked at again") {
+  const Job job = make_job();
+  const PenaltySystem system(job, mixed_penalty, laplacian);
+  const PenaltySystem plain(job, [](std::int64_t) { return 1.0; }, laplacian);
+  Matrix a = Matrix::from_rows(job, plain.rows.rows());
+  Solver solver(a, {{"method", "auto"}});
+  std::vector<double> x(system.b.size());
+  const Report before = solver.solve(plain.b, x);
+  CHECK(before.converged());
+  CHECK(!before.scaled_residual.has_value());
+  const std::vector<double> wanted = x;
+  a.update_values(system.rows.values);
+  CHECK(solver.solve(system.b, x).converged());
+  CHECK(system.error(x) < 1e-5);
+  a.update_values(plain.rows.values);
+  const Report after = solver.solve(plain.b, x);
+  CHECK(after.iterations == before.iterations);
+  CHECK(!after.scaled_residual.has_value());
+  CHECK(x == wanted);
+}
+
+TEST_CASE("auto gives up multigrid where it falls behind its forecast") {
+  const Job job = make_job();
+  constexpr std::int64_t n = 180;
+  // Every coupling is there, four in ten of them weak.
+  const auto coupling = [](std::int64_t i, std::int64_t j) {
+    const auto hash = static_cast<std::uint64_t>(std::min(i, j) * 2 + std::abs(i - j) % 2) *
+                      std::uint64_t{0x9e3779b97f4a7c15};
+    return (hash ^ (hash >> 29)) % 10 < 4 ? 1e-4 : 1.0;
+  };
+  const GridRows rows(job, n, [&](std::int64_t i, std::int64_t j) {
+    if (i != j) return -coupling(i, j);
+    double sum = 1e-3;
+    if (i >= n) sum += coupling(i, i - n);
+    if (i % n > 0) sum += coupling(i, i - 1);
+    if (i % n < n - 1) sum += coupling(i, i + 1);
+    if (i + n < n * n) sum += coupling(i, i + n);
+    return sum;
+  });
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  Solver solver(a, {{"method", "auto"}});
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  const Report report = solver.solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.preconditioner == "amg");
+  REQUIRE(report.decisions.size() == 3);
+  CHECK(report.decisions[1].find("than were forecast") != std::string::npos);
 }
 
 }  // namespace

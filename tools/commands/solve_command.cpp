@@ -186,8 +186,9 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
          .mode_choice = facts.mode_choice,
          .preconditioner = options.preconditioner});
     facts.choices = choices_report(choices);
-    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}",
+    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}{}",
                                 options.problem, options.method, options.preconditioner,
+                                solver.is_scaled() ? " --scale rows" : "",
                                 options.grid.empty() ? "" : " --grid " + options.grid,
                                 options_of(choices), options_of_system(options));
   }

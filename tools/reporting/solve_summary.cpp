@@ -149,6 +149,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
   report["iterations"] = solve.iterations;
   report["relative_residual"] = solve.relative_residual;
+  if (solve.scaled_residual) report["scaled_residual"] = *solve.scaled_residual;
   report["recurrence_residual"] = solve.recurrence_residual;
   report["restarts"] = solve.restarts;
   report["tolerance"] = options.stop.tolerance;
@@ -198,6 +199,9 @@ void print_solve_summary(const Json& report) {
   fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:g}\n",
              report["relative_residual"].get<double>(), report["recurrence_residual"].get<double>(),
              report["tolerance"].get<double>());
+  if (report.contains("scaled_residual") && report["scaled_residual"].is_number())
+    fmt::print("             {:.3e} true with each row divided by its scale\n",
+               report["scaled_residual"].get<double>());
   fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
              seconds["total"].get<double>(), seconds["setup"].get<double>(),
              seconds["solve"].get<double>());

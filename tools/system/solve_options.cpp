@@ -111,6 +111,7 @@ library::SolveSettings SolveOptions::settings() const {
   settings.coordinates = coordinates;
   settings.block_size = block_size;
   settings.restart = restart;
+  settings.scale = scale;
   settings.force = force;
   settings.multigrid = multigrid;
   settings.stop = stop;
@@ -119,7 +120,8 @@ library::SolveSettings SolveOptions::settings() const {
 }
 
 bool SolveOptions::needs_matrix() const {
-  const bool has_order = order != "given" || partition != "rows" || format != "auto";
+  const bool has_order =
+      scale == "rows" || order != "given" || partition != "rows" || format != "auto";
   const bool reads_file =
       !initial_path.empty() ||
       (!right_hand_side.empty() &&
@@ -177,6 +179,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "none: not even where it is found; default: constant, where the matrix is an\n"
           "M-matrix whose rows all add up to zero")
       ->type_name("constant|none|FILE");
+  add_choice(command, "--scale", options.scale, {"auto", "rows", "none"},
+             "rows: where rows of the matrix differ in scale by more than 2^20, as by penalties,\n"
+             "scale rows and columns by powers of two, and divide each row of the residual by its\n"
+             "scale; auto: where --method auto chooses; none: never; default: auto");
   command.add_flag("--force", options.force,
                    "run a method that needs a symmetric matrix on one that is not");
   command

@@ -28,6 +28,7 @@ struct SolveOptions : SystemOptions {
   std::string near_null;  // a file of vectors for amg; empty where not given
   std::string coordinates;  // a file of the nodes' coordinates; the same
   int block_size = 0;  // rows of a node; 0: not given
+  std::string scale = "auto";  // of rows
   bool force = false;  // a matrix that is not symmetric where the method needs one that is
   int restart = 0;  // of gmres, as given; 0: the default
   CheckpointOptions checkpoints;

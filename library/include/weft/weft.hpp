@@ -325,6 +325,8 @@ struct WEFT_EXPORT Report {
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;
   double relative_residual = 0;  ///< ‖b − A·x‖/‖b‖, computed from x
+  /// The same with each row of both divided by its scale, where rows differ much in scale.
+  std::optional<double> scaled_residual;
   double recurrence_residual = 0;  ///< the same as the method's recurrence has it
   double setup_seconds = 0;  ///< of the solver, and of preconditioners made again for this solve
   double solve_seconds = 0;
@@ -350,11 +352,11 @@ using Monitor = std::function<bool(std::int64_t iteration, double residual)>;
 
 /// A method with its preconditioner, set up once for any number of solves with one matrix.
 ///
-/// `options`: method, preconditioner, multigrid, grid, restart, mode, null-space, force, tolerance,
-/// absolute-tolerance, divergence, max-iterations, max-seconds, reuse-preconditioner, history.
-/// `method=auto` looks at the matrix, chooses method and preconditioner, and turns to others where
-/// they stall; the report says why. A method that needs a symmetric matrix refuses one that is not,
-/// unless `force`. New values of the matrix are looked at again with the next solve.
+/// `options`: method, preconditioner, multigrid, grid, restart, mode, null-space, scale, force,
+/// tolerance, absolute-tolerance, divergence, max-iterations, max-seconds, reuse-preconditioner,
+/// history. `method=auto` looks at the matrix, chooses method and preconditioner, and turns to
+/// others where they stall; the report says why. A method that needs a symmetric matrix refuses one
+/// that is not, unless `force`. New values of the matrix are looked at again with the next solve.
 class WEFT_EXPORT Solver {
  public:
   /// Collective. Throws Error.

@@ -18,6 +18,7 @@ class Report:
     decisions: what method="auto" chose and why, what stalled, and what it turned to.
     null_space: what is projected out of a singular system; empty: nothing.
     relative_residual: ‖b − A·x‖/‖b‖, computed from x.
+    scaled_residual: the same with each row divided by its scale, where rows differ much in scale.
     history: ‖r‖/‖b‖ after each iteration, with history=True.
     product_seconds: of each form of storage that was tried; matrix_format is the one that is kept.
     """
@@ -33,6 +34,7 @@ class Report:
     iterations: int
     restarts: int
     relative_residual: float
+    scaled_residual: float | None
     recurrence_residual: float
     setup_seconds: float
     solve_seconds: float

@@ -122,6 +122,12 @@ TEST_CASE("an M-matrix on a grid gets multigrid on that grid, else algebraic mul
   traits = well_behaved(26000);  // few points
   traits.grid = spmv::GridSize{100, 260, 1};
   CHECK(order_of(traits, true).starts_with("cg amg"));
+  traits = well_behaved(40000);
+  traits.grid = spmv::GridSize{100, 400, 1};
+  traits.cut_coupling_count = 9000;  // of 79 500
+  CHECK(order_of(traits, true).starts_with("cg multigrid, cg amg"));
+  traits.cut_coupling_count = 12000;
+  CHECK(order_of(traits, true) == "cg amg, cg jacobi, cg isai, minres jacobi");
 }
 
 TEST_CASE("large symmetric matrices with a positive diagonal get conjugate gradients") {

@@ -13,6 +13,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
 #include "solver/choice/matrix_traits.h"
+#include "solver/choice/row_scales.h"
 #include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
 #include "tests/solver/krylov/test_matrices.h"
@@ -249,6 +250,74 @@ TEST_CASE("a matrix that is not symmetric is refused with its first entries and 
                     "at row 2, column 1; expected --method gmres, or --force to run nevertheless");
   CHECK_NOTHROW(
       check_symmetric(collective_traits(world, tests::shifted_laplacian(5, 9)), "cg", "gmres"));
+}
+
+TEST_CASE("rows of very different scale are found, and most rows keep their scale") {
+  const auto world = Communicator::collective_world();
+  const auto scales_of = [&](const ReferenceMatrix& a, const auto& check) {
+    MatrixSystem system(world, a);
+    const auto scales =
+        collective_find_row_scales(system.op(), collective_find_traits(system.op()));
+    if (scales)
+      for (std::size_t i = 0; i < system.op().element_count(); ++i)
+        check(*scales, i, system.op().matrix().matrix().first_row() + static_cast<std::int64_t>(i));
+    return scales ? scales->scaled_row_count : -1;
+  };
+  const auto nothing = [](const RowScales&, std::size_t, std::int64_t) {};
+  ReferenceMatrix a = tests::shifted_laplacian(9, 0);
+  CHECK(scales_of(a, nothing) == -1);
+  for (auto& row : a)
+    for (auto& [column, value] : row) value *= 1e30;
+  CHECK(scales_of(a, nothing) == -1);  // all are large
+  a = tests::shifted_laplacian(9, 0);
+  a[80][80] += 0x1p60;
+  a[4][4] += 0x1p100;
+  a[5][5] += 0x1p19;
+  CHECK(scales_of(a, [](const RowScales& scales, std::size_t i, std::int64_t row) {
+          const double expected = row == 80 ? 0x1p-29 : row == 4 ? 0x1p-49 : row == 5 ? 0x1p-8 : 1;
+          CHECK(scales.left[i] == expected);
+          CHECK(scales.right[i] == expected);
+          CHECK(scales.weight[i] == expected * expected);
+          CHECK((scales.penalty[i] != 0) == (row == 80 || row == 4));
+          CHECK(scales.has_other_rows);  // row 5 is coupled
+        }) == 3);
+  a = tests::convection(9);
+  CHECK(scales_of(a, nothing) == -1);
+  a[7][7] = 0x1p40;
+  CHECK(scales_of(a, [](const RowScales& scales, std::size_t i, std::int64_t row) {
+          CHECK(scales.left[i] == (row == 7 ? 0x1p-38 : 1));
+          CHECK(scales.right[i] == 1);
+          CHECK(!scales.has_other_rows);
+        }) == 1);
+  // A zero on the diagonal is no scale, nor is a row of zeros.
+  a = tests::shifted_laplacian(9, 0);
+  a[3][3] = 0;
+  a[10].clear();
+  CHECK(scales_of(a, nothing) == -1);
+  a[6][6] = std::numeric_limits<double>::infinity();
+  CHECK(scales_of(a, nothing) == -1);
+}
+
+TEST_CASE("couplings of a grid that are cut are counted") {
+  const auto world = Communicator::collective_world();
+  const auto laplacian = [] {
+    return tests::reference_matrix(spmv::Problem::parse("poisson2d:9"));
+  };
+  ReferenceMatrix a = laplacian();
+  CHECK(collective_traits(world, a).cut_coupling_count == 0);
+  const auto cut = [&](std::size_t i, std::size_t j, double value) {
+    a[i][static_cast<std::int64_t>(j)] = a[j][static_cast<std::int64_t>(i)] = value;
+  };
+  cut(40, 41, -1e-9);
+  cut(40, 49, 0);
+  a[20].erase(21);
+  a[21].erase(20);
+  CHECK(collective_traits(world, a).cut_coupling_count == 3);
+  // A direction without couplings has no walls.
+  a = laplacian();
+  for (std::size_t i = 0; i + 9 < a.size(); ++i) cut(i, i + 9, -1e-9);
+  CHECK(collective_traits(world, a).grid.has_value());
+  CHECK(collective_traits(world, a).cut_coupling_count == 0);
 }
 
 }  // namespace weft::solver

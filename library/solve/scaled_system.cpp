@@ -1,0 +1,204 @@
+#include "library/solve/scaled_system.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/placement/compute_team.h"
+#include "perfmodel/phase_times.h"
+#include "spmv/modes/mode.h"
+#include "spmv/rows/distributed_matrix.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::TeamThread;
+using solver::KrylovMethod;
+using solver::SolveReport;
+using solver::SolveStatus;
+using spmv::LocalIndex;
+
+/// Another buffer of the same memory, which nobody writes to.
+template <class Value>
+perfmodel::HugePageBuffer<Value> borrow(const perfmodel::HugePageBuffer<Value>& buffer) {
+  return perfmodel::HugePageBuffer<Value>::borrow(
+      {const_cast<Value*>(buffer.data()), buffer.size()});
+}
+
+/// L·A·C: other values in the pattern of A.
+spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
+                                         const solver::RowScales& scales) {
+  const spmv::DistributedMatrix& matrix = given.matrix().matrix();
+  const spmv::CrsMatrix& rows = matrix.rows;
+  spmv::DistributedMatrix scaled{.partition = matrix.partition,
+                                 .rank = matrix.rank,
+                                 .rows = {.row_count = rows.row_count,
+                                          .row_offsets = borrow(rows.row_offsets),
+                                          .columns = borrow(rows.columns),
+                                          .values = {}},
+                                 .halo_columns = matrix.halo_columns,
+                                 .global_nonzero_count = matrix.global_nonzero_count};
+  scaled.rows.values = perfmodel::HugePageBuffer<double>(rows.values.size());
+  const auto of_columns = given.collective_make_vector();
+  perfmodel::HugePageBuffer<double> product(given.element_count());
+  perfmodel::PhaseTimer not_reported;
+  given.team().run([&](const TeamThread& thread) {
+    const auto bounds = given.matrix().thread_rows();
+    const auto begin = bounds[static_cast<std::size_t>(thread.index)];
+    const auto end = bounds[static_cast<std::size_t>(thread.index) + 1];
+    for (LocalIndex row = begin; row < end; ++row)
+      of_columns->values()[row] = scales.right[static_cast<std::size_t>(row)];
+    // A product brings the factors of other ranks' columns.
+    given.apply(thread, spmv::Mode::vector, *of_columns, product.data(), not_reported, {});
+    thread.barrier();
+    for (LocalIndex row = begin; row < end; ++row) {
+      const auto i = static_cast<std::size_t>(row);
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
+           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
+        scaled.rows.values[k] =
+            rows.values[k] * scales.left[i] * of_columns->data()[rows.columns[k]];
+    }
+  });
+  return scaled;
+}
+
+/// Adds what another pass has taken.
+void add_costs(const SolveReport& pass, SolveReport& sum) {
+  sum.iterations += pass.iterations;
+  sum.restarts += pass.restarts;
+  sum.solve_seconds += pass.solve_seconds;
+  sum.comm_thread_cpu_seconds += pass.comm_thread_cpu_seconds;
+  for (std::size_t i = 0; i < perfmodel::phase_count; ++i)
+    sum.phases[static_cast<perfmodel::Phase>(i)] += pass.phases[static_cast<perfmodel::Phase>(i)];
+}
+
+}  // namespace
+
+ScaledSystem::ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
+                           spmv::MatrixFormat format)
+    : scales_(scales),
+      op_(given.communicator(), given.comm_thread(), given.team(), collective_scale(given, scales),
+          format),
+      residual_(given, scales),
+      x_(given.element_count()),
+      best_(given.element_count()),
+      r_(given.element_count()),
+      scaled_(given.element_count()) {}
+
+std::vector<double> ScaledSystem::constant() const {
+  if (!scales_.has_other_rows) return {};
+  std::vector<double> vector(x_.size());
+  for (std::size_t i = 0; i < vector.size(); ++i)
+    vector[i] = scales_.penalty[i] != 0 ? 1 : 1 / scales_.right[i];
+  return vector;
+}
+
+void ScaledSystem::scale_residual(std::span<const double> v, std::span<double> to) const {
+  for (std::size_t i = 0; i < v.size(); ++i) to[i] = scales_.left[i] * v[i];
+}
+
+void ScaledSystem::scale_solution(std::span<const double> v, std::span<double> to) const {
+  for (std::size_t i = 0; i < v.size(); ++i) to[i] = scales_.right[i] * v[i];
+}
+
+/// One step of Jacobi's method on the rows of penalties, from r at the present x.
+void ScaledSystem::collective_set_penalties(std::span<const double> b) {
+  for (std::size_t i = 0; i < x_.size(); ++i)
+    if (scales_.penalty[i] != 0) x_[i] += r_[i] / scales_.penalty[i];
+  residual_.collective_find(b, x_.span(), r_.span());
+}
+
+/// L·r without what is rounding: in a row of 1e30 that is much, and no x leaves less.
+void ScaledSystem::find_rest(std::span<const double> b) {
+  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+  for (std::size_t i = 0; i < r_.size(); ++i) {
+    const double penalty = scales_.penalty[i];
+    const double least = rounding * std::max(std::abs(penalty * x_[i]), std::abs(b[i]));
+    scaled_[i] = penalty != 0 && std::abs(r_[i]) <= least ? 0 : scales_.left[i] * r_[i];
+  }
+}
+
+SolveReport ScaledSystem::collective_solve(const Method& method, const solver::StopCriterion& stop,
+                                           std::span<const double> b, const solver::Guess& guess,
+                                           bool may_go_on) {
+  // Of b, and of b with each row divided by its scale.
+  const double given_norm = residual_.collective_norm(b, {});
+  const double row_norm = residual_.collective_norm_of_rows(b);
+  const bool has_b = row_norm > 0 && std::isfinite(row_norm);
+  if (guess && has_b)
+    std::ranges::copy(*guess, x_.data());
+  else
+    std::ranges::fill(x_.span(), 0.0);
+  residual_.collective_find(b, x_.span(), r_.span());
+  if (has_b) collective_set_penalties(b);
+  // No residual falls below the rounding of b.
+  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+  const double wanted_given = std::max(stop.wanted_norm(given_norm), rounding * given_norm);
+  const double wanted_of_rows = stop.wanted_norm(row_norm);
+  SolveReport report;
+  // The larger excess over what is wanted.
+  const auto collective_judge = [&] {
+    const double given = residual_.collective_norm(r_.span(), {});
+    const double of_rows = residual_.collective_norm_of_rows(r_.span());
+    report.relative_residual = given_norm > 0 ? given / given_norm : given;
+    report.scaled_residual = row_norm > 0 ? of_rows / row_norm : of_rows;
+    const auto ratio = [](double norm, double wanted) { return norm == 0 ? 0 : norm / wanted; };
+    return std::max(ratio(given, wanted_given), ratio(of_rows, wanted_of_rows));
+  };
+  double excess = collective_judge();
+  double first_norm = 0;  // of L·r
+  bool has_gained = true;
+  for (bool is_first = true;; is_first = false) {
+    if (excess <= KrylovMethod::allowed_drift && (has_b || !is_first)) {
+      report.status = SolveStatus::converged;
+      report.explanation.clear();
+      report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
+      break;
+    }
+    const bool has_ended =
+        report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
+    // A method that is asked to stop makes one more iteration.
+    const bool may_repeat =
+        has_ended && has_gained && may_go_on && report.iterations + 1 < stop.max_iterations;
+    if (!is_first && !may_repeat) {
+      if (report.status != SolveStatus::converged) break;
+      report.status = SolveStatus::not_converged;
+      report.explanation =
+          fmt::format("with each row divided by its scale the residual is {:.3g} of b{}",
+                      *report.scaled_residual, has_gained ? "" : " and does not fall");
+      break;
+    }
+    find_rest(b);
+    const double scaled_norm = residual_.collective_norm(scaled_.span(), {});
+    if (is_first) first_norm = scaled_norm;
+    const double share = *report.scaled_residual;
+    const SolveReport pass = method.solve(scaled_.span(), report.iterations,
+                                          first_norm > 0 ? scaled_norm / first_norm : 1);
+    add_costs(pass, report);
+    report.status = pass.status;
+    report.explanation = pass.explanation;
+    report.recurrence_residual = share * pass.recurrence_residual;
+    std::ranges::copy(x_.span(), best_.data());
+    const std::span<const double> y = method.y();
+    for (std::size_t i = 0; i < y.size(); ++i) x_[i] += scales_.right[i] * y[i];
+    residual_.collective_find(b, x_.span(), r_.span());
+    if (has_b) collective_set_penalties(b);
+    const double before = excess;
+    excess = collective_judge();
+    has_gained = excess < KrylovMethod::least_gain * before;
+    if (!(excess <= before)) {  // what the method has left is worse than nothing
+      std::swap(x_, best_);
+      residual_.collective_find(b, x_.span(), r_.span());
+      excess = collective_judge();
+    }
+  }
+  return report;
+}
+
+}  // namespace weft::library

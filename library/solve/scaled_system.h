@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "library/solve/row_residual.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "solver/choice/row_scales.h"
+#include "solver/krylov/method.h"
+#include "solver/krylov/stop_criterion.h"
+#include "solver/report/solve_report.h"
+#include "spmv/matrix/matrix_format.h"
+#include "spmv/matrix/sparse_operator.h"
+
+namespace weft::library {
+
+/// A system whose rows differ in scale, solved as L·A·C·y = L·b, x = C·y, by any method for the
+/// scaled matrix, until both ‖b − A·x‖ and ‖W·(b − A·x)‖, where each row counts, are small compared
+/// with ‖b‖ and ‖W·b‖.
+///
+/// First x_i = b_i / a_ii where a penalty says x, so that its rows do not hide the others in sums.
+/// Where a method has converged in its own norm and not in these, it solves for the rest of b.
+///
+///     L·A·C of a penalty of 2⁶⁰ on row 0, with d = 2⁻³⁰        2⁶⁰ -1         1 -d
+///                                                              -1   2 -1  →  -d  2 -1
+///                                                                  -1  2        -1  2
+///
+/// Functions are collective. Thread: the main thread, outside the team. Lifetime: `given` and
+/// `scales` outlive it, as its pattern is that of `given`.
+class ScaledSystem {
+ public:
+  ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
+               spmv::MatrixFormat format);
+
+  spmv::SparseOperator& op() { return op_; }
+  /// C⁻¹·(1, 1, …), which is to the scaled matrix what the constant vector is to the given one;
+  /// empty where it is constant beside the penalties. Shape: [element_count].
+  std::vector<double> constant() const;
+
+  /// What solves for `scaled_b` from 0 with the scaled matrix, and what it finds.
+  struct Method {
+    /// `before`: iterations of this solve so far; `share`: what they have left of ‖L·r‖.
+    std::function<solver::SolveReport(std::span<const double> scaled_b, std::int64_t before,
+                                      double share)>
+        solve;
+    std::function<std::span<const double>()> y;
+  };
+
+  /// Solves from `guess`, or from 0. `may_go_on`: false where one run of
+  /// the method is all there may be. Shape: b, guess: [element_count].
+  solver::SolveReport collective_solve(const Method& method, const solver::StopCriterion& stop,
+                                       std::span<const double> b, const solver::Guess& guess,
+                                       bool may_go_on);
+  std::span<const double> solution() const { return x_.span(); }
+
+  /// L·v and C·v, into `to`. Shape: both [element_count].
+  void scale_residual(std::span<const double> v, std::span<double> to) const;
+  void scale_solution(std::span<const double> v, std::span<double> to) const;
+
+ private:
+  void collective_set_penalties(std::span<const double> b);
+  void find_rest(std::span<const double> b);
+
+  const solver::RowScales& scales_;
+  spmv::SparseOperator op_;
+  RowResidual residual_;
+  perfmodel::HugePageBuffer<double> x_;
+  perfmodel::HugePageBuffer<double> best_;  // x of the pass before
+  perfmodel::HugePageBuffer<double> r_;  // b − A·x
+  perfmodel::HugePageBuffer<double> scaled_;  // L·r
+};
+
+}  // namespace weft::library

@@ -1,0 +1,152 @@
+#include "solver/choice/row_scales.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "comm_thread/placement/compute_team.h"
+#include "spmv/rows/distributed_matrix.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::TeamThread;
+using spmv::LocalIndex;
+
+/// Binary places between scales from which rows differ too much for one norm.
+constexpr int most_places = 20;
+const double most_ratio = std::ldexp(1.0, most_places);
+
+/// Exponents of doubles, and one more for rows of zeros.
+constexpr int least_exponent =
+    std::numeric_limits<double>::min_exponent - std::numeric_limits<double>::digits;
+constexpr int exponent_count = std::numeric_limits<double>::max_exponent - least_exponent + 1;
+
+/// False where the traits show that all scales are close to each other.
+bool may_differ(const MatrixTraits& traits) {
+  return !(traits.largest_diagonal < most_ratio * traits.least_diagonal) ||
+         traits.least_excess < -most_ratio;
+}
+
+/// What a row says of its scale.
+struct RowLook {
+  int exponent = least_exponent - 1;  // of its scale; less than all where it is 0
+  double penalty = 0;
+  bool is_finite = true;
+};
+
+RowLook look_at(const spmv::CrsMatrix& rows, LocalIndex row, bool is_symmetric) {
+  double diagonal = 0;
+  double largest = 0;
+  double others = 0;
+  const auto i = static_cast<std::size_t>(row);
+  for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
+       k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k) {
+    const double value = rows.values[k];
+    largest = std::max(largest, std::abs(value));
+    if (rows.columns[k] == row)
+      diagonal = value;
+    else
+      others += std::abs(value);
+  }
+  RowLook look;
+  look.is_finite = std::isfinite(diagonal) && std::isfinite(others);
+  const double magnitude = std::abs(diagonal);
+  const double scale = is_symmetric && most_ratio * magnitude >= largest ? magnitude : largest;
+  if (scale > 0 && look.is_finite) std::frexp(scale, &look.exponent);
+  if (magnitude > 0 && magnitude >= most_ratio * others) look.penalty = diagonal;
+  return look;
+}
+
+/// How many rows have a scale of each exponent.
+using Histogram = std::array<std::int64_t, exponent_count>;
+
+/// The exponent that half of the rows do not exceed.
+int median(const Histogram& counts) {
+  std::int64_t all = 0;
+  for (const std::int64_t count : counts) all += count;
+  std::int64_t seen = 0;
+  for (int i = 0; i < exponent_count; ++i) {
+    seen += counts[static_cast<std::size_t>(i)];
+    if (2 * seen >= all && seen > 0) return least_exponent + i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double RowScales::ratio() const { return std::ldexp(1.0, spread); }
+
+std::optional<RowScales> collective_find_row_scales(const spmv::SparseOperator& op,
+                                                    const MatrixTraits& traits) {
+  if (!may_differ(traits)) return std::nullopt;
+  const spmv::CrsMatrix& rows = op.matrix().matrix().rows;
+  const std::size_t count = op.element_count();
+  RowScales scales{.left = perfmodel::HugePageBuffer<double>(count),
+                   .right = perfmodel::HugePageBuffer<double>(count),
+                   .weight = perfmodel::HugePageBuffer<double>(count),
+                   .penalty = perfmodel::HugePageBuffer<double>(count)};
+  // Each thread first keeps the exponents where the weights will be.
+  const auto for_each_row = [&](const TeamThread& thread, const auto& work) {
+    const auto bounds = op.matrix().thread_rows();
+    const auto index = static_cast<std::size_t>(thread.index);
+    for (LocalIndex row = bounds[index]; row < bounds[index + 1]; ++row) work(row);
+  };
+  std::vector<std::int64_t> strange(static_cast<std::size_t>(op.team().thread_count()));
+  op.team().run([&](const TeamThread& thread) {
+    for_each_row(thread, [&](LocalIndex row) {
+      const RowLook look = look_at(rows, row, traits.is_symmetric());
+      const auto i = static_cast<std::size_t>(row);
+      scales.weight[i] = look.exponent;
+      scales.penalty[i] = look.penalty;
+      if (!look.is_finite) ++strange[static_cast<std::size_t>(thread.index)];
+    });
+  });
+  std::vector<std::int64_t> counts(2 * exponent_count + 1);  // of other rows, of penalties, strange
+  for (const std::int64_t found : strange) counts.back() += found;
+  for (std::size_t i = 0; i < count; ++i) {
+    const int exponent = static_cast<int>(scales.weight[i]) - least_exponent;
+    if (exponent < 0) continue;
+    const std::size_t kind = scales.penalty[i] != 0 ? exponent_count : 0;
+    ++counts[kind + static_cast<std::size_t>(exponent)];
+  }
+  op.communicator().sum(counts);
+  if (counts.back() > 0) return std::nullopt;
+  Histogram others{};
+  Histogram all{};
+  for (std::size_t i = 0; i < exponent_count; ++i) {
+    others[i] = counts[i];
+    all[i] = counts[i] + counts[exponent_count + i];
+  }
+  const auto is_there = [](std::int64_t found) { return found > 0; };
+  const auto smallest = std::ranges::find_if(all, is_there) - all.begin();
+  auto largest = exponent_count - 1;
+  while (largest > 0 && all[static_cast<std::size_t>(largest)] == 0) --largest;
+  if (largest - smallest < most_places) return std::nullopt;
+  scales.spread = static_cast<int>(largest - smallest);
+  const int reference = median(std::ranges::any_of(others, is_there) ? others : all);
+  constexpr int same_scale = most_places / 2;
+  std::array<std::int64_t, 2> scaled{};  // rows, and those beside the penalties
+  for (std::size_t i = 0; i < count; ++i) {
+    const int places = static_cast<int>(scales.weight[i]) - reference;
+    const bool is_zero = scales.weight[i] < least_exponent;
+    const bool is_close = is_zero || std::abs(places) < same_scale;
+    // An even exponent of a symmetric matrix has a root.
+    const int half = is_close ? 0 : places / 2;
+    const int whole = is_close ? 0 : places;
+    scales.left[i] = std::ldexp(1.0, traits.is_symmetric() ? -half : -whole);
+    scales.right[i] = traits.is_symmetric() ? scales.left[i] : 1;
+    scales.weight[i] = scales.left[i] * scales.right[i];
+    if (is_close) continue;
+    ++scaled[0];
+    scaled[1] += static_cast<std::int64_t>(scales.penalty[i] == 0);
+  }
+  op.communicator().sum(scaled);
+  scales.scaled_row_count = scaled[0];
+  scales.has_other_rows = scaled[1] > 0;
+  return scales;
+}
+
+}  // namespace weft::solver
