@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -176,6 +177,45 @@ TEST_CASE("BiCGStab solves zeros at once, ends after so many iterations and sees
     const Solved overflow = solve(system, name, Vector(64, 1e200), {});
     CHECK(overflow.report.status == SolveStatus::breakdown);
     CHECK(!overflow.report.explanation.empty());
+  }
+}
+
+/// A cyclic shift, of which r·A·r is nearly 0: α and x become huge.
+ReferenceMatrix shift(std::int64_t n) {
+  ReferenceMatrix a(static_cast<std::size_t>(n));
+  for (std::int64_t row = 0; row < n; ++row) a[static_cast<std::size_t>(row)][(row + 1) % n] = 1;
+  return a;
+}
+
+/// Entries behind the diagonal, and their negatives before it.
+ReferenceMatrix skew(std::int64_t n) {
+  ReferenceMatrix a(static_cast<std::size_t>(n));
+  for (std::int64_t row = 0; row + 1 < n; ++row) {
+    a[static_cast<std::size_t>(row)][row + 1] = 1 + static_cast<double>(row);
+    a[static_cast<std::size_t>(row) + 1][row] = -1 - static_cast<double>(row);
+  }
+  return a;
+}
+
+TEST_CASE("a breakdown leaves the x with the least residual of all") {
+  const auto world = Communicator::collective_world();
+  for (const ReferenceMatrix& a : {shift(50), skew(50), skew(300)}) {
+    const Vector b = some_vector(a.size());
+    MatrixSystem system(world, a);
+    for (const std::string name : {"bicgstab", "bicgstab-pipelined"}) {
+      KrylovMethod::Options options;
+      options.stop.max_iterations = 300;
+      double least = 1;
+      options.on_iteration = [&](std::int64_t, double residual) {
+        least = std::min(least, residual);
+      };
+      const Solved solved = solve(system, name, b, options);
+      CAPTURE(name, a.size(), solved.report.explanation);
+      if (solved.report.status == SolveStatus::not_converged) continue;
+      CHECK(solved.report.status == SolveStatus::breakdown);
+      CHECK(solved.report.recurrence_residual <= least);
+      CHECK(solved.report.relative_residual == Approx(solved.report.recurrence_residual));
+    }
   }
 }
 
