@@ -10,6 +10,7 @@
 #include "library/api/matrix_state.h"
 #include "library/api/status_of.h"
 #include "library/solve/chosen_solver.h"
+#include "library/solve/value_range.h"
 #include "library/state/block_columns.h"
 #include "library/state/caller_preconditioner.h"
 #include "perfmodel/huge_page_buffer.h"
@@ -146,7 +147,8 @@ void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) cons
 }
 
 void Solver::State::collective_renew_if_stale() {
-  const bool is_stale = values_version != matrix->values_version && !settings.reuses_preconditioner;
+  const bool is_stale = values_version != matrix->values_version &&
+                        (!settings.reuses_preconditioner || solver->scales_matrix());
   if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
   // Where an error ends this, the next call renews again.
@@ -168,8 +170,10 @@ void Solver::State::precondition(std::span<const double> r, std::span<double> z)
   perfmodel::HugePageBuffer<double> from(matrix->op->element_count());
   perfmodel::HugePageBuffer<double> to(matrix->op->element_count());
   matrix->map->collective_to_operator(r, from.span());
+  preconditioner->begin_solve();  // r has a magnitude of its own
   matrix->threads().team().run(
       [&](const TeamThread& thread) { preconditioner->apply(thread, from.data(), to.data()); });
+  library::scale(*matrix->op, solver->matrix_exponent(), to.span(), to.span());
   matrix->map->collective_from_operator(to.span(), z);
 }
 

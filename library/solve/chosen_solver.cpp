@@ -1,6 +1,7 @@
 #include "library/solve/chosen_solver.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -65,7 +66,10 @@ bool reading_once_pays(const spmv::SparseOperator& op, int rank_count) {
 
 ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, SystemContext context,
                            SolveHooks hooks)
-    : op_(op), asked_(std::move(settings)), context_(std::move(context)), hooks_(std::move(hooks)) {
+    : given_op_(op),
+      asked_(std::move(settings)),
+      context_(std::move(context)),
+      hooks_(std::move(hooks)) {
   if (asked_.max_seconds > 0) limit_.emplace(op.communicator(), asked_.max_seconds);
   collective_look();
   collective_take_way();
@@ -73,11 +77,12 @@ ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, Sys
 
 void ChosenSolver::collective_look() {
   ways_.clear();  // where an error ends this, the next solve looks again
-  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
+  collective_bring_matrix_into_range();
+  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op());
   // A stored stencil takes no time to read: one vector after another stays in cache better.
   const bool is_stored = matrix && !matrix->matrix().format_name().starts_with("stencil");
-  may_block_ = op_.communicator().max(std::int64_t{is_stored}) > 0 && matrix &&
-               reading_once_pays(*matrix, op_.communicator().size());
+  may_block_ = op().communicator().max(std::int64_t{is_stored}) > 0 && matrix &&
+               reading_once_pays(*matrix, op().communicator().size());
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
     throw InputError("--null-space: found an operator without a matrix; expected a matrix");
@@ -87,7 +92,7 @@ void ChosenSolver::collective_look() {
   if (matrix && !(word == "none" && (asked_.force || takes_any)))
     traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
   const bool may_try_grid = asked_.may_choose_multigrid() && is_symmetric() &&
-                            op_.global_row_count() > least_rows_for_trials &&
+                            op().global_row_count() > least_rows_for_trials &&
                             (context_.problem.has_grid() || !asked_.grid.empty());
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid &&
              !context_.collective_make_preconditioner;
@@ -97,6 +102,21 @@ void ChosenSolver::collective_look() {
   if (traits_) collective_find_null_space(*matrix);
   ways_ = std::move(ways);
   way_ = 0;
+}
+
+/// Of a preconditioner of the caller nobody knows what it makes of other values.
+void ChosenSolver::collective_bring_matrix_into_range() {
+  scaled_op_.reset();
+  matrix_exponent_ = 0;
+  is_matrix_finite_ = true;
+  auto* const given = dynamic_cast<spmv::SparseOperator*>(&given_op_);
+  if (!given || context_.collective_make_preconditioner) return;
+  const ValueRange range = collective_range_of(*given);
+  is_matrix_finite_ = std::isfinite(range.largest);
+  matrix_exponent_ = range.exponent;
+  if (matrix_exponent_ == 0) return;
+  if (!space_) space_.emplace(given->communicator().collective_duplicate());
+  scaled_op_.emplace(collective_scaled(*given, matrix_exponent_, *space_));
 }
 
 std::vector<Candidate> ChosenSolver::find_ways() const {
@@ -131,9 +151,17 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   const std::size_t way_before = way_;
   const bool was_ready = method_ != nullptr;
   std::unique_ptr<solver::KrylovMethod> method;  // that may stay
-  if (keeps_pattern && !null_space_) method = std::move(method_);
+  if (keeps_pattern && !null_space_ && !scales_matrix()) method = std::move(method_);
   forget_methods();  // where an error ends this, the next solve sets all up
+  if (scales_matrix()) {  // nothing refers to the matrix that goes
+    null_space_.reset();
+    preconditioner_.reset();
+  }
   collective_look();
+  if (scales_matrix()) {
+    keeps_pattern = false;
+    method.reset();
+  }
   const auto is_same = [](const Candidate& a, const Candidate& b) {
     return a.method == b.method && a.preconditioner == b.preconditioner;
   };
@@ -228,7 +256,7 @@ void ChosenSolver::collective_make_method() {
   if (!choice_.method && settings_.method == "auto") {
     // How many iterations varying coefficients cost without multigrid, nobody knows beforehand.
     const bool may_drop = settings_.may_choose_multigrid() && context_.problem.has_stencil();
-    choice_ = collective_choose_method(op_, method_options_, may_drop);
+    choice_ = collective_choose_method(op(), method_options_, may_drop);
     if (choice_.drops_preconditioner) {
       preconditioner_.reset();
       method_options_.preconditioner = nullptr;
@@ -237,7 +265,7 @@ void ChosenSolver::collective_make_method() {
     choice_.method =
         solver::find_krylov_method(settings_.method == "pcg-jacobi" ? "cg" : settings_.method);
   }
-  method_ = choice_.method->collective_make(op_, method_options_);
+  method_ = choice_.method->collective_make(op(), method_options_);
 }
 
 void ChosenSolver::collective_make_preconditioner() {
@@ -246,7 +274,7 @@ void ChosenSolver::collective_make_preconditioner() {
     if (context_.collective_make_preconditioner) {
       preconditioner_ = context_.collective_make_preconditioner();
     } else {
-      auto made = library::collective_make_preconditioner(op_, settings_, context_.problem,
+      auto made = library::collective_make_preconditioner(op(), settings_, context_.problem,
                                                           hooks_.on_forecast);
       preconditioner_ = std::move(made.object);
       schwarz_ = made.schwarz;
@@ -284,7 +312,7 @@ void ChosenSolver::choose_options() {
 }
 
 bool ChosenSolver::is_final(const SolveReport& report) const {
-  if (is_last_way() || report.status == SolveStatus::converged ||
+  if (is_last_way() || !unmendable_.empty() || report.status == SolveStatus::converged ||
       report.status == SolveStatus::stopped || report.status == SolveStatus::out_of_time)
     return true;
   if (report.status == SolveStatus::not_converged &&
@@ -300,9 +328,10 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   while (true) {
     try {
       if (hooks_.on_start) hooks_.on_start();
+      method_->set_stop(stop_);
       if (!null_space_) return method_->solve(b, guess);
-      return solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(),
-                                               settings_.stop.tolerance, b, guess);
+      return solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(), stop_, b,
+                                               guess);
     } catch (const InputError& error) {
       const bool has_checkpoint = hooks_.checkpoints && hooks_.checkpoints->has_state();
       if (!has_checkpoint || is_last_way()) throw;
@@ -311,7 +340,76 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   }
 }
 
+ChosenSolver::Scale ChosenSolver::collective_scale_for(std::span<const double> b) const {
+  const ValueRange range = collective_range_of(op(), b);
+  return {.b = range.exponent,
+          .x = range.exponent - matrix_exponent_,
+          .largest = std::ldexp(range.largest, range.exponent)};
+}
+
+std::string ChosenSolver::collective_find_unmendable(const Scale& scale,
+                                                     const solver::Guess& guess) const {
+  if (!is_matrix_finite_) return "the matrix has a value that is not finite; expected numbers";
+  if (!std::isfinite(scale.largest)) return "b has a value that is not finite; expected numbers";
+  if (guess && !std::isfinite(collective_range_of(op(), *guess).largest))
+    return "the initial guess has a value that is not finite; expected numbers";
+  return {};
+}
+
+solver::StopCriterion ChosenSolver::stop_for(const Scale& scale) const {
+  solver::StopCriterion stop = asked_.stop;
+  stop.absolute_tolerance = std::ldexp(stop.absolute_tolerance, scale.b);
+  return stop;
+}
+
+std::span<const double> ChosenSolver::scaled(std::span<const double> vector, int exponent,
+                                             Array& room) const {
+  if (exponent == 0) return vector;
+  room = Array(op().element_count());
+  library::scale(op(), exponent, vector, room.span());
+  return room.span();
+}
+
+void ChosenSolver::collective_scale_back(const Scale& scale, const std::string& unmendable,
+                                         std::span<const double> solved, std::span<double> x,
+                                         SolveReport& report) const {
+  if (report.status != SolveStatus::converged && !unmendable.empty())
+    report.explanation = unmendable;
+  if (scale.x == 0) return;
+  const double lost = op().communicator().max(library::scale(op(), -scale.x, solved, x));
+  if (lost == 0) return;
+  const auto rows = static_cast<double>(op().global_row_count());
+  report.relative_residual += op().collective_norm() * lost * std::sqrt(rows) / scale.largest;
+  const double norm = report.relative_residual * scale.largest;  // at most; so is ‖b‖ at least
+  if (report.status != SolveStatus::converged ||
+      norm <= solver::KrylovMethod::allowed_drift * stop_for(scale).wanted_norm(scale.largest))
+    return;
+  report.status = SolveStatus::breakdown;
+  report.explanation =
+      std::isfinite(lost)
+          ? "x has values below 2.2e-308, of which double holds few digits; scale the system"
+          : "x has values above 1.8e308, which no double holds; scale the system";
+}
+
 SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
+  collective_make_ready();
+  const Scale scale = collective_scale_for(b);
+  unmendable_ = collective_find_unmendable(scale, guess);
+  stop_ = stop_for(scale);
+  is_scaled_ = scale.x != 0;
+  Array b_room;
+  Array guess_room;
+  solver::Guess scaled_guess;
+  if (guess) scaled_guess = scaled(*guess, scale.x, guess_room);
+  SolveReport report = collective_solve_in_range(scaled(b, scale.b, b_room), scaled_guess);
+  if (is_scaled_ && scaled_back_.size() == 0) scaled_back_ = Array(op().element_count());
+  collective_scale_back(scale, unmendable_, found_solution(),
+                        is_scaled_ ? scaled_back_.span() : std::span<double>{}, report);
+  return report;
+}
+
+SolveReport ChosenSolver::collective_solve_in_range(std::span<const double> b,
+                                                    const solver::Guess& guess) {
   least_.clear();
   if (limit_) limit_->start();
   while (true) {
@@ -354,7 +452,7 @@ solver::BlockCg& ChosenSolver::collective_block_cg(int width) {
       if (on_vector_iteration_)
         on_vector_iteration_(first_vector_ + static_cast<std::size_t>(vector), iteration, residual);
     };
-    made = std::make_unique<solver::BlockCg>(dynamic_cast<spmv::SparseOperator&>(op_),
+    made = std::make_unique<solver::BlockCg>(dynamic_cast<spmv::SparseOperator&>(op()),
                                              std::move(options), width);
   }
   return *made;
@@ -367,6 +465,7 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
   const VectorIterationScope scope(on_vector_iteration_, on_iteration);
   while (reports.size() < b.size()) {
     const std::size_t first = reports.size();
+    collective_make_ready();
     const int width = may_block ? block_width(b.size() - first) : 1;
     const auto count = static_cast<std::size_t>(width);
     first_vector_ = first;
@@ -377,11 +476,27 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
       continue;
     }
     solver::BlockCg& method = collective_block_cg(width);
-    for (SolveReport& report : method.solve(
-             b.subspan(first, count), guesses.empty() ? guesses : guesses.subspan(first, count)))
+    std::vector<Scale> scales(count);
+    std::vector<std::string> unmendable(count);
+    std::vector<Array> rooms(2 * count);
+    std::vector<std::span<const double>> own_b(count);
+    std::vector<std::span<const double>> own_guesses(guesses.empty() ? 0 : count);
+    for (std::size_t i = 0; i < count; ++i) {
+      scales[i] = collective_scale_for(b[first + i]);
+      unmendable[i] = collective_find_unmendable(
+          scales[i], guesses.empty() ? std::nullopt : solver::Guess(guesses[first + i]));
+      method.set_stop(static_cast<int>(i), stop_for(scales[i]));
+      own_b[i] = scaled(b[first + i], scales[i].b, rooms[i]);
+      if (!guesses.empty())
+        own_guesses[i] = scaled(guesses[first + i], scales[i].x, rooms[count + i]);
+    }
+    for (SolveReport& report : method.solve(own_b, own_guesses))
       reports.push_back(std::move(report));
-    for (int i = 0; i < width; ++i)
-      std::ranges::copy(method.solution(i), x[first + static_cast<std::size_t>(i)].begin());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const double> solved = method.solution(static_cast<int>(i));
+      if (scales[i].x == 0) std::ranges::copy(solved, x[first + i].begin());
+      collective_scale_back(scales[i], unmendable[i], solved, x[first + i], reports[first + i]);
+    }
   }
   return reports;
 }

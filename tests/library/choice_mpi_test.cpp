@@ -1,4 +1,5 @@
 // What weft::Solver chooses, refuses and turns to: as `weft solve` does.
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -225,6 +226,28 @@ TEST_CASE("a solve ends when its time is over, after the same iteration on all r
   MPI_Allreduce(&report.iterations, &least, 1, MPI_INT64_T, MPI_MIN, job.communicator());
   CHECK(least == report.iterations);
   CHECK(fault_of(a, {{"max-seconds", "0"}}).find("seconds above 0") != std::string::npos);
+}
+
+TEST_CASE("where no method can help, the first is the only one") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "irregular:500");
+  Solver solver(a, {{"method", "auto"}});
+  const auto n = static_cast<std::size_t>(a.local_row_count());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> b(n, 1);
+  std::vector<double> x(n);
+  const std::size_t decisions = solver.solve(b, x).decisions.size();
+  if (job.rank() == job.size() - 1) b.back() = nan;
+  const Report report = solver.solve(b, x);
+  CHECK(report.status == Status::breakdown);
+  CHECK(report.decisions.size() == decisions);
+  CHECK(report.explanation == "b has a value that is not finite; expected numbers");
+  std::vector<double> guess(n, job.rank() == 0 ? nan : 0);
+  const Report from_guess = solver.solve(std::vector<double>(n, 1), guess, Start::from_guess);
+  CHECK(from_guess.status != Status::converged);
+  CHECK(from_guess.decisions.size() == decisions);
+  CHECK_THAT(from_guess.explanation, Catch::Contains("guess"));
+  CHECK(solver.solve(std::vector<double>(n, 1), x).status == Status::converged);
 }
 
 }  // namespace
