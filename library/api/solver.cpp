@@ -146,7 +146,8 @@ void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) cons
 }
 
 void Solver::State::collective_renew_if_stale() {
-  const bool is_stale = values_version != matrix->values_version && !settings.reuses_preconditioner;
+  const bool is_stale = values_version != matrix->values_version &&
+                        (!settings.reuses_preconditioner || solver->scales_matrix());
   if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
   // Where an error ends this, the next call renews again.

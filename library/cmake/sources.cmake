@@ -90,6 +90,7 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
     library/solve/time_limit.cpp
+    library/solve/value_range.cpp
     library/state/block_columns.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp

@@ -56,7 +56,9 @@ std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
 double expected_iterations(const SolveReport& trial, const solver::StopCriterion& asked) {
   const double gained = std::log(trial.recurrence_residual);
   if (!(gained < 0)) return std::numeric_limits<double>::infinity();
-  return static_cast<double>(trial.iterations) * std::log(asked.tolerance) / gained;
+  constexpr double least = std::numeric_limits<double>::epsilon();
+  return static_cast<double>(trial.iterations) * std::log(std::max(asked.tolerance, least)) /
+         gained;
 }
 
 /// A random right-hand side: ones are the solution of a matrix whose rows have equal sums, but for

@@ -74,7 +74,10 @@ bool reading_once_pays(const spmv::SparseOperator& op, int rank_count) {
 
 ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, SystemContext context,
                            SolveHooks hooks)
-    : op_(op), asked_(std::move(settings)), context_(std::move(context)), hooks_(std::move(hooks)) {
+    : given_op_(op),
+      asked_(std::move(settings)),
+      context_(std::move(context)),
+      hooks_(std::move(hooks)) {
   if (asked_.max_seconds > 0) limit_.emplace(op.communicator(), asked_.max_seconds);
   collective_look();
   collective_take_way();
@@ -82,23 +85,24 @@ ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, Sys
 
 void ChosenSolver::collective_look() {
   ways_.clear();  // where an error ends this, the next solve looks again
-  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op_);
+  row_residual_.reset();
+  scales_.reset();
+  collective_bring_matrix_into_range();
+  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op());
   // A stored stencil takes no time to read: one vector after another stays in cache better.
   const bool is_stored = matrix && !matrix->matrix().format_name().starts_with("stencil");
-  may_block_ = op_.communicator().max(std::int64_t{is_stored}) > 0 && matrix &&
-               reading_once_pays(*matrix, op_.communicator().size());
+  may_block_ = op().communicator().max(std::int64_t{is_stored}) > 0 && matrix &&
+               reading_once_pays(*matrix, op().communicator().size());
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
     throw InputError("--null-space: found an operator without a matrix; expected a matrix");
   traits_.reset();
-  row_residual_.reset();
-  scales_.reset();
   if (matrix) {
     traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
     scales_ = solver::collective_find_row_scales(*matrix, *traits_);
   }
   const bool may_try_grid = asked_.may_choose_multigrid() && is_symmetric() &&
-                            op_.global_row_count() > least_rows_for_trials &&
+                            op().global_row_count() > least_rows_for_trials &&
                             (context_.problem.has_grid() || !asked_.grid.empty());
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid &&
              !context_.collective_make_preconditioner;
@@ -140,6 +144,21 @@ void ChosenSolver::collective_scale(spmv::SparseOperator& matrix) {
   }
 }
 
+/// Of a preconditioner of the caller nobody knows what it makes of other values.
+void ChosenSolver::collective_bring_matrix_into_range() {
+  scaled_op_.reset();
+  matrix_exponent_ = 0;
+  is_matrix_finite_ = true;
+  auto* const given = dynamic_cast<spmv::SparseOperator*>(&given_op_);
+  if (!given || context_.collective_make_preconditioner) return;
+  const ValueRange range = collective_range_of(*given);
+  is_matrix_finite_ = std::isfinite(range.largest);
+  matrix_exponent_ = range.exponent;
+  if (matrix_exponent_ == 0) return;
+  if (!space_) space_.emplace(given->communicator().collective_duplicate());
+  scaled_op_.emplace(collective_scaled(*given, matrix_exponent_, *space_));
+}
+
 std::vector<Candidate> ChosenSolver::find_ways() const {
   if (is_free_) return solver::candidates(*traits_, {.has_amg = true});
   if (asked_.method == "auto" && !is_symmetric() && !asked_.force)
@@ -173,12 +192,16 @@ void ChosenSolver::collective_renew(bool keeps_pattern) {
   const bool was_ready = method_ != nullptr;
   std::unique_ptr<solver::KrylovMethod> method;  // that may stay
   if (scaled_) forget_scaled();
-  if (keeps_pattern && !null_space_) method = std::move(method_);
+  if (keeps_pattern && !null_space_ && !scales_matrix()) method = std::move(method_);
   forget_methods();  // where an error ends this, the next solve sets all up
+  if (scales_matrix()) {  // nothing refers to the matrix that goes
+    null_space_.reset();
+    preconditioner_.reset();
+  }
   collective_look();
-  if (scaled_) {  // nothing that is there is of this matrix
-    method.reset();
+  if (scaled_ || scales_matrix()) {  // nothing that is there is of this matrix
     keeps_pattern = false;
+    method.reset();
   }
   const auto is_same = [](const Candidate& a, const Candidate& b) {
     return a.method == b.method && a.preconditioner == b.preconditioner;
@@ -248,7 +271,7 @@ void ChosenSolver::collective_take_way() {
     decisions_.push_back(fmt::format(
         "rows differ in scale by up to {:.2g}: {} of {} are scaled by powers of two, and the "
         "residual is small with each row divided by its scale, too",
-        scales_->ratio(), scales_->scaled_row_count, op_.global_row_count()));
+        scales_->ratio(), scales_->scaled_row_count, op().global_row_count()));
   for (;; ++way_) {
     const Candidate& way = ways_[way_];
     if (is_free_ || !way.reason.empty())
@@ -380,7 +403,7 @@ void ChosenSolver::watch_forecast() {
 }
 
 bool ChosenSolver::is_final(const SolveReport& report) const {
-  if (is_last_way() || report.status == SolveStatus::converged ||
+  if (is_last_way() || !unmendable_.empty() || report.status == SolveStatus::converged ||
       report.status == SolveStatus::stopped || report.status == SolveStatus::out_of_time)
     return true;
   if (report.status == SolveStatus::not_converged &&
@@ -396,10 +419,11 @@ SolveReport ChosenSolver::collective_run_method(std::span<const double> b,
   while (true) {
     try {
       if (hooks_.on_start) hooks_.on_start();
+      method_->set_stop(stop_);
       if (scaled_) return collective_solve_scaled(b, guess);
       if (!null_space_) return collective_solve_watched(b, guess);
-      return solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(),
-                                               settings_.stop.tolerance, b, guess);
+      return solver::collective_solve_deflated(*method_, *null_space_, is_symmetric(), stop_, b,
+                                               guess);
     } catch (const InputError& error) {
       const bool has_checkpoint = hooks_.checkpoints && hooks_.checkpoints->has_state();
       if (!has_checkpoint || is_last_way()) throw;
@@ -435,7 +459,7 @@ SolveReport ChosenSolver::collective_solve_scaled(std::span<const double> b,
           },
       .y = [this] { return method_->solution(); }};
   SolveReport report =
-      scaled_->collective_solve(method, settings_.stop, b, guess, hooks_.checkpoints == nullptr);
+      scaled_->collective_solve(method, stop_, b, guess, hooks_.checkpoints == nullptr);
   iterations_before_ = 0;
   residual_share_ = 1;
   return report;
@@ -446,7 +470,7 @@ SolveReport ChosenSolver::collective_solve_scaled(std::span<const double> b,
 void ChosenSolver::collective_judge_rows(std::span<const double> b, std::span<const double> x,
                                          SolveReport& report) {
   if (!scales_ || scaled_ || report.status != SolveStatus::converged) return;
-  auto& matrix = dynamic_cast<spmv::SparseOperator&>(op_);
+  auto& matrix = dynamic_cast<spmv::SparseOperator&>(op());
   if (!row_residual_) row_residual_ = std::make_unique<RowResidual>(matrix, *scales_);
   std::vector<double> r(b.size());
   row_residual_->collective_find(b, x, r);
@@ -454,7 +478,7 @@ void ChosenSolver::collective_judge_rows(std::span<const double> b, std::span<co
   const double rest = row_residual_->collective_norm_of_rows(r);
   constexpr double much_more = 10;
   report.scaled_residual = whole > 0 ? rest / whole : rest;
-  if (!(whole > 0) || rest <= much_more * asked_.stop.wanted_norm(whole)) return;
+  if (!(whole > 0) || rest <= much_more * stop_.wanted_norm(whole)) return;
   report.explanation = fmt::format(
       "rows differ in scale by up to {:.2g}: the residual says nothing about most rows; "
       "with each row divided by its scale it is {:.2g} of b; {}",
@@ -476,15 +500,86 @@ void ChosenSolver::collective_precondition(std::span<const double> r, std::span<
     scaled_->scale_residual(r, from.span());
   else
     std::ranges::copy(r, from.data());
-  op_.team().run(
+  preconditioner_->begin_solve();  // r has a magnitude of its own
+  op().team().run(
       [&](const TeamThread& thread) { preconditioner_->apply(thread, from.data(), to.data()); });
   if (scaled_)
     scaled_->scale_solution(to.span(), z);
   else
     std::ranges::copy(to.span(), z.begin());
+  library::scale(op(), matrix_exponent_, z, z);
+}
+
+ChosenSolver::Scale ChosenSolver::collective_scale_for(std::span<const double> b) const {
+  const ValueRange range = collective_range_of(op(), b);
+  return {.b = range.exponent,
+          .x = range.exponent - matrix_exponent_,
+          .largest = std::ldexp(range.largest, range.exponent)};
+}
+
+std::string ChosenSolver::collective_find_unmendable(const Scale& scale,
+                                                     const solver::Guess& guess) const {
+  if (!is_matrix_finite_) return "the matrix has a value that is not finite; expected numbers";
+  if (!std::isfinite(scale.largest)) return "b has a value that is not finite; expected numbers";
+  if (guess && !std::isfinite(collective_range_of(op(), *guess).largest))
+    return "the initial guess has a value that is not finite; expected numbers";
+  return {};
+}
+
+solver::StopCriterion ChosenSolver::stop_for(const Scale& scale) const {
+  solver::StopCriterion stop = asked_.stop;
+  stop.absolute_tolerance = std::ldexp(stop.absolute_tolerance, scale.b);
+  return stop;
+}
+
+std::span<const double> ChosenSolver::scaled(std::span<const double> vector, int exponent,
+                                             Array& room) const {
+  if (exponent == 0) return vector;
+  room = Array(op().element_count());
+  library::scale(op(), exponent, vector, room.span());
+  return room.span();
+}
+
+void ChosenSolver::collective_scale_back(const Scale& scale, const std::string& unmendable,
+                                         std::span<const double> solved, std::span<double> x,
+                                         SolveReport& report) const {
+  if (report.status != SolveStatus::converged && !unmendable.empty())
+    report.explanation = unmendable;
+  if (scale.x == 0) return;
+  const double lost = op().communicator().max(library::scale(op(), -scale.x, solved, x));
+  if (lost == 0) return;
+  const auto rows = static_cast<double>(op().global_row_count());
+  report.relative_residual += op().collective_norm() * lost * std::sqrt(rows) / scale.largest;
+  const double norm = report.relative_residual * scale.largest;  // at most; so is ‖b‖ at least
+  if (report.status != SolveStatus::converged ||
+      norm <= solver::KrylovMethod::allowed_drift * stop_for(scale).wanted_norm(scale.largest))
+    return;
+  report.status = SolveStatus::breakdown;
+  report.explanation =
+      std::isfinite(lost)
+          ? "x has values below 2.2e-308, of which double holds few digits; scale the system"
+          : "x has values above 1.8e308, which no double holds; scale the system";
 }
 
 SolveReport ChosenSolver::collective_solve(std::span<const double> b, const solver::Guess& guess) {
+  collective_make_ready();
+  const Scale scale = collective_scale_for(b);
+  unmendable_ = collective_find_unmendable(scale, guess);
+  stop_ = stop_for(scale);
+  is_scaled_back_ = scale.x != 0;
+  Array b_room;
+  Array guess_room;
+  solver::Guess scaled_guess;
+  if (guess) scaled_guess = scaled(*guess, scale.x, guess_room);
+  SolveReport report = collective_solve_in_range(scaled(b, scale.b, b_room), scaled_guess);
+  if (is_scaled_back_ && scaled_back_.size() == 0) scaled_back_ = Array(op().element_count());
+  collective_scale_back(scale, unmendable_, found_solution(),
+                        is_scaled_back_ ? scaled_back_.span() : std::span<double>{}, report);
+  return report;
+}
+
+SolveReport ChosenSolver::collective_solve_in_range(std::span<const double> b,
+                                                    const solver::Guess& guess) {
   least_.clear();
   if (limit_) limit_->start();
   while (true) {
@@ -528,7 +623,7 @@ solver::BlockCg& ChosenSolver::collective_block_cg(int width) {
       if (on_vector_iteration_)
         on_vector_iteration_(first_vector_ + static_cast<std::size_t>(vector), iteration, residual);
     };
-    made = std::make_unique<solver::BlockCg>(dynamic_cast<spmv::SparseOperator&>(op_),
+    made = std::make_unique<solver::BlockCg>(dynamic_cast<spmv::SparseOperator&>(op()),
                                              std::move(options), width);
   }
   return *made;
@@ -541,6 +636,7 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
   const VectorIterationScope scope(on_vector_iteration_, on_iteration);
   while (reports.size() < b.size()) {
     const std::size_t first = reports.size();
+    collective_make_ready();
     const int width = may_block ? block_width(b.size() - first) : 1;
     const auto count = static_cast<std::size_t>(width);
     first_vector_ = first;
@@ -551,12 +647,28 @@ std::vector<SolveReport> ChosenSolver::collective_solve_block(
       continue;
     }
     solver::BlockCg& method = collective_block_cg(width);
-    for (SolveReport& report : method.solve(
-             b.subspan(first, count), guesses.empty() ? guesses : guesses.subspan(first, count)))
+    std::vector<Scale> scales(count);
+    std::vector<std::string> unmendable(count);
+    std::vector<Array> rooms(2 * count);
+    std::vector<std::span<const double>> own_b(count);
+    std::vector<std::span<const double>> own_guesses(guesses.empty() ? 0 : count);
+    for (std::size_t i = 0; i < count; ++i) {
+      scales[i] = collective_scale_for(b[first + i]);
+      unmendable[i] = collective_find_unmendable(
+          scales[i], guesses.empty() ? std::nullopt : solver::Guess(guesses[first + i]));
+      method.set_stop(static_cast<int>(i), stop_for(scales[i]));
+      own_b[i] = scaled(b[first + i], scales[i].b, rooms[i]);
+      if (!guesses.empty())
+        own_guesses[i] = scaled(guesses[first + i], scales[i].x, rooms[count + i]);
+    }
+    for (SolveReport& report : method.solve(own_b, own_guesses))
       reports.push_back(std::move(report));
     for (std::size_t i = 0; i < count; ++i) {
-      collective_judge_rows(b[first + i], method.solution(static_cast<int>(i)), reports[first + i]);
-      std::ranges::copy(method.solution(static_cast<int>(i)), x[first + i].begin());
+      const std::span<const double> solved = method.solution(static_cast<int>(i));
+      stop_ = stop_for(scales[i]);
+      collective_judge_rows(own_b[i], solved, reports[first + i]);
+      if (scales[i].x == 0) std::ranges::copy(solved, x[first + i].begin());
+      collective_scale_back(scales[i], unmendable[i], solved, x[first + i], reports[first + i]);
     }
   }
   return reports;

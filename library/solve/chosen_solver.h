@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "comm_thread/mpi/communicator.h"
 #include "library/settings/method_choice.h"
 #include "library/settings/solve_settings.h"
 #include "library/solve/least_solution.h"
@@ -17,16 +18,20 @@
 #include "library/solve/scaled_system.h"
 #include "library/solve/symmetry_check.h"
 #include "library/solve/time_limit.h"
+#include "library/solve/value_range.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/choice/decision_table.h"
 #include "solver/choice/matrix_traits.h"
 #include "solver/choice/row_scales.h"
 #include "solver/krylov/block_cg.h"
 #include "solver/krylov/method.h"
+#include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/null_space.h"
 #include "solver/precondition/preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/report/solve_report.h"
+#include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/problems/problem.h"
 
@@ -68,7 +73,8 @@ using OnVectorIteration =
 /// `method=auto` without a preconditioner takes, for a matrix, the ways of the decision table in
 /// turn: where one refuses the matrix, breaks down, stalls or falls behind its forecast, the next,
 /// which later solves keep. Of ways that have not converged, the x with the least residual is kept.
-/// No way is tried after the last of StopCriterion::max_iterations.
+/// No way is tried after the last of StopCriterion::max_iterations, nor where none can help: for
+/// values that are not finite.
 /// With a preconditioner, or without a matrix, a short trial finds the quickest variant of CG.
 ///
 /// Where rows of the matrix differ in scale, `auto` solves a scaled system (ScaledSystem). A solve
@@ -107,11 +113,17 @@ class ChosenSolver {
   /// The last solution of `collective_solve`: where no way has converged, that of the least
   /// residual. Shape: [element_count].
   std::span<const double> solution() const {
-    return least_.is_kept() ? least_.x() : solution_of_way();
+    return is_scaled_back_ ? scaled_back_.span() : found_solution();
   }
 
   /// z = M·r with the preconditioner alone; z = r without one. Shape: [element_count].
   void collective_precondition(std::span<const double> r, std::span<double> z);
+
+  /// True where a multiple of the matrix is solved with, because its values are very large or very
+  /// small: it knows nothing of new values before `collective_renew`. The preconditioner is one of
+  /// 2^matrix_exponent() times the matrix.
+  bool scales_matrix() const { return scaled_op_.has_value(); }
+  int matrix_exponent() const { return matrix_exponent_; }
 
   /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
   /// where a trial chose.
@@ -133,7 +145,32 @@ class ChosenSolver {
   const std::string& null_space() const { return null_space_text_; }
 
  private:
+  using Array = perfmodel::HugePageBuffer<double>;
+
+  /// Exponents of powers of two by which vectors are multiplied while they are worked with.
+  struct Scale {
+    int b = 0;
+    int x = 0;
+    double largest = 0;  // magnitude of b then
+  };
+  Scale collective_scale_for(std::span<const double> b) const;
+  solver::StopCriterion stop_for(const Scale& scale) const;
+  /// 2^exponent·vector, in `room` where it is another.
+  std::span<const double> scaled(std::span<const double> vector, int exponent, Array& room) const;
+  /// Multiplies x by what it was divided by, and notes in the report what doubles cannot hold.
+  void collective_scale_back(const Scale& scale, const std::string& unmendable,
+                             std::span<const double> solved, std::span<double> x,
+                             solver::SolveReport& report) const;
+  /// Why no method can solve the system; empty where one may.
+  std::string collective_find_unmendable(const Scale& scale, const solver::Guess& guess) const;
+  solver::SolveReport collective_solve_in_range(std::span<const double> b,
+                                                const solver::Guess& guess);
+  std::span<const double> found_solution() const {
+    return least_.is_kept() ? least_.x() : solution_of_way();
+  }
+
   void collective_look();
+  void collective_bring_matrix_into_range();
   std::vector<solver::Candidate> find_ways() const;
   std::string obstacle_to_scaling() const;
   void collective_scale(spmv::SparseOperator& matrix);
@@ -147,7 +184,7 @@ class ChosenSolver {
     return scaled_ ? scaled_->solution() : method_->solution();
   }
   /// The operator that methods are made for.
-  spmv::LinearOperator& worked_on() { return scaled_ ? scaled_->op() : op_; }
+  spmv::LinearOperator& worked_on() { return scaled_ ? scaled_->op() : op(); }
   void collective_find_null_space(spmv::SparseOperator& matrix);
   void collective_take_way();
   void collective_turn(std::string reason);
@@ -164,14 +201,28 @@ class ChosenSolver {
   bool is_last_way() const { return way_ + 1 == ways_.size(); }
   bool is_final(const solver::SolveReport& report) const;
   bool is_symmetric() const { return !traits_ || traits_->is_symmetric(); }
+  spmv::LinearOperator& op() {
+    return scaled_op_ ? static_cast<spmv::LinearOperator&>(*scaled_op_) : given_op_;
+  }
+  const spmv::LinearOperator& op() const {
+    return scaled_op_ ? static_cast<const spmv::LinearOperator&>(*scaled_op_) : given_op_;
+  }
 
-  spmv::LinearOperator& op_;
+  spmv::LinearOperator& given_op_;
   SolveSettings asked_;
   SystemContext context_;
   SolveHooks hooks_;
   bool is_free_ = false;  // the decision table chooses
   bool may_block_ = false;  // reading the matrix once for several vectors pays; on all ranks
   std::optional<TimeLimit> limit_;
+  std::optional<comm_thread::Communicator> space_;  // of the scaled operator
+  std::optional<spmv::SparseOperator> scaled_op_;  // none: the given one is solved with
+  int matrix_exponent_ = 0;
+  bool is_matrix_finite_ = true;
+  std::string unmendable_;  // why no method can solve the system of this solve; empty: one may
+  solver::StopCriterion stop_;  // of this solve
+  Array scaled_back_;  // the solution where `is_scaled_back_`, else of no use
+  bool is_scaled_back_ = false;
   std::optional<solver::MatrixTraits> traits_;  // where somebody needs them
   std::optional<solver::RowScales> scales_;  // where rows differ in scale
   std::unique_ptr<ScaledSystem> scaled_;  // null: methods work on the given matrix

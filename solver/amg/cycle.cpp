@@ -39,18 +39,18 @@ void Cycle<Value>::begin_solve() {
 }
 
 template <class Value>
-void Cycle<Value>::apply(const TeamThread& thread, const double* r, double* z) {
-  collective_choose_unit(thread, r);
-  take(thread, r);
+void Cycle<Value>::apply(const TeamThread& thread, int vector, const double* r, double* z) {
+  collective_choose_unit(thread, vector, r);
+  take(thread, unit_.value(vector), r);
   visit(thread, 0);
-  give(thread, z);
+  give(thread, unit_.value(vector), z);
   if (thread.is_primary()) ++cycle_count_;
   thread.barrier();
 }
 
 template <class Value>
-void Cycle<Value>::collective_choose_unit(const TeamThread& thread, const double* r) {
-  unit_.collective_choose(thread, 1, [&] {
+void Cycle<Value>::collective_choose_unit(const TeamThread& thread, int vector, const double* r) {
+  unit_.collective_choose(thread, vector, 1, [&] {
     double largest = 0;
     const double* const scale = hierarchy_.scale().data();
     for_rows(thread, *hierarchy_.levels().front(),
@@ -70,9 +70,8 @@ void Cycle<Value>::for_rows(const TeamThread& thread, const LevelOf& level,
 }
 
 template <class Value>
-void Cycle<Value>::take(const TeamThread& thread, const double* r) {
+void Cycle<Value>::take(const TeamThread& thread, double unit, const double* r) {
   LevelOf& level = *hierarchy_.levels().front();
-  const double unit = unit_.value();
   const double* const scale = hierarchy_.scale().data();
   if (level.off_diagonal) {
     Value* const b = level.b.data();
@@ -85,13 +84,13 @@ void Cycle<Value>::take(const TeamThread& thread, const double* r) {
 }
 
 template <class Value>
-void Cycle<Value>::give(const TeamThread& thread, double* z) {
+void Cycle<Value>::give(const TeamThread& thread, double unit, double* z) {
   LevelOf& level = *hierarchy_.levels().front();
-  const double unit = 1 / unit_.value();
+  const double factor = 1 / unit;
   const double* const scale = hierarchy_.scale().data();
   const Value* const x = level.x.data();
   for_rows(thread, level,
-           [&](std::size_t row) { z[row] = unit * scale[row] * static_cast<double>(x[row]); });
+           [&](std::size_t row) { z[row] = factor * scale[row] * static_cast<double>(x[row]); });
 }
 
 template <class Value>

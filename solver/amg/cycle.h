@@ -47,12 +47,13 @@ class Cycle {
   Cycle(const spmv::SparseOperator& op, const Settings& settings,
         NearNullSpace near_null_space = {});
 
-  /// Shape: r, z: [own rows]; they differ. Thread: every thread of the team, after all wrote r and
-  /// met in a barrier; ends with a barrier. Collective. Throws comm_thread::MpiError.
-  void apply(const comm_thread::TeamThread& thread, const double* r, double* z);
+  /// `vector`: of those that are solved for at once, as of Preconditioner. Shape: r, z: [own rows];
+  /// they differ. Thread: every thread of the team, after all wrote r and met in a barrier; ends
+  /// with a barrier. Collective. Throws comm_thread::MpiError.
+  void apply(const comm_thread::TeamThread& thread, int vector, const double* r, double* z);
 
-  /// The next right-hand side that is not zero sets the scale of single precision anew. Thread: the
-  /// main thread, outside the team.
+  /// The next right-hand side of each vector that is not zero sets the scale of single precision
+  /// anew. Thread: the main thread, outside the team.
   void begin_solve();
   /// As of Preconditioner.
   bool collective_take_new_values() { return hierarchy_.collective_take_new_values(); }
@@ -64,9 +65,9 @@ class Cycle {
  private:
   using LevelOf = Level<Value>;
 
-  void collective_choose_unit(const comm_thread::TeamThread& thread, const double* r);
-  void take(const comm_thread::TeamThread& thread, const double* r);
-  void give(const comm_thread::TeamThread& thread, double* z);
+  void collective_choose_unit(const comm_thread::TeamThread& thread, int vector, const double* r);
+  void take(const comm_thread::TeamThread& thread, double unit, const double* r);
+  void give(const comm_thread::TeamThread& thread, double unit, double* z);
   /// x ≈ A⁻¹·b on a level, by a visit of it and all coarser ones.
   void visit(const comm_thread::TeamThread& thread, std::size_t number);
   void visit_additively(const comm_thread::TeamThread& thread, std::size_t number);

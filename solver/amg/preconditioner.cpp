@@ -17,8 +17,9 @@ AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::Spars
   return std::make_unique<Cycle<double>>(op, settings, std::move(near_null_space));
 }
 
-void AmgPreconditioner::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {
-  std::visit([&](auto& cycle) { cycle->apply(thread, r, z); }, cycle_);
+void AmgPreconditioner::apply_to(const comm_thread::TeamThread& thread, int vector, const double* r,
+                                 double* z) {
+  std::visit([&](auto& cycle) { cycle->apply(thread, vector, r, z); }, cycle_);
 }
 
 void AmgPreconditioner::begin_solve() {

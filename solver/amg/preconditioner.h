@@ -24,7 +24,11 @@ class AmgPreconditioner final : public Preconditioner {
   AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings,
                     NearNullSpace near_null_space = {});
 
-  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
+  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override {
+    apply_to(thread, 0, r, z);
+  }
+  void apply_to(const comm_thread::TeamThread& thread, int vector, const double* r,
+                double* z) override;
   double norm() const override;
   void begin_solve() override;
   /// Keeps aggregates, prolongators and patterns, and computes everything else anew: the same bits

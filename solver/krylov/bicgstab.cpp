@@ -24,7 +24,7 @@ Bicgstab::Bicgstab(spmv::LinearOperator& op, Options options)
       residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2),
       p_hat_(collective_make_operand()),
       r_hat_(collective_make_operand()) {
-  for (Array* const array : {&shadow_, &v_, &t_}) *array = make_array();
+  for (Array* const array : {&shadow_, &v_, &t_, &other_x_}) *array = make_array();
   if (!is_identity())
     for (Array* const array : {&p_, &r_}) *array = make_array();
 }
@@ -104,12 +104,14 @@ double Bicgstab::collective_first_half(const TeamThread& thread, State& state) {
 
 /// s = r − α·v, t = A·M·s, and the new x and r. `s_bound`: of ‖s‖.
 void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, double s_bound,
-                                      State& state) {
+                                      const LeastIterate& iterates, State& state) {
+  double* const x = iterates.next();
   BinnedSum s_square(s_bound * s_bound);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_solution(alpha, p_hat_->values() + i, x_.data() + i, count);
+      if (x != iterates.current()) std::copy_n(iterates.current() + i, count, x + i);
+      update_solution(alpha, p_hat_->values() + i, x + i, count);
       update_solution(-alpha, v_.data() + i, r() + i, count);
       add_square(r() + i, count, s_square);
     });
@@ -143,7 +145,7 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
     BinnedSum r_square(bound * bound);
     BinnedSum shadow_dot_r(state.shadow * bound);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_solution(state.omega, r_hat_->values() + i, x_.data() + i, count);
+      update_solution(state.omega, r_hat_->values() + i, x + i, count);
       update_solution(-state.omega, t_.data() + i, r() + i, count);
       add_square(r() + i, count, r_square);
       add_product(shadow_.data() + i, r() + i, count, shadow_dot_r);
@@ -159,11 +161,12 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
 }
 
 /// One iteration. False where α does not exist and nothing has been done.
-bool Bicgstab::collective_step(const TeamThread& thread, State& state) {
+bool Bicgstab::collective_step(const TeamThread& thread, LeastIterate& iterates, State& state) {
   const double shadow_dot_v = collective_first_half(thread, state);
   if (!(std::abs(shadow_dot_v) > least_cosine * state.shadow * state.v)) return false;
   const double alpha = state.rho / shadow_dot_v;
-  collective_second_half(thread, alpha, state.r + std::abs(alpha) * state.v, state);
+  collective_second_half(thread, alpha, state.r + std::abs(alpha) * state.v, iterates, state);
+  iterates.advance(state.r);
   return true;
 }
 
@@ -188,6 +191,7 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
     report = start_report(state.r * state.r, bound);
     if (report.status != SolveStatus::not_converged) return;
   }
+  LeastIterate iterates(x_.data(), other_x_.data(), state.r);
   std::int64_t last_start =
       is_restored ? static_cast<std::int64_t>(start_iteration) : report.iterations;
   while (report.status == SolveStatus::not_converged &&
@@ -195,12 +199,15 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
     bool is_done = true;
     if (!std::exchange(is_restored, false)) {
       before = state.r;
-      is_done = collective_step(thread, state);
+      is_done = collective_step(thread, iterates, state);
       if (is_done) {
         ++report.iterations;
         note(thread, state.r, first_norm, report);
         start_iteration = static_cast<double>(last_start);
-        if (is_checkpoint_due(report)) carry(Carry::keep);
+        if (is_checkpoint_due(report)) {
+          settle(thread, iterates, other_x_.data());
+          carry(Carry::keep);
+        }
         if (report.status != SolveStatus::not_converged) break;
       }
     }
@@ -209,17 +216,22 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
         is_done && state.omega != 0 && std::abs(state.rho) > least_cosine * state.shadow * state.r;
     if (is_usable) continue;
     const bool is_first = report.iterations == last_start + (is_done ? 1 : 0);
-    if (is_first && !(is_done && state.r < before))
-      return break_down(report,
-                        "the first step from a residual failed, because r·A·M·r or ω is 0; "
-                        "gmres needs neither");
+    if (is_first && !(is_done && state.r < before)) {
+      break_down(report,
+                 "the first step from a residual failed, because r·A·M·r or ω is 0; "
+                 "gmres needs neither");
+      break;
+    }
     ++report.restarts;
     last_start = report.iterations;
+    settle(thread, iterates, other_x_.data());
     collective_begin_again(thread, b);
     state = collective_start(thread, std::max(bound, state.r * state.r));
+    iterates.set_norm(state.r);
   }
   if (!std::isfinite(state.r) && report.status != SolveStatus::diverged)
     break_down(report, "the residual left the range of double; gmres cannot diverge");
+  settle_at_end(thread, iterates, other_x_.data(), first_norm, report);
 }
 
 }  // namespace weft::solver

@@ -22,13 +22,14 @@ using spmv::BlockRows;
 
 namespace {
 
-constexpr std::size_t most_width = 8;
+constexpr std::size_t most_width = Preconditioner::most_vectors;
 
 }  // namespace
 
 BlockCg::BlockCg(spmv::SparseOperator& op, Options options, int width)
     : op_(op),
       options_(std::move(options)),
+      stops_(static_cast<std::size_t>(width), options_.stop),
       width_(width),
       diagonal_(options_.preconditioner ? options_.preconditioner->as_diagonal() : nullptr),
       norm_(op.collective_norm()),
@@ -67,6 +68,7 @@ std::vector<SolveReport> BlockCg::solve(std::span<const std::span<const double>>
   timer_ = {};
   const Run run{right_hand_sides, guesses};
   States result;
+  if (options_.preconditioner) options_.preconditioner->begin_solve();
   const double cpu_before = op_.comm_thread().cpu_seconds();
   const perfmodel::Stopwatch watch;
   op_.team().run([&](const TeamThread& thread) {
@@ -110,7 +112,7 @@ void BlockCg::collective_start_at_guess(const TeamThread& thread, const Run& run
   const std::vector<double> squares = collective_squares(thread, run, false);
   for (std::size_t v = 0; v < states.size(); ++v) {
     State& state = states[v];
-    state.report = KrylovMethod::start_report(options_.stop, squares[v], bounds_[v]);
+    state.report = KrylovMethod::start_report(stops_[v], squares[v], bounds_[v]);
     state.first_norm = std::sqrt(squares[v]);
     state.is_running = state.report.status != SolveStatus::breakdown && squares[v] != 0;
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
@@ -131,7 +133,7 @@ void BlockCg::collective_start_at_guess(const TeamThread& thread, const Run& run
     state.report.status = SolveStatus::not_converged;
     state.report.recurrence_residual = norm / state.first_norm;
     state.bound = norm * norm;
-    if (options_.stop.is_met(norm, state.first_norm)) {
+    if (stops_[v].is_met(norm, state.first_norm)) {
       state.report.status = SolveStatus::converged;
       state.is_running = false;
     } else {
@@ -245,7 +247,7 @@ bool BlockCg::collective_verify(const TeamThread& thread, const Run& run, States
     State& state = states[v];
     if (state.is_over) continue;
     const double norm = std::sqrt(squares[v]);
-    state.is_running = KrylovMethod::must_begin_again(options_.stop, norm, state.first_norm,
+    state.is_running = KrylovMethod::must_begin_again(stops_[v], norm, state.first_norm,
                                                       state.norm_before, state.report);
     state.is_over = !state.is_running;
     if (!state.is_running) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -42,6 +43,11 @@ class BlockCg {
   BlockCg(spmv::SparseOperator& op, Options options, int width);
 
   int width() const { return width_; }
+
+  /// When solves for vector number `vector` end from now on.
+  void set_stop(int vector, const StopCriterion& stop) {
+    stops_[static_cast<std::size_t>(vector)] = stop;
+  }
 
   /// Solves A·x = b for each b, from x = 0, or from `guesses` where they are not empty; the reports
   /// in the same order. All have the times of the whole. Shape: right_hand_sides, guesses: [width]
@@ -124,6 +130,7 @@ class BlockCg {
 
   spmv::SparseOperator& op_;
   Options options_;
+  std::vector<StopCriterion> stops_;  // [width]
   int width_;
   const DiagonalPreconditioner* diagonal_ = nullptr;
   double norm_;  // ‖A‖∞

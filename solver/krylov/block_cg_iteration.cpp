@@ -36,10 +36,10 @@ void BlockCg::collective_iterate(const TeamThread& thread, States& states) {
     state.beta = 0;
     if (state.first_norm < 0) {
       state.first_norm = state.r;
-      state.report = KrylovMethod::start_report(options_.stop, state.r * state.r, state.bound);
+      state.report = KrylovMethod::start_report(stops_[v], state.r * state.r, state.bound);
     }
     state.is_running = state.report.status == SolveStatus::not_converged &&
-                       state.report.iterations < options_.stop.max_iterations;
+                       state.report.iterations < stops_[v].max_iterations;
     if (!state.is_running) finish(thread, v, state.alpha);
   }
   const spmv::OnBlockRows on_rows = [this, &states](const TeamThread& mine, const BlockRows& rows) {
@@ -179,7 +179,7 @@ void BlockCg::collective_precondition(const TeamThread& thread, std::size_t v, c
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
   Vector& mine = vectors_[v];
   thread.barrier();
-  general()->apply(thread, mine.r.data(), mine.z.data());
+  general()->apply_to(thread, static_cast<int>(v), mine.r.data(), mine.z.data());
   CloseSum r_dot_r(fitted_[v].next<CloseSum>(thread, 0, state.bound));
   BinnedSum r_dot_z(fitted_[v].next<BinnedSum>(thread, 1, preconditioner_norm() * state.bound));
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
@@ -199,18 +199,19 @@ void BlockCg::finish(const TeamThread& thread, std::size_t v, double alpha) {
 }
 
 void BlockCg::note(const TeamThread& thread, int vector, State& state) {
+  const StopCriterion& stop = stops_[static_cast<std::size_t>(vector)];
   SolveReport& report = state.report;
   report.recurrence_residual = state.first_norm > 0 ? state.r / state.first_norm : 0;
-  if (options_.stop.is_met(state.r, state.first_norm))
+  if (stop.is_met(state.r, state.first_norm))
     report.status = SolveStatus::converged;
-  else if (state.r > options_.stop.divergence * state.first_norm)
+  else if (state.r > stop.divergence * state.first_norm)
     report.status = SolveStatus::diverged;
   else if (!std::isfinite(state.r)) {
     report.status = SolveStatus::breakdown;
     report.explanation = not_finite;
   }
-  state.is_running = report.status == SolveStatus::not_converged &&
-                     report.iterations < options_.stop.max_iterations;
+  state.is_running =
+      report.status == SolveStatus::not_converged && report.iterations < stop.max_iterations;
   if (thread.is_primary() && options_.on_iteration)
     options_.on_iteration(vector, report.iterations, report.recurrence_residual);
 }

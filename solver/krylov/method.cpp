@@ -73,6 +73,23 @@ const double* KrylovMethod::collective_multiply_solution(const TeamThread& threa
   return lent.product;
 }
 
+void KrylovMethod::settle(const TeamThread& thread, LeastIterate& iterates, double* other) {
+  if (iterates.is_current_in_x()) return;
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    std::swap_ranges(other + i, other + i + count, x_.data() + i);
+  });
+  iterates.exchange();
+}
+
+void KrylovMethod::settle_at_end(const TeamThread& thread, LeastIterate& iterates, double* other,
+                                 double first_norm, SolveReport& report) {
+  if (report.status == SolveStatus::breakdown || report.status == SolveStatus::diverged) {
+    const double norm = iterates.go_back();
+    report.recurrence_residual = first_norm > 0 ? norm / first_norm : 0;
+  }
+  settle(thread, iterates, other);
+}
+
 void KrylovMethod::collective_begin_again(const TeamThread& thread, std::span<const double> b) {
   collective_begin(thread, b, collective_multiply_solution(thread, timer_));
 }
@@ -277,6 +294,7 @@ void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
   } else if (general()) {
     Array probe = make_array();
     Array product = make_array();
+    general()->begin_solve();
     operator_.team().run([&](const TeamThread& thread) {
       fill_with_probe(thread, operator_, probe.data());
       thread.barrier();
@@ -351,10 +369,10 @@ SolveReport KrylovMethod::solve(std::span<const double> b, const Guess& guess) {
   timer_ = {};
   for (auto& asked : asked_) asked.store(Asked::nothing, std::memory_order_relaxed);
   if (options_.checkpoints) collective_open_checkpoints(b);
+  if (options_.preconditioner) options_.preconditioner->begin_solve();
   SolveReport report;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const perfmodel::Stopwatch watch;
-  if (options_.preconditioner) options_.preconditioner->begin_solve();
   operator_.team().run([&](const TeamThread& thread) {
     double first_norm = -1;
     SolveReport state = is_continued() ? collective_continue(thread, b, first_norm)

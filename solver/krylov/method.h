@@ -15,6 +15,7 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoints.h"
+#include "solver/krylov/least_iterate.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
@@ -92,6 +93,9 @@ class KrylovMethod {
   /// adapted; see Preconditioner::collective_take_new_values. False where the method must be made
   /// anew. Collective. Thread: the main thread, outside the team.
   virtual bool collective_take_new_values() { return false; }
+
+  /// When solves end from now on. Thread: the main thread, outside the team.
+  void set_stop(const StopCriterion& stop) { options_.stop = stop; }
 
   /// The last solution. Shape: [element_count].
   std::span<const double> solution() const { return x_.span(); }
@@ -235,6 +239,14 @@ class KrylovMethod {
 
   /// A sum of one number, for FittedSums and what is summed apart.
   comm_thread::ReproducibleSum& extra_sum() { return squares_; }
+
+  /// Brings the current iterate to x_, where it is in `other`, the second array of `iterates`; then
+  /// the other one is in `other`. Thread: every thread of the team, for its own rows.
+  void settle(const comm_thread::TeamThread& thread, LeastIterate& iterates, double* other);
+  /// The same of the least iterate, where the solve ends as a breakdown or diverged: its residual
+  /// becomes that of the report.
+  void settle_at_end(const comm_thread::TeamThread& thread, LeastIterate& iterates, double* other,
+                     double first_norm, SolveReport& report);
 
   /// Begins again from the true residual b − A·x. Every thread.
   void collective_begin_again(const comm_thread::TeamThread& thread, std::span<const double> b);

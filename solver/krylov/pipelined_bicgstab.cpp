@@ -31,7 +31,8 @@ PipelinedBicgstab::PipelinedBicgstab(spmv::LinearOperator& op, Options options)
       residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 4),
       w_hat_(collective_make_operand()),
       z_hat_(collective_make_operand()) {
-  for (Array* const array : {&shadow_, &r_, &p_hat_, &s_, &t_, &v_}) *array = make_array();
+  for (Array* const array : {&shadow_, &r_, &p_hat_, &s_, &t_, &v_, &other_x_})
+    *array = make_array();
   if (!is_identity())
     for (Array* const array : {&r_hat_, &s_hat_, &w_, &z_}) *array = make_array();
 }
@@ -166,7 +167,9 @@ void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& s
 }
 
 /// x, r and w; and the next α and β from them, while t = A·M·w is computed.
-void PipelinedBicgstab::collective_second_half(const TeamThread& thread, State& state) {
+void PipelinedBicgstab::collective_second_half(const TeamThread& thread,
+                                               const LeastIterate& iterates, State& state) {
+  double* const x = iterates.next();
   const double alpha = state.alpha;
   const double omega = state.omega;
   const double q = std::sqrt(stabilizer_.result(2));
@@ -182,8 +185,9 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread, State& 
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       double* const r = r_.data() + i;
       double* const y_and_w = w() + i;
-      update_solution(alpha, p_hat_.data() + i, x_.data() + i, count);
-      update_solution(omega, is_identity() ? r : r_hat_.data() + i, x_.data() + i, count);
+      if (x != iterates.current()) std::copy_n(iterates.current() + i, count, x + i);
+      update_solution(alpha, p_hat_.data() + i, x + i, count);
+      update_solution(omega, is_identity() ? r : r_hat_.data() + i, x + i, count);
       update_solution(-omega, y_and_w, r, count);
       for (std::int64_t k = 0; k < count; ++k) {
         const auto e = i + static_cast<std::size_t>(k);
@@ -235,6 +239,7 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
     first_norm = state.r;
     report = start_report(state.r * state.r, bound);
   }
+  LeastIterate iterates(x_.data(), other_x_.data(), state.r);
   auto last_start = static_cast<std::int64_t>(start_iteration);
   while (report.status == SolveStatus::not_converged &&
          report.iterations < options().stop.max_iterations) {
@@ -242,25 +247,36 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
                            std::abs(state.rho) > Bicgstab::least_cosine * state.shadow * state.r &&
                            (state.omega != 0 || report.iterations == last_start);
     if (!is_usable) {
-      if (report.iterations == last_start)
-        return break_down(report,
-                          "the first step from a residual does not exist, because r·A·M·r "
-                          "is 0; gmres does not need it");
+      if (report.iterations == last_start) {
+        break_down(report,
+                   "the first step from a residual does not exist, because r·A·M·r "
+                   "is 0; gmres does not need it");
+        break;
+      }
       ++report.restarts;
       last_start = report.iterations;
+      settle(thread, iterates, other_x_.data());
       collective_begin_again(thread, b);
       state = collective_start(thread, std::max(bound, state.r * state.r));
+      iterates.set_norm(state.r);
       continue;
     }
     collective_first_half(thread, state);
-    collective_second_half(thread, state);
+    collective_second_half(thread, iterates, state);
+    iterates.advance(state.r);
     ++report.iterations;
     note(thread, state.r, first_norm, report);
-    if (!std::isfinite(state.r))
-      return break_down(report, "the residual left the range of double; gmres cannot diverge");
+    if (!std::isfinite(state.r)) {
+      break_down(report, "the residual left the range of double; gmres cannot diverge");
+      break;
+    }
     start_iteration = static_cast<double>(last_start);
-    if (is_checkpoint_due(report)) carry(Carry::keep);
+    if (is_checkpoint_due(report)) {
+      settle(thread, iterates, other_x_.data());
+      carry(Carry::keep);
+    }
   }
+  settle_at_end(thread, iterates, other_x_.data(), first_norm, report);
 }
 
 }  // namespace weft::solver

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "solver/krylov/least_iterate.h"
 #include "solver/krylov/method.h"
 
 namespace weft::solver {
@@ -49,7 +50,8 @@ class PipelinedBicgstab final : public KrylovMethod {
   Recurrence recurrence() const override { return {"bicgstab-pipelined", is_identity() ? 7U : 9U}; }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_first_half(const comm_thread::TeamThread& thread, State& state);
-  void collective_second_half(const comm_thread::TeamThread& thread, State& state);
+  void collective_second_half(const comm_thread::TeamThread& thread, const LeastIterate& iterates,
+                              State& state);
   void collective_multiply(const comm_thread::TeamThread& thread, const double* from,
                            spmv::Operand& hat, double* product);
   static void set_step(State& state, double rho, double shadow_dot_w);
@@ -67,6 +69,7 @@ class PipelinedBicgstab final : public KrylovMethod {
   Array s_;
   Array t_;
   Array v_;
+  Array other_x_;
   Array r_hat_;  // then M·q; empty with the identity, as all below
   Array s_hat_;
   Array w_;  // then y

@@ -10,7 +10,7 @@
 namespace weft::solver {
 
 SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_space,
-                                      bool is_symmetric, double tolerance,
+                                      bool is_symmetric, const StopCriterion& stop,
                                       std::span<const double> b, const Guess& guess) {
   if (!is_symmetric) return method.solve(b, guess);
   const spmv::SparseOperator& op = null_space.op();
@@ -31,7 +31,7 @@ SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_spac
   if (!(whole > 0)) return report;
   const double share = taken / whole;
   report.relative_residual = std::hypot(report.relative_residual * rest / whole, share);
-  if (share <= tolerance || report.status != SolveStatus::converged) return report;
+  if (taken <= stop.wanted_norm(whole) || report.status != SolveStatus::converged) return report;
   report.status = SolveStatus::not_converged;
   report.explanation = fmt::format(
       "{:.3g} of b lies in the null space of the matrix, where no x leads: this x leaves the least "

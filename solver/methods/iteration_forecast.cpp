@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace weft::solver {
@@ -26,9 +27,11 @@ double condition_number(const spmv::GridStencil& stencil) {
 
 double forecast_iterations(bool is_multigrid, const spmv::GridStencil& stencil,
                            const StopCriterion& stop) {
+  // Of an absolute tolerance nobody knows how far it is below b.
+  const double tolerance = std::max(stop.tolerance, std::numeric_limits<double>::epsilon());
   const double iterations =
-      is_multigrid ? -std::log10(stop.tolerance)
-                   : std::sqrt(condition_number(stencil)) / 4 * std::log(2 / stop.tolerance);
+      is_multigrid ? -std::log10(tolerance)
+                   : std::sqrt(condition_number(stencil)) / 4 * std::log(2 / tolerance);
   return std::clamp(iterations, 1.0, static_cast<double>(stencil.row_count()));
 }
 

@@ -92,7 +92,7 @@ void CycleOf<Value>::collective_apply(const TeamThread& thread, const spmv::Grid
                std::span(r + layout.index(box.begin[0], row_y, row_z),
                          static_cast<std::size_t>(box.size(0))));
   };
-  unit_.collective_choose(thread, finest().scale, [&] {
+  unit_.collective_choose(thread, 0, finest().scale, [&] {
     double largest = 0;
     for_each_row([&](const GridBox&, spmv::GlobalIndex, spmv::GlobalIndex, const auto& row) {
       for (const double value : row) largest = std::max(largest, std::abs(value));
@@ -100,7 +100,7 @@ void CycleOf<Value>::collective_apply(const TeamThread& thread, const spmv::Grid
     return largest;
   });
   GridArray<Value>& f = right_hand_side();
-  const double factor = unit_.value() / finest().scale;
+  const double factor = unit_.value(0) / finest().scale;
   for_each_row(
       [&](const GridBox& box, spmv::GlobalIndex row_y, spmv::GlobalIndex row_z, const auto& row) {
         Value* const to = f.row(row_y, row_z) + box.begin[0];
@@ -108,7 +108,7 @@ void CycleOf<Value>::collective_apply(const TeamThread& thread, const spmv::Grid
       });
   thread.barrier();
   collective_descend(thread, {.array = &f}, &right_hand_side_halo());
-  collective_ascend(thread, {.layout = &layout, .values = z, .factor = 1 / unit_.value()});
+  collective_ascend(thread, {.layout = &layout, .values = z, .factor = 1 / unit_.value(0)});
 }
 
 template <class Value>

@@ -49,8 +49,8 @@ class MatrixMultigrid::CycleOnBoxes {
   virtual ~CycleOnBoxes() = default;
   virtual Cycle& cycle() = 0;
   virtual void begin_solve() = 0;
-  /// As Preconditioner::apply.
-  virtual void collective_apply(const comm_thread::TeamThread& thread, const double* r,
+  /// As Preconditioner::apply_to.
+  virtual void collective_apply(const comm_thread::TeamThread& thread, int vector, const double* r,
                                 double* z) = 0;
 };
 
@@ -73,20 +73,21 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
 
   Cycle& cycle() override { return *cycle_; }
   void begin_solve() override { unit_.begin_solve(); }
-  void collective_apply(const comm_thread::TeamThread& thread, const double* r,
+  void collective_apply(const comm_thread::TeamThread& thread, int vector, const double* r,
                         double* z) override {
     const double scale = cycle_->finest().scale;
-    unit_.collective_choose(thread, scale, [&] {
+    unit_.collective_choose(thread, vector, scale, [&] {
       const auto [begin, end] = comm_thread::share_of(row_count_, thread.index, thread.count);
       double largest = 0;
       for (auto row = begin; row < end; ++row) largest = std::max(largest, std::abs(r[row]));
       return largest;
     });
     GridArray<Value>& f = cycle_->right_hand_side();
-    exchange_.collective_to_boxes(thread, comm_thread_, r, unit_.value() / scale, f.values());
+    const double unit = unit_.value(vector);
+    exchange_.collective_to_boxes(thread, comm_thread_, r, unit / scale, f.values());
     cycle_->collective_descend(thread, {.array = &f}, &cycle_->right_hand_side_halo());
     cycle_->collective_ascend(thread, {.array = &z_});
-    exchange_.collective_to_rows(thread, comm_thread_, z_.values(), 1 / unit_.value(), z);
+    exchange_.collective_to_rows(thread, comm_thread_, z_.values(), 1 / unit, z);
   }
 
  private:
@@ -142,9 +143,10 @@ Cycle& MatrixMultigrid::cycle() { return boxes_->cycle(); }
 
 void MatrixMultigrid::begin_solve() { boxes_->begin_solve(); }
 
-void MatrixMultigrid::apply(const comm_thread::TeamThread& thread, const double* r, double* z) {
+void MatrixMultigrid::apply_to(const comm_thread::TeamThread& thread, int vector, const double* r,
+                               double* z) {
   const double begin = thread.is_primary() ? perfmodel::seconds_now() : 0;
-  boxes_->collective_apply(thread, r, z);
+  boxes_->collective_apply(thread, vector, r, z);
   if (thread.is_primary()) seconds_ += perfmodel::seconds_now() - begin;
 }
 

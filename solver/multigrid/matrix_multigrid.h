@@ -36,7 +36,11 @@ class MatrixMultigrid final : public CyclePreconditioner {
   ~MatrixMultigrid() override;
 
   void begin_solve() override;
-  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override;
+  void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override {
+    apply_to(thread, 0, r, z);
+  }
+  void apply_to(const comm_thread::TeamThread& thread, int vector, const double* r,
+                double* z) override;
   double norm() const override { return norm_; }
   Cycle& cycle() override;
   bool has_known_bounds() const override { return has_known_bounds_; }

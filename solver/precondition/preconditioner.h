@@ -18,6 +18,16 @@ class Preconditioner {
   /// written, by all, before a barrier; ends with one. Collective. Throws comm_thread::MpiError.
   virtual void apply(const comm_thread::TeamThread& thread, const double* r, double* z) = 0;
 
+  /// Vectors that a method solves for at once, at most.
+  static constexpr int most_vectors = 8;
+
+  /// The same for number `vector` of those that are solved for at once, each of which has a
+  /// magnitude of its own.
+  virtual void apply_to(const comm_thread::TeamThread& thread, int /*vector*/, const double* r,
+                        double* z) {
+    apply(thread, r, z);
+  }
+
   /// Is called before each solve, whose right-hand side may have another magnitude than the last.
   /// Thread: the main thread, outside the team.
   virtual void begin_solve() {}

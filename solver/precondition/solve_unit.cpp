@@ -21,13 +21,13 @@ double SolveUnit::of(double largest, double scale) {
       1.0, std::clamp(std::ilogb(scale) - std::ilogb(largest), -most_exponent, most_exponent));
 }
 
-void SolveUnit::collective_choose_by(const comm_thread::TeamThread& thread, double scale,
-                                     double largest) {
+void SolveUnit::collective_choose_by(const comm_thread::TeamThread& thread, int vector,
+                                     double scale, double largest) {
   largest_[static_cast<std::size_t>(thread.index)] = largest;
   thread.barrier();
   if (thread.is_primary()) {
     const double all = communicator_.max(*std::ranges::max_element(largest_));
-    if (all > 0 && std::isfinite(all)) unit_ = of(all, scale);
+    if (all > 0 && std::isfinite(all)) units_[static_cast<std::size_t>(vector)] = of(all, scale);
   }
   thread.barrier();
 }

@@ -1,7 +1,10 @@
 // Several right-hand sides at once have the bits of each alone.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -91,6 +94,68 @@ TEST_CASE("a block of right-hand sides has the bits and iterations of each alone
   for (const char* const preconditioner : {"jacobi", "amg"}) {
     INFO(preconditioner);
     check_solves(a, {{"preconditioner", preconditioner}, {"history", "true"}}, 5);
+  }
+}
+
+/// The solutions for `b` of a solver that may have solved before.
+std::vector<double> solve_block(Solver& solver, const std::vector<double>& b, int count) {
+  std::vector<double> x(b.size());
+  for (const Report& report : solver.solve_block(b, x, count))
+    CHECK(report.status == Status::converged);
+  return x;
+}
+
+TEST_CASE("vectors of a block may differ in size by any factor, and none disturbs another") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "diffusion3d:9,jumps:10", {{"format", "crs"}});
+  const std::vector<double> powers{-70, 70, 0, -300, 500, -1000, 3, 1000};
+  const auto count = static_cast<int>(powers.size());
+  const std::vector<double> block = make_block(a, count);
+  for (const char* const preconditioner : {"none", "jacobi", "amg", "multigrid", "isai"}) {
+    INFO(preconditioner);
+    const Options options{{"method", "cg"}, {"preconditioner", preconditioner}};
+    std::vector<double> b = block;
+    for (std::size_t i = 0; i < b.size(); ++i)
+      b[i] = std::ldexp(b[i], static_cast<int>(powers[i % powers.size()]));
+    Solver fresh(a, options);
+    const std::vector<double> expected = solve_block(fresh, block, count);
+    Solver solver(a, options);
+    std::vector<double> x = solve_block(solver, b, count);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = std::ldexp(x[i], -static_cast<int>(powers[i % powers.size()]));
+    CHECK(differences(x, expected) == 0);
+    CHECK(differences(solve_block(solver, block, count), expected) == 0);
+
+    // A solve before, of another size, leaves nothing behind; nor does an application of M alone.
+    std::vector<double> huge = column(block, 0, count);
+    for (double& value : huge) value *= 1e40;
+    std::vector<double> alone(huge.size());
+    solver.solve(huge, alone);
+    CHECK(differences(solve_block(solver, block, count), expected) == 0);
+    std::vector<double> z(huge.size());
+    solver.precondition(column(block, 0, count), z);
+    solver.precondition(huge, alone);
+    for (double& value : alone) value /= 1e40;
+    for (std::size_t i = 0; i < z.size(); ++i) CHECK(alone[i] == Approx(z[i]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("a value in one vector that is no number changes no other vector") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "poisson2d:20", {{"format", "crs"}});
+  for (const char* const preconditioner : {"none", "amg"}) {
+    Solver solver(a, {{"preconditioner", preconditioner}});
+    std::vector<double> b = make_block(a, 4);
+    const std::vector<double> expected = solve_block(solver, b, 4);
+    if (!b.empty()) b[2] = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> x(b.size());
+    const auto reports = solver.solve_block(b, x, 4);
+    CHECK(reports[2].status == Status::breakdown);
+    CHECK_THAT(reports[2].explanation, Catch::Contains("not finite"));
+    for (const int v : {0, 1, 3}) {
+      CHECK(reports[static_cast<std::size_t>(v)].status == Status::converged);
+      CHECK(differences(column(x, v, 4), column(expected, v, 4)) == 0);
+    }
   }
 }
 

@@ -376,5 +376,27 @@ TEST_CASE("auto gives up multigrid where it falls behind its forecast") {
   CHECK(report.decisions[1].find("than were forecast") != std::string::npos);
 }
 
+TEST_CASE("where no method can help, the first is the only one") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "irregular:500");
+  Solver solver(a, {{"method", "auto"}});
+  const auto n = static_cast<std::size_t>(a.local_row_count());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> b(n, 1);
+  std::vector<double> x(n);
+  const std::size_t decisions = solver.solve(b, x).decisions.size();
+  if (job.rank() == job.size() - 1) b.back() = nan;
+  const Report report = solver.solve(b, x);
+  CHECK(report.status == Status::breakdown);
+  CHECK(report.decisions.size() == decisions);
+  CHECK(report.explanation == "b has a value that is not finite; expected numbers");
+  std::vector<double> guess(n, job.rank() == 0 ? nan : 0);
+  const Report from_guess = solver.solve(std::vector<double>(n, 1), guess, Start::from_guess);
+  CHECK(from_guess.status != Status::converged);
+  CHECK(from_guess.decisions.size() == decisions);
+  CHECK_THAT(from_guess.explanation, Catch::Contains("guess"));
+  CHECK(solver.solve(std::vector<double>(n, 1), x).status == Status::converged);
+}
+
 }  // namespace
 }  // namespace weft::tests

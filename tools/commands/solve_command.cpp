@@ -150,6 +150,8 @@ std::string options_of_system(const SolveOptions& options) {
   if (!options.null_space.empty()) words += " --null-space " + options.null_space;
   if (options.stop.tolerance != solver::StopCriterion{}.tolerance)
     words += fmt::format(" --tolerance {:g}", options.stop.tolerance);
+  if (options.stop.absolute_tolerance > 0)
+    words += fmt::format(" --absolute-tolerance {:g}", options.stop.absolute_tolerance);
   return words;
 }
 

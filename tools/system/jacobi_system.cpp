@@ -8,6 +8,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/sweep_run.h"
+#include "library/solve/value_range.h"
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
@@ -66,6 +67,10 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
       job_.comm_thread_world(), job_.comm_thread(), job_.team(),
       collective_load_matrix(job_, problem, options), options.parsed_format());
   b_ = collective_build_right_hand_side(job_, *operator_, problem, right_hand_side);
+  // Residuals are ratios, and nobody sees x.
+  library::scale_in_place(*operator_, library::collective_range_of(*operator_).exponent);
+  library::scale(*operator_, library::collective_range_of(*operator_, b_.span()).exponent,
+                 b_.span(), b_.span());
   rows_ = operator_->matrix().matrix().partition.row_count();
   nonzeros_ = operator_->matrix().matrix().global_nonzero_count;
   if (!options.is_sync() || options.is_strict || options.momentum == "auto")
@@ -110,6 +115,32 @@ void JacobiSystem::estimate_spectrum(const JacobiOptions& options) {
         "{}: the spectral radius of |D^-1 (L+U)| is {:.4f}, between {:.4f} and {:.4f}; expected "
         "less than 1 for certain (--strict)",
         name_, spectrum_->estimate, spectrum_->lower, spectrum_->upper));
+}
+
+std::string JacobiSystem::collective_say_what_of_others(const JacobiOptions& options) {
+  if (!spectrum_) estimate_spectrum(options);
+  const std::string radius = "the spectral radius of |D^-1 (L+U)|";
+  const std::string found =
+      fmt::format("about {:.4f} after {} power iteration{}", spectrum_->estimate,
+                  spectrum_->iterations, spectrum_->iterations == 1 ? "" : "s");
+  switch (spectrum_->async_guarantee()) {
+    case AsyncGuarantee::guaranteed:
+      return fmt::format(
+          "{} is at most {:.4f}, below 1 for certain ({}): sweeps with --weight 1 and without "
+          "momentum converge, asynchronous ones as well",
+          radius, spectrum_->upper, found);
+    case AsyncGuarantee::not_guaranteed:
+      return fmt::format(
+          "{} is at least {:.4f}, not below 1 for certain ({}): asynchronous sweeps may diverge, "
+          "too; weft solve does not depend on it",
+          radius, spectrum_->lower, found);
+    case AsyncGuarantee::unknown:
+      break;
+  }
+  return fmt::format(
+      "{} is between {:.4f} and {:.4f} ({}): whether it is below 1, so that asynchronous sweeps "
+      "must converge, is not certain; weft solve does not depend on it",
+      radius, spectrum_->lower, spectrum_->upper, found);
 }
 
 std::string JacobiSystem::decomposition() const {
@@ -173,6 +204,13 @@ JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& p
   JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
   run.sweep_method = "matrix as " + spmv::storage_text(operator_->matrix().format_name(),
                                                        operator_->matrix().storage_times());
+  const solver::SolveStatus status = run.report.status;
+  if (options.is_sync() &&
+      (status == solver::SolveStatus::breakdown ||
+       (status == solver::SolveStatus::not_converged && run.report.relative_residual > 1))) {
+    if (!run.report.explanation.empty()) run.report.explanation += "; ";
+    run.report.explanation += collective_say_what_of_others(options);
+  }
   return run;
 }
 

@@ -51,7 +51,7 @@ class JacobiSystem {
   const std::string& right_hand_side() const { return right_hand_side_; }
   /// Ranks in x, y and z; of a matrix empty.
   std::string decomposition() const;
-  /// Of a matrix, where it matters: asynchronously, or for parameters.
+  /// Of a matrix, where it matters: asynchronously, for parameters, or after sweeps that diverged.
   const std::optional<solver::JacobiSpectrum>& spectrum() const { return spectrum_; }
   /// Weight and momentum as used.
   const solver::RichardsonParameters& parameters() const { return parameters_; }
@@ -67,6 +67,8 @@ class JacobiSystem {
   void load_matrix(const JacobiOptions& options);
   void load_grid_problem(const JacobiOptions& options);
   void estimate_spectrum(const JacobiOptions& options);
+  /// After synchronous sweeps that have diverged: what of asynchronous ones.
+  std::string collective_say_what_of_others(const JacobiOptions& options);
   /// The recurrence is named after the method and everything that its state depends on.
   solver::SolveIdentity collective_identity(const JacobiOptions& options) const;
   JacobiRun run_threads(const JacobiOptions& options);

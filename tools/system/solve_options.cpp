@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/settings/multigrid_word.h"
 #include "solver/methods/method_table.h"
@@ -38,6 +39,11 @@ std::string fault_of_iterations(const std::string& text) {
   return iterations && *iterations >= 0
              ? ""
              : "found '" + text + "'; expected a whole number, 0 or more";
+}
+
+std::string fault_of_tolerance(const std::string& text) {
+  const auto number = comm_thread::number_in<double>(text);
+  return number && *number == 0 ? "" : fault_of_positive(text);
 }
 
 /// True if `word` of --restart is a number of iterations, and not the name of a file.
@@ -152,6 +158,9 @@ void SolveOptions::set_defaults(const spmv::Problem& problem, int rank_count) {
 
 void SolveOptions::check(const CLI::App& command) const {
   settings().check();
+  if (stop.tolerance == 0 && stop.absolute_tolerance == 0)
+    throw comm_thread::InputError(
+        "--tolerance: found '0'; expected a number above 0, or --absolute-tolerance");
   expect_effects(command, *this, solve_effects());
 }
 
@@ -282,8 +291,9 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
              "what a short trial shows to be quickest");
   command
       .add_option("--tolerance", options.stop.tolerance,
-                  "end when the residual norm has fallen by this factor")
-      ->check(fault_of_positive)
+                  "end when the residual norm is below this factor times that of b; 0: only\n"
+                  "--absolute-tolerance counts")
+      ->check(fault_of_tolerance)
       ->capture_default_str();
   command
       .add_option("--max-iterations", options.stop.max_iterations, "end after this many iterations")

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -176,6 +177,56 @@ TEST_CASE("BiCGStab solves zeros at once, ends after so many iterations and sees
     const Solved overflow = solve(system, name, Vector(64, 1e200), {});
     CHECK(overflow.report.status == SolveStatus::breakdown);
     CHECK(!overflow.report.explanation.empty());
+  }
+}
+
+/// A cyclic shift, of which r·A·r is nearly 0: α and x become huge.
+ReferenceMatrix shift(std::int64_t n) {
+  ReferenceMatrix a(static_cast<std::size_t>(n));
+  for (std::int64_t row = 0; row < n; ++row) a[static_cast<std::size_t>(row)][(row + 1) % n] = 1;
+  return a;
+}
+
+/// Entries behind the diagonal, and their negatives before it.
+ReferenceMatrix skew(std::int64_t n) {
+  ReferenceMatrix a(static_cast<std::size_t>(n));
+  for (std::int64_t row = 0; row + 1 < n; ++row) {
+    a[static_cast<std::size_t>(row)][row + 1] = 1 + static_cast<double>(row);
+    a[static_cast<std::size_t>(row) + 1][row] = -1 - static_cast<double>(row);
+  }
+  return a;
+}
+
+TEST_CASE("a breakdown leaves the x with the least residual of all") {
+  const auto world = Communicator::collective_world();
+  for (const std::string name : {"bicgstab", "bicgstab-pipelined"}) {
+    int risen = 0;
+    for (const ReferenceMatrix& a : {shift(6), shift(50), skew(50)}) {
+      MatrixSystem system(world, a);
+      for (int seed = 1; seed < 8; ++seed) {
+        Vector b(a.size());
+        for (std::size_t i = 0; i < b.size(); ++i)
+          b[i] = std::sin(seed * (1 + static_cast<double>(i * i)));
+        KrylovMethod::Options options;
+        options.stop.max_iterations = 300;
+        options.stop.divergence = 1e6;
+        double least = 1;
+        double last = 1;
+        options.on_iteration = [&](std::int64_t, double residual) {
+          last = residual;
+          least = std::min(least, residual);
+        };
+        const Solved solved = solve(system, name, b, options);
+        const SolveReport& report = solved.report;
+        CAPTURE(name, a.size(), seed, report.explanation);
+        if (report.status != SolveStatus::breakdown && report.status != SolveStatus::diverged)
+          continue;
+        CHECK(report.recurrence_residual <= least);
+        CHECK(report.relative_residual == Approx(report.recurrence_residual).epsilon(1e-6));
+        if (!(last <= least)) ++risen;
+      }
+    }
+    CHECK(risen > 0);
   }
 }
 

@@ -53,8 +53,8 @@ Solved solve(MatrixSystem& system, const std::string& name, bool has_jacobi, con
   KrylovMethod::Options options;
   options.preconditioner = &deflated;
   const auto method = find_krylov_method(name)->collective_make(system.op(), options);
-  const SolveReport report = collective_solve_deflated(*method, null_space, true,
-                                                       options.stop.tolerance, system.part_of(b));
+  const SolveReport report =
+      collective_solve_deflated(*method, null_space, true, options.stop, system.part_of(b));
   return {report, Vector(method->solution().begin(), method->solution().end())};
 }
 
