@@ -17,6 +17,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
@@ -115,6 +116,23 @@ void add_patience_option(CLI::App& program) {
       ->capture_default_str();
 }
 
+/// --allow-singletons, which every command takes.
+void add_singletons_option(CLI::App& program, bool& allows_singletons) {
+  program
+      .add_flag("--allow-singletons", allows_singletons,
+                "run alone in each of several processes of a launcher of another MPI library")
+      ->configurable(false);
+}
+
+/// Throws InputError where the launcher has started several processes and MPI knows of one.
+void expect_own_launcher(bool allows_singletons) {
+  if (allows_singletons) return;
+  const std::string fault =
+      weft::comm_thread::fault_of_launcher([](const char* name) { return std::getenv(name); });
+  if (!fault.empty())
+    throw InputError(fault + ", or --allow-singletons for runs that do not know of each other");
+}
+
 /// Every rank parses its arguments, and none communicates before it has; rank 0 speaks.
 /// Collective.
 int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
@@ -139,17 +157,21 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_progress_command(program, session, exit_code);
   add_help_command(program, is_root);
   bool prints_config = false;
+  bool allows_singletons = false;
   add_config_options(program, prints_config);
   const auto config_file = std::make_shared<weft::tools::ConfigFile>(program);
   program.config_formatter(config_file);
   add_patience_option(program);
+  add_singletons_option(program, allows_singletons);
   for (CLI::App* const command : program.get_subcommands({})) {
     command->fallthrough();
     for (CLI::App* const inner : command->get_subcommands({})) inner->fallthrough();
   }
   program.parse_complete_callback([&] {
     const CLI::App& command = weft::tools::chosen_command(program);
+    weft::tools::command_in_effect() = weft::tools::name_of(command);
     weft::tools::options_in_effect() = weft::tools::effective_options(command);
+    expect_own_launcher(allows_singletons);
     if (!prints_config || &command == &program) return;
     if (is_root) fmt::print("{}", weft::tools::config_of(command));
     throw CLI::Success();

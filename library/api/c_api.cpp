@@ -32,6 +32,7 @@ weft::JobOptions job_options_of(const weft_job_options* options) {
       call(awaited.c_str(), seconds, user);
     };
   if (options->stall_seconds > 0) made.stall_seconds = options->stall_seconds;
+  made.allow_singletons = options->allow_singletons != 0;
   return made;
 }
 

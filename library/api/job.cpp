@@ -1,6 +1,9 @@
+#include <unistd.h>
+
 #include <cstdlib>
 #include <utility>
 
+#include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
@@ -23,8 +26,10 @@ void start_mpi() {
   if (is_initialised) return;
   static comm_thread::MpiSession* session = nullptr;
   session = new comm_thread::MpiSession();
+  // A process that was forked from this one leaves its parent's connections alone.
+  static const pid_t owner = getpid();
   std::atexit([] {
-    if (!is_mpi_over()) delete session;
+    if (getpid() == owner && !is_mpi_over()) delete session;
   });
 }
 
@@ -49,6 +54,13 @@ std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOpti
     throw Error(ErrorCode::misuse, "found a communicator before MPI_Init; expected it after");
   if (communicator == MPI_COMM_NULL)
     throw Error(ErrorCode::bad_input, "found MPI_COMM_NULL; expected a communicator");
+  if (!options.allow_singletons) {
+    const std::string fault =
+        comm_thread::fault_of_launcher([](const char* name) { return std::getenv(name); });
+    if (!fault.empty())
+      throw Error(ErrorCode::bad_input,
+                  fault + ", or allow_singletons for jobs that do not know of each other");
+  }
   return library::guarded([&] {
     auto world = comm_thread::Communicator::collective_duplicate_of(communicator);
     comm_thread::JobOptions wanted{.threads = options.threads,

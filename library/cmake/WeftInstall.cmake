@@ -27,6 +27,10 @@ set(weft_pc_mpi_cflags)
 foreach(folder IN LISTS MPI_C_INCLUDE_DIRS)
     string(APPEND weft_pc_mpi_cflags " -I${folder}")
 endforeach()
+# Such as MPI_ABI of MPICH's mpicc_abi, which decides the types of mpi.h.
+foreach(definition IN LISTS MPI_C_COMPILE_DEFINITIONS)
+    string(APPEND weft_pc_mpi_cflags " -D${definition}")
+endforeach()
 set(weft_pc_libs ${MPI_C_LIBRARIES})
 if(NOT BUILD_SHARED_LIBS)
     # The packages of WEFT_LINKED as files.

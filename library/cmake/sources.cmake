@@ -27,6 +27,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/mpi/communicator.cpp
     comm_thread/mpi/error_agreement.cpp
     comm_thread/mpi/input_error.cpp
+    comm_thread/mpi/launcher_check.cpp
     comm_thread/mpi/library_all_reduce.cpp
     comm_thread/mpi/message_type.cpp
     comm_thread/mpi/mpi_error.cpp

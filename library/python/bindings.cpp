@@ -1,21 +1,28 @@
 // The extension module weft._weft: weft.hpp for Python, which weft/__init__.py makes comfortable.
 // Arrays come in as contiguous ones of the right type; __init__.py sees to that.
+#include <dlfcn.h>
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -84,6 +91,42 @@ Doubles gather_all(const weft::Job& job, const Doubles& part, std::int64_t total
   return all;
 }
 
+/// The file of the function `address`, or empty.
+std::string file_of(const void* address) {
+  Dl_info found{};
+  if (!address || dladdr(address, &found) == 0 || !found.dli_fname) return {};
+  std::error_code ignored;
+  const auto path = std::filesystem::canonical(found.dli_fname, ignored);
+  return ignored ? found.dli_fname : path.string();
+}
+
+/// The whole description of the MPI library that weft calls, and its file.
+std::pair<std::string, std::string> mpi_library() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  text.resize(std::strlen(text.c_str()));
+  return {text, file_of(reinterpret_cast<const void*>(&MPI_Get_library_version))};
+}
+
+/// The file of the MPI library that the loaded module `path` is linked with, or empty.
+std::string mpi_library_of(const std::string& path) {
+  void* const module = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (!module) return {};
+  std::string file = file_of(dlsym(module, "MPI_Get_library_version"));
+  dlclose(module);
+  return file;
+}
+
+/// Ends all ranks, after the time that mpiexec needs to pass on what was printed.
+void abort_job(int code) {
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (is_finalized) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_weft, module) {
@@ -94,6 +137,10 @@ PYBIND11_MODULE(_weft, module) {
       all.emplace_back(each.name, each.version, each.licence, each.purpose);
     return all;
   });
+  module.def("mpi_library", &mpi_library);
+  module.def("mpi_library_of", &mpi_library_of);
+  module.def("abort", &abort_job);
+  module.def("keep_for_ever", [](const py::object& object) { object.inc_ref(); });
   module.def("row_block", &weft::Matrix::row_block);
   module.def("parse_options",
              [](const std::string& text) { return weft::Options::parse(text).all(); });
@@ -115,8 +162,9 @@ PYBIND11_MODULE(_weft, module) {
 
   py::class_<weft::Job>(module, "Job")
       .def(py::init([](std::optional<std::uintptr_t> communicator, int threads,
-                       const std::string& pinning, bool strict_placement) {
+                       const std::string& pinning, bool strict_placement, bool allow_singletons) {
         weft::JobOptions options;
+        options.allow_singletons = allow_singletons;
         options.threads = threads;
         options.strict_placement = strict_placement;
         options.pinning = pinning == "pin"    ? weft::Pinning::pin

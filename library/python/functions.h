@@ -29,11 +29,10 @@ inline std::span<double> write(Doubles& array) {
   return {array.mutable_data(), static_cast<std::size_t>(array.size())};
 }
 
-/// An array of Python on memory of weft, for the time of a call.
-inline py::array_t<double> view(const double* values, std::int64_t count, bool is_writeable) {
-  if (count == 0) return py::array_t<double>(0);  // there may be no memory to point to
-  const py::capsule nobody(values, [](void*) {});
-  py::array_t<double> array(static_cast<py::ssize_t>(count), values, nobody);
+/// An array of Python of its own, which a function may keep, with values of weft.
+inline Doubles copy_of(const double* values, std::int64_t count, bool is_writeable) {
+  Doubles array(static_cast<py::ssize_t>(count));
+  std::copy_n(values, count, array.mutable_data());
   if (!is_writeable)
     py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return array;

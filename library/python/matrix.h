@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,7 +52,9 @@ inline PyMatrix matrix_of_operator(const weft::Job& job, std::int64_t first_row,
     return
         [=, shared = keep_function(call)](std::int64_t, std::int64_t, const double* x, double* y) {
           const bool is_done = thrown->keep([&] {
-            (*shared)(view(x, sees_halo ? x_count : row_count, false), view(y, row_count, true));
+            Doubles written = copy_of(y, row_count, true);
+            (*shared)(copy_of(x, sees_halo ? x_count : row_count, false), written);
+            std::copy_n(written.data(), row_count, y);
           });
           if (!is_done) spoil(y, row_count);
         };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -29,8 +30,11 @@ class PySolver {
       user.apply = [shared = keep_function(preconditioner), thrown = thrown_](
                        std::span<const double> r, std::span<double> z) {
         const auto count = static_cast<std::int64_t>(r.size());
-        const bool is_done = thrown->keep(
-            [&] { (*shared)(view(r.data(), count, false), view(z.data(), count, true)); });
+        const bool is_done = thrown->keep([&] {
+          Doubles written = copy_of(z.data(), count, true);
+          (*shared)(copy_of(r.data(), count, false), written);
+          std::copy_n(written.data(), count, z.data());
+        });
         if (!is_done) spoil(z.data(), count);
       };
       const py::gil_scoped_release unlock;

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -101,6 +103,74 @@ class Solve(unittest.TestCase):
         with self.assertRaises(ValueError):
             solver.solve(B[:-1])
 
+    def test_a_block_of_one_stays_a_block(self):
+        A, b = matrix(), right_hand_side()
+        solver = weft.Solver(A, method="cg")
+        X, reports = solver.solve(b.reshape(-1, 1))
+        self.assertEqual((X.shape, len(reports)), ((ROWS, 1), 1))
+        np.testing.assert_array_equal(X[:, 0], solver.solve(b).x)
+        self.assertEqual((solver.matrix @ X).shape, (ROWS, 1))
+
+    def test_numbers_that_are_not_finite_are_named(self):
+        A, b = matrix(), right_hand_side()
+        bad = b.copy()
+        bad[7] = np.inf
+        solver = weft.Solver(A, method="cg")
+        with self.assertRaisesRegex(weft.InputError, "b: found inf at index 7"):
+            solver.solve(bad)
+        with self.assertRaisesRegex(weft.InputError, "x0: found inf at index 7"):
+            solver.solve(b, bad)
+        with self.assertRaisesRegex(weft.InputError, r"b: found inf at index \[7, 1\]"):
+            solver.solve(np.stack([b, bad], axis=1))
+
+    def test_new_values_follow_the_order_that_was_given(self):
+        A, x = matrix().tocsc(), right_hand_side()
+        A.data *= np.random.default_rng(3).random(A.nnz)
+        a = weft.Matrix(A)
+        wanted = a @ x
+        a.update_values(2 * A.data)
+        np.testing.assert_array_equal(a @ x, 2 * wanted)
+        for data in (A.data[:-1], np.append(A.data, 1.0), np.full(A.nnz, np.nan)):
+            with self.assertRaises(weft.InputError):
+                a.update_values(data)
+        np.testing.assert_array_equal(a @ x, 2 * wanted)
+        with self.assertRaisesRegex(weft.InputError, "given as coo"):
+            weft.Matrix(A.tocoo()).update_values(A.data)
+
+    def test_threads_take_turns_or_are_refused(self):
+        A, b = matrix(), right_hand_side()
+        solver = weft.Solver(A, method="cg")
+        wanted, found = solver.solve(b).x, []
+
+        def work():
+            for _ in range(5):
+                try:
+                    found.append(np.array_equal(solver.solve(b).x, wanted))
+                except weft.Error as error:
+                    found.append("another thread" in str(error) and not IS_ALONE)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        self.assertEqual(found, 15 * [True])
+
+    def test_a_forked_process_gets_an_error_and_ends(self):
+        A, b = matrix(), right_hand_side()
+        solver = weft.Solver(A, method="cg")
+        solver.solve(b)
+        child = os.fork()
+        if child == 0:
+            try:
+                solver.solve(b)
+            except weft.Error as error:
+                del solver
+                os._exit(7 if "forked" in str(error) else 8)
+            os._exit(9)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+        self.assertTrue(solver.solve(b).report.converged)
+
     def test_auto_suits_a_matrix_that_is_not_symmetric(self):
         A = matrix() + sp.diags([0.5], [3], shape=(ROWS, ROWS))
         report = weft.solve(A, right_hand_side()).report
@@ -174,6 +244,39 @@ class OneRank(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             weft.solve(a, a.right_hand_side(), method="cg", tolerance=0, max_iterations=10**9,
                        max_seconds=60)
+
+    def test_arrays_that_a_function_keeps_stay(self):
+        kept, copies = [], []
+
+        def keeps(r):
+            kept.append(r)
+            copies.append(r.copy())
+            return r / 4.5
+
+        weft.solve(matrix(), right_hand_side(), method="cg", preconditioner=keeps)
+        self.assertTrue(kept)
+        for array, copy in zip(kept, copies):
+            np.testing.assert_array_equal(array, copy)
+
+    def run_python(self, code, **environment):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                              env={**os.environ, **environment}, timeout=60)
+        return done.returncode, done.stdout.strip(), done.stderr
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "several processors")
+    def test_import_leaves_the_mask_and_heeds_the_number_of_threads(self):
+        code = ("import os; before = os.sched_getaffinity(0); import weft; job = weft.job(); "
+                "print(os.sched_getaffinity(0) == before, job.thread_count, job.findings())")
+        self.assertIn("True", self.run_python(code, OMP_PROC_BIND="true")[1])
+        self.assertRegex(self.run_python(code, OMP_NUM_THREADS="1")[1], "True 1 .*OMP_NUM_THREADS=1")
+
+    def test_one_process_of_several_is_an_error(self):
+        code, _, errors = self.run_python("import weft; weft.job()", OMPI_COMM_WORLD_SIZE="2")
+        self.assertEqual(code, 1)
+        self.assertIn("OMPI_COMM_WORLD_SIZE=2", errors)
+        code, _, errors = self.run_python("import weft; weft.Job(allow_singletons=True)",
+                                          OMPI_COMM_WORLD_SIZE="2")
+        self.assertEqual((code, errors), (0, ""))
 
     def test_reads_a_report(self):
         report = weft.solve(matrix(), right_hand_side()).report

@@ -321,3 +321,19 @@ TEST_CASE("a header that promises more than its file has room for is refused at 
   check_refused_at(general + "3 3 300000000\n1 1 1\n2 2 1\n3 3 1\n", 2,
                    "found 300000000 entries in a file of ");
 }
+
+TEST_CASE("ranks with different commands or options end with one line") {
+  const ScratchFolder folder;
+  const std::vector<std::string> first = {"generate", "poisson2d:8", folder.path("a.mtx")};
+  const auto beside = [&](const std::vector<std::string>& second) {
+    std::vector<std::string> words = first;
+    words.insert(words.end(), {":", "-n", "1", program_path()});
+    words.insert(words.end(), second.begin(), second.end());
+    return words;
+  };
+  check_refused(folder, beside({"topology"}), {"rank 1: found topology, and generate on rank 0"},
+                1);
+  check_refused(folder, beside({"generate", "poisson2d:9", folder.path("a.mtx")}),
+                {"rank 1: found problem poisson2d:9, and problem poisson2d:8 on rank 0"}, 1);
+  check_refused(folder, beside({"--version"}), {"rank 1: found no command"}, 1);
+}

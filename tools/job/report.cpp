@@ -59,6 +59,11 @@ Json collective_start_report(const Job& job, const std::string& command) {
   return report;
 }
 
+std::string& command_in_effect() {
+  static std::string command;
+  return command;
+}
+
 Json& options_in_effect() {
   static Json options = Json::object();
   return options;

@@ -17,6 +17,10 @@ using Json = nlohmann::ordered_json;
 /// Collective; complete on rank 0.
 Json collective_start_report(const Job& job, const std::string& command);
 
+/// The command that the program runs, such as "study cg"; empty before it is known. Thread: the
+/// main thread.
+std::string& command_in_effect();
+
 /// Options of the command as they apply, given or by default, `{OPTION: text}`; the program fills
 /// them in when it has parsed the command line. Thread: the main thread.
 Json& options_in_effect();

@@ -67,6 +67,7 @@ typedef struct weft_job_options {
   void (*on_stall)(const char* awaited, double seconds, void* user); /* may be NULL */
   void* user; /* passed to on_stall */
   double stall_seconds; /* 0: 10 */
+  int allow_singletons; /* as in weft::JobOptions */
 } weft_job_options;
 
 /* A job of the ranks of `communicator`, which is duplicated; `options` may be NULL. Collective. */

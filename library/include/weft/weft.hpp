@@ -91,6 +91,9 @@ struct JobOptions {
   /// doubling, with what it waits for: "halo exchange: receive from rank 2".
   std::function<void(const std::string& awaited, double seconds)> on_stall{};
   double stall_seconds = 10;
+  /// Several processes that a launcher of another MPI library has started, each alone, are an error
+  /// unless they are meant to know nothing of each other.
+  bool allow_singletons = false;
 };
 
 /// Where a thread of this rank is.

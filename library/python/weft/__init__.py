@@ -15,14 +15,24 @@ of a single rank; with several, mpiexec ends them.
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import types
+import weakref
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from . import _weft
+# With OMP_PROC_BIND or OMP_PLACES, loading the OpenMP runtime binds the calling thread to one core,
+# which every thread that Python starts from then on would inherit.
+_mask = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+from . import _weft  # noqa: E402
+
+if _mask is not None and os.sched_getaffinity(0) != _mask:
+    os.sched_setaffinity(0, _mask)
 from ._weft import Error, InputError
 from .reports import BlockResult, Report, Result, report_of
 
@@ -49,18 +59,77 @@ def dependencies() -> list[Dependency]:
     return [Dependency(*each) for each in _weft.dependencies()]
 
 
-def _handle(comm: Any) -> Optional[int]:
-    """The number of an mpi4py communicator, if it is of the MPI library that weft is built with."""
-    if comm is None:
-        return None
-    from mpi4py import MPI
-
+def _expect_same_library(MPI: Any) -> None:
+    """Raises Error where mpi4py and weft call two MPI libraries: ranks of one mean nothing to the
+    other. The same version twice is two, too."""
     theirs = MPI.Get_library_version().split("\0")[0]
-    ours = dependencies()[0].version
-    if theirs.split()[0] != ours.split()[0]:
-        raise Error(f"found mpi4py with {theirs.splitlines()[0]!r} and weft with {ours!r}; expected "
-                    "one MPI library: build weft with mpi4py's (-DMPI_C_COMPILER=...)")
-    return MPI._handleof(comm)
+    ours, our_file = _weft.mpi_library()
+    their_file = _weft.mpi_library_of(getattr(MPI, "__file__", None) or "")
+    if theirs.strip() == ours.strip() and their_file in ("", our_file):
+        return
+
+    def named(version: str, file: str) -> str:
+        return f"{' '.join(version.splitlines()[0].split())!r} ({file or 'file not known'})"
+
+    raise Error(f"found two MPI libraries: mpi4py calls {named(theirs, their_file)}, weft "
+                f"{named(ours, our_file)}; expected one: build weft with that of mpi4py "
+                "(-DMPI_C_COMPILER=...), or take an mpi4py built with weft's")
+
+
+# Objects of the extension module that a forked process must not free: their threads and the
+# connections of MPI are those of its parent.
+_alive: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_is_forked = False
+# Threads that call weft on several ranks: where an exception ends one of them, others wait for it.
+_callers: set[int] = set()
+_default_lock = threading.Lock()
+
+
+def _keep(made: Any) -> Any:
+    """`made`, which is of the extension module, and lives on in forked processes."""
+    _alive.add(made)
+    return made
+
+
+def _after_fork() -> None:
+    global _is_forked
+    if not _alive:
+        return
+    _is_forked = True
+    for each in list(_alive):
+        _weft.keep_for_ever(each)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _end_job_after(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook for exceptions that nobody catches: those of one rank end the job."""
+
+    def end(*arguments: Any) -> None:
+        hook(*arguments)
+        if threading.get_ident() in _callers and not _is_forked:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            _weft.abort(1)
+
+    return end
+
+
+def _threads_of_environment() -> int:
+    """OMP_NUM_THREADS, where it asks for fewer threads than there are processors; else 0."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    wanted = int(first) if first.isdecimal() else 0
+    return wanted if wanted < (len(_mask) if _mask else os.cpu_count() or 1) else 0
+
+
+def _expect_no_fork() -> None:
+    if _is_forked:
+        raise Error("found a process that was forked after its parent had begun with weft; expected "
+                    "a new one: multiprocessing.get_context(\"spawn\"), or a fork before the first "
+                    "use")
 
 
 class Job:
@@ -70,15 +139,66 @@ class Job:
     threads: compute threads per rank; 0: one for each core.
     pinning: "keep" leaves threads where they are; "pin" binds each to a core of its own until the
         job ends, the calling thread too; "none" also frees the communication thread.
+    allow_singletons: several processes that a launcher of another MPI library has started, each
+        alone, are an error unless they are meant to know nothing of each other.
+
+    Threads of Python take turns where there is one rank. With several, only the thread that made
+    the job may call: the ranks would not know whose turn it is. A process that has been forked from
+    one with a job cannot use weft.
     """
 
     def __init__(self, comm: Any = None, threads: int = 0, pinning: str = "keep",
-                 strict_placement: bool = False) -> None:
+                 strict_placement: bool = False, allow_singletons: bool = False) -> None:
         if pinning not in ("pin", "keep", "none"):
             raise InputError(f"pinning: found {pinning!r}; expected pin, keep or none")
-        if comm is None and "mpi4py.MPI" in sys.modules:
-            comm = sys.modules["mpi4py.MPI"].COMM_WORLD
-        self._job = _weft.Job(_handle(comm), threads, pinning, strict_placement)
+        _expect_no_fork()
+        self._note = ""
+        if threads == 0 and _threads_of_environment() > 0:
+            threads = _threads_of_environment()
+            self._note = (f"OMP_NUM_THREADS={threads}: that many compute threads, not one for each "
+                          "core; threads=... overrides it")
+        handle = None
+        if comm is not None:
+            from mpi4py import MPI
+
+            _expect_same_library(MPI)
+            handle = MPI._handleof(comm)
+        self._has_met_mpi4py = False
+        self._meet_mpi4py()
+        self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons))
+        if comm is not None and (comm.Get_rank(), comm.Get_size()) != (self.rank, self.size):
+            raise Error(f"found rank {self.rank} of {self.size} for the communicator whose rank "
+                        f"{comm.Get_rank()} of {comm.Get_size()} this is in mpi4py; expected one "
+                        f"MPI library, not another beside {_weft.mpi_library()[1]}")
+        self._lock = threading.RLock()
+        self._thread = threading.get_ident()
+        if self.size > 1:
+            if not _callers:
+                sys.excepthook = _end_job_after(sys.excepthook)
+                threading.excepthook = _end_job_after(threading.excepthook)
+            _callers.add(self._thread)
+
+    def _meet_mpi4py(self) -> None:
+        """Raises Error where mpi4py has been imported, perhaps later, with another MPI library."""
+        MPI = sys.modules.get("mpi4py.MPI")
+        if self._has_met_mpi4py or not hasattr(MPI, "Get_library_version"):
+            return
+        _expect_same_library(MPI)
+        self._has_met_mpi4py = True
+
+    def __enter__(self) -> "Job":
+        """Takes the turn of this thread to call weft."""
+        _expect_no_fork()
+        self._meet_mpi4py()
+        if self.size > 1 and threading.get_ident() != self._thread:
+            raise Error("found a call of another thread than the one that made the job, on "
+                        f"{self.size} ranks; expected all calls from that thread")
+        self._lock.acquire()
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[types.TracebackType]) -> None:
+        self._lock.release()
 
     @property
     def rank(self) -> int:
@@ -94,7 +214,7 @@ class Job:
 
     def findings(self) -> list[str]:
         """What there is to know about the placement of the threads."""
-        return self._job.findings()
+        return self._job.findings() + ([self._note] if self._note else [])
 
     def __repr__(self) -> str:
         return f"<weft.Job: rank {self.rank} of {self.size}, {self.thread_count} compute threads>"
@@ -106,9 +226,11 @@ _default_job: Optional[Job] = None
 def job() -> Job:
     """The job that is used where none is given: all processes, made at the first use."""
     global _default_job
-    if _default_job is None:
-        _default_job = Job()
-    return _default_job
+    _expect_no_fork()  # before the lock, which another thread may have held
+    with _default_lock:
+        if _default_job is None:
+            _default_job = Job()
+        return _default_job
 
 
 def _text(value: Any) -> str:
@@ -139,16 +261,28 @@ def _fault_of_type(array: Any, what: str) -> str:
     return "" if array.dtype.kind != "c" else f"{what}: found complex numbers; expected real ones"
 
 
+def _fault_of_numbers(array: Array, what: str) -> str:
+    """Names the first entry that is no finite number."""
+    if array.dtype.kind != "f":
+        return _fault_of_type(array, what)
+    if np.isfinite(array).all():
+        return ""
+    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    shown = place[0] if len(place) == 1 else list(place)
+    return f"{what}: found {array[place]} at index {shown}; expected finite numbers"
+
+
 def _fault_of_vector(array: Array, count: int, what: str) -> str:
     if array.size != count or array.ndim > 2 or (array.ndim == 2 and 1 not in array.shape):
         return f"{what}: found the shape {array.shape}; expected ({count},)"
     return _fault_of_type(array, what)
 
 
-def _is_block(of_job: Job, values: Any) -> bool:
-    """True for several vectors on some rank: two dimensions that are no single row or column."""
+def _is_block(of_job: Job, values: Any, count: int) -> bool:
+    """True for vectors side by side on some rank, one of them too; a single row is a vector."""
     shape = np.shape(values)
-    return of_job._job.extremes(len(shape) == 2 and 1 not in shape)[1] == 1
+    is_block = len(shape) == 2 and (shape[0] == count or shape[0] != 1)
+    return of_job._job.extremes(is_block)[1] == 1
 
 
 class Matrix:
@@ -161,12 +295,23 @@ class Matrix:
 
     def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:
         self.job = job if job is not None else globals()["job"]()
+        with self.job:
+            self._make(A, options)
+
+    def _make(self, A: Any, options: dict[str, Any]) -> None:
         self._is_whole = False  # every rank has given the whole matrix
+        self._given_format = getattr(A, "format", "csr") if scipy.sparse.issparse(A) else "csr"
+        self._from_csc: Optional[Array] = None  # place in the data of A of each entry by rows
         if isinstance(A, scipy.sparse.linalg.LinearOperator):
             self._matrix = self._of_operator(A)
             return
         rows = scipy.sparse.csr_matrix(A)
         _agree(self.job, _fault_of_type(rows, "A"))
+        if self._given_format == "csc":
+            places = scipy.sparse.csc_matrix((np.arange(len(A.data)), A.indices, A.indptr),
+                                             shape=A.shape)
+            self._from_csc = scipy.sparse.csr_matrix(places).data
+        self._value_count = rows.nnz
         least, most = self.job._job.extremes(rows.shape[1])
         _agree(self.job, "" if least == most else
                f"A: found {least} to {most} columns on different ranks; expected the same on all")
@@ -181,11 +326,11 @@ class Matrix:
             self._begin, self._end = cut
             self._nonzeros = slice(int(rows.indptr[cut[0]]), int(rows.indptr[cut[1]]))
             rows = rows[cut[0]:cut[1]]
-        self._matrix = _weft.Matrix.from_rows(
+        self._matrix = _keep(_weft.Matrix.from_rows(
             self.job._job, self.job._job.exclusive_sum(rows.shape[0]),
             np.ascontiguousarray(rows.indptr, dtype=np.int64),
             np.ascontiguousarray(rows.indices, dtype=np.int64),
-            np.ascontiguousarray(rows.data, dtype=np.float64), _options(options))
+            np.ascontiguousarray(rows.data, dtype=np.float64), _options(options)))
         _agree(self.job, "" if self._matrix.row_count == rows.shape[1] else
                f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; expected a "
                "square matrix")
@@ -200,25 +345,29 @@ class Matrix:
         def product(x: Array, y: Array) -> None:
             y[:] = A.matvec(x)
 
-        return _weft.Matrix.from_operator(self.job._job, 0, A.shape[0], [], product, None, None, 0.0)
+        return _keep(_weft.Matrix.from_operator(self.job._job, 0, A.shape[0], [], product, None, None,
+                                                0.0))
 
     @classmethod
     def _wrap(cls, matrix: Any, of_job: Job) -> "Matrix":
         made = cls.__new__(cls)
-        made.job, made._matrix, made._is_whole = of_job, matrix, False
+        made.job, made._matrix, made._is_whole = of_job, _keep(matrix), False
+        made._given_format, made._from_csc = "csr", None
         return made
 
     @classmethod
     def from_file(cls, path: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
         """From a file, Matrix Market, PETSc or SciPy, of which each rank gets its rows."""
         used = job if job is not None else globals()["job"]()
-        return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
+        with used:
+            return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
 
     @classmethod
     def generate(cls, problem: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
         """A generated problem, "poisson3d:128"; operator="stencil": a grid without a matrix."""
         used = job if job is not None else globals()["job"]()
-        return cls._wrap(_weft.Matrix.generate(used._job, problem, _options(options)), used)
+        with used:
+            return cls._wrap(_weft.Matrix.generate(used._job, problem, _options(options)), used)
 
     @classmethod
     def from_operator(cls, row_count: int, boundary: Callable[[Array, Array], None],
@@ -233,9 +382,10 @@ class Matrix:
         halo_rows: rows of other ranks that `boundary` reads; ascending.
         """
         used = job if job is not None else globals()["job"]()
-        first = used._job.exclusive_sum(row_count)
-        return cls._wrap(_weft.Matrix.from_operator(used._job, first, row_count, list(halo_rows),
-                                                    interior, boundary, diagonal, norm), used)
+        with used:
+            first = used._job.exclusive_sum(row_count)
+            return cls._wrap(_weft.Matrix.from_operator(used._job, first, row_count, list(halo_rows),
+                                                        interior, boundary, diagonal, norm), used)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -257,40 +407,64 @@ class Matrix:
         return self._matrix.format
 
     def update_values(self, data: Array) -> None:
-        """Other values in the same places; `data` as that of the csr matrix given before."""
-        values = np.ascontiguousarray(data, dtype=np.float64)
-        self._matrix.update_values(values[self._nonzeros] if self._is_whole else values)
+        """Other values in the same places: `data` as that of the csr or csc matrix given before, or
+        row by row where it was dense."""
+        with self.job:
+            if not hasattr(self, "_value_count"):
+                raise InputError("update_values: found a matrix that was not made of rows")
+            values = _real(data)
+            fault = ""
+            if self._given_format in ("coo", "bsr", "dia"):
+                fault = (f"update_values: found a matrix that was given as {self._given_format}; "
+                         "expected csr or csc, whose data has one order: convert it before")
+            elif values.shape != (self._value_count,):
+                fault = (f"values: found the shape {values.shape}; expected ({self._value_count},), as "
+                         "in the matrix given before")
+            _agree(self.job, fault or _fault_of_numbers(values, "values"))
+            if self._from_csc is not None:
+                values = values[self._from_csc]
+            self._matrix.update_values(values[self._nonzeros] if self._is_whole else values)
 
     def right_hand_side(self, word: str = "") -> Array:
         """b by the words of the command line: "ones", "random:1", "boundary-one" ..."""
-        return self._whole(self._matrix.right_hand_side(word))
+        with self.job:
+            return self._whole(self._matrix.right_hand_side(word))
 
     def __matmul__(self, x: Array) -> Array:
         """A·x, or A·X for several vectors at once. Shape: as b of `Solver.solve`."""
-        if _is_block(self.job, x):
-            columns = self._own_block(x, "x")
-            product = np.empty_like(columns)
-            self._matrix.multiply_block(columns, product, columns.shape[1])
-            return self._whole_block(product)
-        own = self._own(x, "x")
-        y = np.empty(self.local_row_count)
-        self._matrix.multiply(own, y)
-        return self._whole(y)
+        with self.job:
+            if _is_block(self.job, x, self._count()):
+                columns = self._own_block(x, "x")
+                product = np.empty_like(columns)
+                self._matrix.multiply_block(columns, product, columns.shape[1])
+                return self._whole_block(product)
+            own = self._own(x, "x")
+            y = np.empty(self.local_row_count)
+            self._matrix.multiply(own, y)
+            return self._whole(y)
 
-    def _own(self, vector: Any, what: str) -> Array:
+    def _count(self) -> int:
+        """Entries of a vector of the caller on this rank."""
+        return self.shape[0] if self._is_whole else self.local_row_count
+
+    def _own(self, vector: Any, what: str, is_finite: bool = False) -> Array:
         """This rank's part of a vector of the caller. Collective."""
-        count = self.shape[0] if self._is_whole else self.local_row_count
+        count = self._count()
         array = _real(vector)
-        _agree(self.job, _fault_of_vector(array, count, what))
+        fault = _fault_of_vector(array, count, what)
+        if not fault and is_finite:
+            fault = _fault_of_numbers(array.reshape(count), what)
+        _agree(self.job, fault)
         array = array.reshape(count)
         return array[self._begin:self._end].copy() if self._is_whole else array
 
-    def _own_block(self, block: Any, what: str) -> Array:
+    def _own_block(self, block: Any, what: str, is_finite: bool = False) -> Array:
         """This rank's rows of several vectors, in memory row by row. Collective."""
-        count = self.shape[0] if self._is_whole else self.local_row_count
+        count = self._count()
         array = _real(block)
         has_shape = array.ndim == 2 and array.shape[0] == count
-        _agree(self.job, _fault_of_type(array, what) if has_shape else
+        fault = _fault_of_numbers(array, what) if is_finite else _fault_of_type(array, what)
+        _agree(self.job, fault if has_shape else
                f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
         least, most = self.job._job.extremes(array.shape[1])
         _agree(self.job, "" if least == most else
@@ -338,9 +512,10 @@ class Solver:
             def apply(r: Array, z: Array) -> None:
                 z[:] = product(r)
 
-        self._solver = _weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
-                                    self.matrix.job.size == 1)
-        self._solver.set_monitor(monitor)
+        with self.matrix.job:
+            self._solver = _keep(_weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
+                                              self.matrix.job.size == 1))
+            self._solver.set_monitor(monitor)
 
     def solve(self, b: Array, x0: Optional[Array] = None) -> Union[Result, BlockResult]:
         """Solves A·x = b, from x0 where it is given.
@@ -350,28 +525,33 @@ class Solver:
         "cg", each with the bits that it has alone; the result is a BlockResult. Any outcome is a
         report, not an exception.
         """
-        if _is_block(self.matrix.job, b):
-            block = self.matrix._own_block(b, "b")
-            start = np.zeros_like(block) if x0 is None else self.matrix._own_block(x0, "x0").copy()
-            _agree(self.matrix.job, "" if start.shape == block.shape else
-                   f"x0: found the shape {start.shape}; expected {block.shape}")
-            reports = self._solver.solve_block(block, start, block.shape[1], x0 is not None)
-            return BlockResult(self.matrix._whole_block(start), [report_of(each) for each in reports])
-        own = self.matrix._own(b, "b")
-        x = np.zeros(own.size) if x0 is None else self.matrix._own(x0, "x0").copy()
-        report = self._solver.solve(own, x, x0 is not None)
-        return Result(self.matrix._whole(x), report_of(report))
+        with self.matrix.job as of_job:
+            if _is_block(of_job, b, self.matrix._count()):
+                block = self.matrix._own_block(b, "b", True)
+                start = (np.zeros_like(block) if x0 is None
+                         else self.matrix._own_block(x0, "x0", True).copy())
+                _agree(of_job, "" if start.shape == block.shape else
+                       f"x0: found the shape {start.shape}; expected {block.shape}")
+                reports = self._solver.solve_block(block, start, block.shape[1], x0 is not None)
+                return BlockResult(self.matrix._whole_block(start),
+                                   [report_of(each) for each in reports])
+            own = self.matrix._own(b, "b", True)
+            x = np.zeros(own.size) if x0 is None else self.matrix._own(x0, "x0", True).copy()
+            report = self._solver.solve(own, x, x0 is not None)
+            return Result(self.matrix._whole(x), report_of(report))
 
     def precondition(self, r: Array) -> Array:
         """M·r with the preconditioner alone."""
-        own = self.matrix._own(r, "r")
-        z = np.empty(own.size)
-        self._solver.precondition(own, z)
-        return self.matrix._whole(z)
+        with self.matrix.job:
+            own = self.matrix._own(r, "r")
+            z = np.empty(own.size)
+            self._solver.precondition(own, z)
+            return self.matrix._whole(z).reshape(np.shape(r))
 
     def renew_preconditioner(self) -> None:
         """Makes the preconditioner again at the next solve."""
-        self._solver.renew_preconditioner()
+        with self.matrix.job:
+            self._solver.renew_preconditioner()
 
 
 def solve(A: Any, b: Array, x0: Optional[Array] = None, method: str = "auto",
