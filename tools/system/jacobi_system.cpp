@@ -64,7 +64,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   right_hand_side_ = right_hand_side.name();
   operator_ = std::make_unique<spmv::SparseOperator>(
       job_.comm_thread_world(), job_.comm_thread(), job_.team(),
-      collective_load_matrix(job_, problem, options), options.parsed_format());
+      collective_load_matrix(job_, problem, options, MatrixUse::solve), options.parsed_format());
   b_ = collective_build_right_hand_side(job_, *operator_, problem, right_hand_side);
   rows_ = operator_->matrix().matrix().partition.row_count();
   nonzeros_ = operator_->matrix().matrix().global_nonzero_count;
