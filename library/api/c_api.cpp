@@ -231,6 +231,11 @@ int64_t weft_matrix_row_count(const weft_matrix* matrix) { return matrix->matrix
 int64_t weft_matrix_nonzero_count(const weft_matrix* matrix) {
   return matrix->matrix.nonzero_count();
 }
+const char* weft_matrix_remarks(const weft_matrix* matrix) {
+  matrix->remarks.clear();
+  for (const std::string& each : matrix->matrix.remarks()) matrix->remarks += each + "\n";
+  return matrix->remarks.c_str();
+}
 int64_t weft_matrix_local_row_count(const weft_matrix* matrix) {
   return matrix->matrix.local_row_count();
 }

@@ -15,6 +15,7 @@ struct weft_job {
 
 struct weft_matrix {
   weft::Matrix matrix;
+  mutable std::string remarks{};  // as asked for last
 };
 
 struct weft_solver {

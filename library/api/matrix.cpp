@@ -14,6 +14,8 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/state/block_columns.h"
 #include "library/state/caller_operator.h"
+#include "spmv/entries/diagonal_sides.h"
+#include "spmv/entries/file_entries.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/order/reordering.h"
 #include "spmv/problems/generator.h"
@@ -74,6 +76,12 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
   state.op = std::move(op);
 }
 
+/// Whether rows of the caller, with the values that they have, are only half of a matrix.
+void note_half(State& state) {
+  const std::string half = state.caller_rows->half();
+  state.half = half.empty() ? "" : "matrix: " + half;
+}
+
 void use_grid(State& state, std::unique_ptr<spmv::GridOperator> op) {
   state.grid_format = op->format_name();
   state.nonzero_count = op->nonzero_count();
@@ -116,7 +124,11 @@ Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& option
   return guarded([&] {
     auto state = collective_make_state(job, options);
     state->caller_rows =
-        std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values);
+        std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values,
+                                              spmv::parse_triangle(state->settings.triangle));
+    if (const std::string& remark = state->caller_rows->remark(); !remark.empty())
+      state->remarks.push_back("matrix: " + remark);
+    note_half(*state);
     collective_use(*state, state->caller_rows->take_matrix(), state->caller_rows->given());
     return Matrix(std::move(state));
   });
@@ -127,8 +139,12 @@ Matrix Matrix::from_file(const Job& job, const std::string& path, const Options&
     auto state = collective_make_state(job, options);
     state->problem.path = path;
     state->name = path;
-    auto matrix = spmv::collective_read_matrix_file(state->space, state->threads().team(), path,
-                                                    partition_by(state->settings));
+    const comm_thread::ComputeTeam& team = state->threads().team();
+    auto matrix = spmv::collective_read_matrix_file(state->space, team, path,
+                                                    partition_by(state->settings), state->remarks);
+    state->half = spmv::collective_settle_entries(state->space, team, path,
+                                                  spmv::parse_triangle(state->settings.triangle),
+                                                  false, matrix, state->remarks);
     const spmv::RowPartition given = matrix.partition;
     collective_use(*state, std::move(matrix), given);
     return Matrix(std::move(state));
@@ -142,6 +158,9 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
                                  [&] { parsed = spmv::Problem::parse(problem); });
     if (parsed.is_file()) return from_file(job, problem, options);
     auto state = collective_make_state(job, options);
+    if (!state->settings.triangle.empty())
+      throw InputError("--triangle: found with the generated problem " + parsed.name() +
+                       "; expected rows or a file");
     state->problem = parsed;
     state->name = parsed.name();
     if (state->settings.is_matrix_free()) {
@@ -211,6 +230,12 @@ std::int64_t Matrix::local_row_count() const {
 std::int64_t Matrix::nonzero_count() const { return state_->nonzero_count; }
 std::string Matrix::format() const { return state_->format_name(); }
 
+std::vector<std::string> Matrix::remarks() const {
+  std::vector<std::string> remarks = state_->remarks;
+  if (!state_->half.empty()) remarks.push_back(state_->half);
+  return remarks;
+}
+
 std::int64_t Matrix::global_row(std::int64_t local) const {
   if (local < 0 || local >= local_row_count())
     throw Error(ErrorCode::misuse, fmt::format("global_row: found {}; expected 0 to {}", local,
@@ -222,8 +247,12 @@ void Matrix::update_values(std::span<const double> values) {
   guarded([&] {
     if (!state_->caller_rows)
       throw InputError("update_values: found a matrix that was not made of the caller's rows");
-    state_->caller_rows->collective_update(values, state_->sparse->changeable_matrix());
+    const bool has_other_places =
+        state_->caller_rows->collective_update(values, state_->sparse->changeable_matrix());
     ++state_->values_version;
+    if (has_other_places) ++state_->places_version;
+    state_->nonzero_count = state_->sparse->matrix().matrix().global_nonzero_count;
+    note_half(*state_);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "library/state/caller_rows.h"
 #include "library/state/operator_products.h"
 #include "library/state/vector_map.h"
+#include "spmv/files/remarks.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
@@ -46,6 +47,9 @@ struct Matrix::State {
   std::int64_t nonzero_count = 0;
   std::string grid_format;  // without a matrix
   std::uint64_t values_version = 0;  // counts updates
+  std::uint64_t places_version = 0;  // counts those after which other places have entries
+  std::string half;  // why nobody should solve with the matrix as it is; empty: no reason
+  spmv::Remarks remarks;  // what was dropped or decided when it was made
 };
 
 }  // namespace v0

@@ -45,7 +45,8 @@ struct Solver::State {
   library::SolveSettings settings;
   std::optional<UserPreconditioner> user;
   Monitor monitor;
-  std::uint64_t values_version = 0;  // that the solver was set up for
+  std::uint64_t values_version = 0;  // that the solver was set up for, and
+  std::uint64_t places_version = 0;  // of the places of entries
   bool is_to_renew = false;
   double setup_seconds = 0;
   std::vector<double> history;
@@ -53,6 +54,7 @@ struct Solver::State {
 
  private:
   void check() const;
+  void expect_whole_matrix() const;
   library::SystemContext context();
   library::SolveHooks hooks();
   void collective_renew_if_stale();
@@ -75,17 +77,26 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
         settings.partition = matrix->settings.partition;
         check();
       });
+  expect_whole_matrix();
   const perfmodel::Stopwatch watch;
   if (!matrix->map->is_identity()) {
     b_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
     guess_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
   }
   values_version = matrix->values_version;
+  places_version = matrix->places_version;
   solver = std::make_unique<ChosenSolver>(*matrix->op, settings, context(), hooks());
   setup_seconds = watch.seconds();
 }
 
+/// The same on every rank.
+void Solver::State::expect_whole_matrix() const {
+  if (!matrix->half.empty()) throw InputError(matrix->half);
+}
+
 void Solver::State::check() const {
+  if (!settings.triangle.empty())
+    throw InputError("--triangle: found as an option of a solver; expected it with the matrix");
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
   if (!user) return;
@@ -146,14 +157,16 @@ void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) cons
 }
 
 void Solver::State::collective_renew_if_stale() {
+  expect_whole_matrix();
   const bool is_stale = values_version != matrix->values_version &&
                         (!settings.reuses_preconditioner || solver->scales_matrix());
   if (!is_to_renew && !is_stale) return;
   const perfmodel::Stopwatch watch;
   // Where an error ends this, the next call renews again.
-  solver->collective_renew(!is_to_renew);
+  solver->collective_renew(!is_to_renew && places_version == matrix->places_version);
   is_to_renew = false;
   values_version = matrix->values_version;
+  places_version = matrix->places_version;
   setup_seconds = watch.seconds();
 }
 

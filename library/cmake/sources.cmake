@@ -214,6 +214,11 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
+    spmv/entries/diagonal_sides.cpp
+    spmv/entries/explicit_zeros.cpp
+    spmv/entries/file_entries.cpp
+    spmv/entries/mirrored_matrix.cpp
+    spmv/entries/petsc_info.cpp
     spmv/files/checksum.cpp
     spmv/files/inflate_stream.cpp
     spmv/files/matrix_market_entries.cpp

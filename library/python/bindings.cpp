@@ -240,6 +240,7 @@ PYBIND11_MODULE(_weft, module) {
       .def_property_readonly("nonzero_count",
                              [](const PyMatrix& a) { return a.matrix.nonzero_count(); })
       .def_property_readonly("format", [](const PyMatrix& a) { return a.matrix.format(); })
+      .def_property_readonly("remarks", [](const PyMatrix& a) { return a.matrix.remarks(); })
       .def("global_row",
            [](const PyMatrix& a, std::int64_t row) { return a.matrix.global_row(row); })
       .def("update_values",

@@ -194,6 +194,7 @@ const std::vector<Setting>& table() {
       {"format", one_of(&SolveSettings::format, spmv::matrix_format_names())},
       {"order", one_of(&SolveSettings::order, {"given", "rcm", "auto"})},
       {"partition", one_of(&SolveSettings::partition, {"rows", "nonzeros", "metis"})},
+      {"triangle", one_of(&SolveSettings::triangle, {"mirrored", "as-is"})},
   };
   return all;
 }
@@ -352,6 +353,8 @@ void SolveSettings::check() const {
         "whose rows have an order");
   if (is_matrix_free() && format != "auto")
     throw InputError("--format: found with --operator stencil; expected a matrix");
+  if (is_matrix_free() && !triangle.empty())
+    throw InputError("--triangle: found with --operator stencil; expected a matrix");
 }
 
 }  // namespace weft::library

@@ -23,6 +23,7 @@ struct SolveSettings {
   std::string format = "auto";
   std::string order = "given";
   std::string partition = "rows";
+  std::string triangle;  // mirrored or as-is; empty: not given
   // Of the solver.
   std::string mode = "task";
   std::string method = "cg";

@@ -11,6 +11,8 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/entries/explicit_zeros.h"
+#include "spmv/entries/mirrored_matrix.h"
 #include "spmv/rows/halo_columns.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -66,8 +68,12 @@ void copy_entries(std::span<const std::span<const double>> parts, std::size_t fi
 }  // namespace
 
 CallerRows::CallerRows(const comm_thread::Communicator& communicator,
-                       const comm_thread::ComputeTeam& team, const Rows& rows, Values kept)
-    : communicator_(communicator), team_(team), given_entry_count_(rows.columns.size()) {
+                       const comm_thread::ComputeTeam& team, const Rows& rows, Values kept,
+                       spmv::Triangle triangle)
+    : communicator_(communicator),
+      team_(team),
+      triangle_(triangle),
+      given_entry_count_(rows.columns.size()) {
   const std::int64_t row_count = std::max<std::int64_t>(std::ssize(rows.offsets) - 1, 0);
   given_ =
       std::make_unique<RowPartition>(RowPartition::by_sizes(communicator.all_gather(row_count)));
@@ -85,6 +91,40 @@ CallerRows::CallerRows(const comm_thread::Communicator& communicator,
   matrix_ = std::make_unique<DistributedMatrix>(is_in_place_ ? use_in_place(rows, kept)
                                                              : collective_assemble(rows));
   if (is_in_place_) matrix_->global_nonzero_count = communicator.sum(matrix_->rows.nonzero_count());
+  collective_settle();
+}
+
+/// Keeps the rows as given where the matrix has other entries.
+void CallerRows::collective_settle() {
+  const std::int64_t zeros = spmv::collective_count_zeros(communicator_, team_, *matrix_);
+  collective_look(*matrix_);
+  if (zeros > 0) remark_ = spmv::text_of_zeros(zeros, matrix_->global_nonzero_count);
+  if (zeros == 0 && triangle_ != spmv::Triangle::mirrored) return;
+  as_given_ = std::move(matrix_);
+  matrix_ = std::make_unique<DistributedMatrix>(collective_settled());
+}
+
+void CallerRows::collective_look(const DistributedMatrix& matrix) {
+  const bool is_whole = sides_.has_below && sides_.has_above;
+  if (triangle_ == spmv::Triangle::as_is || (triangle_ == spmv::Triangle::unsaid && is_whole))
+    return;
+  sides_ = spmv::collective_find_sides(communicator_, team_, matrix);
+}
+
+std::string CallerRows::half() const {
+  return triangle_ == spmv::Triangle::unsaid && sides_.is_one_sided() ? sides_.text() : "";
+}
+
+DistributedMatrix CallerRows::collective_settled() const {
+  if (triangle_ == spmv::Triangle::mirrored)
+    return spmv::collective_mirror(communicator_, team_, *as_given_, sides_);
+  DistributedMatrix settled{.partition = as_given_->partition,
+                            .rank = as_given_->rank,
+                            .rows = spmv::copy_rows(team_, as_given_->rows),
+                            .halo_columns = as_given_->halo_columns,
+                            .global_nonzero_count = 0};
+  spmv::collective_drop_zeros(communicator_, team_, settled);
+  return settled;
 }
 
 void CallerRows::check_shape(const Rows& rows, std::int64_t rows_before) const {
@@ -201,7 +241,7 @@ DistributedMatrix CallerRows::use_in_place(const Rows& rows, Values kept) {
   return matrix;
 }
 
-void CallerRows::collective_update(std::span<const double> values, spmv::SplitMatrix& matrix) {
+bool CallerRows::collective_update(std::span<const double> values, spmv::SplitMatrix& matrix) {
   comm_thread::collective_attempt(communicator_, [&] {
     if (values.size() != given_entry_count_)
       throw InputError(
@@ -210,34 +250,50 @@ void CallerRows::collective_update(std::span<const double> values, spmv::SplitMa
                       communicator_.rank(), values.size(), given_entry_count_));
     check_values(values);
   });
-  const auto& offsets = matrix.matrix().rows.row_offsets;
-  if (is_in_place_) {
-    matrix.update_values(
-        team_, [&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
-          const auto first = offsets[static_cast<std::size_t>(begin)];
-          const auto last = offsets[static_cast<std::size_t>(end)];
-          if (stored.data() != values.data())
-            std::copy(values.begin() + first, values.begin() + last, stored.begin() + first);
-        });
-    return;
+  if (!as_given_) {
+    collective_write(values, matrix.matrix().rows.row_offsets.span(),
+                     [&](const WriteValues& write) { matrix.update_values(team_, write); });
+    collective_look(matrix.matrix());
+    return false;
   }
+  spmv::CrsMatrix& given = as_given_->rows;
+  collective_write(values, given.row_offsets.span(), [&](const WriteValues& write) {
+    team_.run([&](const TeamThread& thread) {
+      const auto share = comm_thread::share_of(given.row_count, thread.index, thread.count);
+      write(thread, static_cast<LocalIndex>(share.begin), static_cast<LocalIndex>(share.end),
+            given.values.span());
+    });
+  });
+  collective_look(*as_given_);
+  DistributedMatrix settled = collective_settled();
+  const bool has_changed =
+      matrix.replace_rows(team_, std::move(settled.rows), settled.global_nonzero_count);
+  return communicator_.max(std::int64_t{has_changed}) == 1;
+}
+
+void CallerRows::collective_write(std::span<const double> values,
+                                  std::span<const std::int64_t> offsets,
+                                  const std::function<void(const WriteValues& write)>& run) {
+  if (is_in_place_)
+    return run([&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
+      const auto first = offsets[static_cast<std::size_t>(begin)];
+      const auto last = offsets[static_cast<std::size_t>(end)];
+      if (stored.data() != values.data())
+        std::copy(values.begin() + first, values.begin() + last, stored.begin() + first);
+    });
 
   const auto received = collective_send_values(values);
   const auto parts = parts_of(received, values);
-  if (entry_begin_.empty()) {
-    matrix.update_values(
-        team_, [&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
-          const auto first = static_cast<std::size_t>(offsets[static_cast<std::size_t>(begin)]);
-          const auto last = static_cast<std::size_t>(offsets[static_cast<std::size_t>(end)]);
-          copy_entries(parts, first, stored.subspan(first, last - first));
-        });
-    return;
-  }
+  if (entry_begin_.empty())
+    return run([&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
+      const auto first = static_cast<std::size_t>(offsets[static_cast<std::size_t>(begin)]);
+      const auto last = static_cast<std::size_t>(offsets[static_cast<std::size_t>(end)]);
+      copy_entries(parts, first, stored.subspan(first, last - first));
+    });
 
   std::vector<double> all(places_.size());
   copy_entries(parts, 0, all);
-  matrix.update_values(team_, [&](const TeamThread&, LocalIndex begin, LocalIndex end,
-                                  std::span<double> stored) {
+  run([&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
     std::vector<std::pair<std::uint32_t, double>> entries;
     for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
       entries.clear();

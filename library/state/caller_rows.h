@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
@@ -11,6 +13,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "library/include/weft/weft.hpp"
 #include "library/state/vector_map.h"
+#include "spmv/entries/diagonal_sides.h"
 #include "spmv/matrix/split_matrix.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition.h"
@@ -23,13 +26,18 @@ namespace weft::library {
 /// Rows that are in order and stay on their rank take 4 bytes an entry beside the caller's, and 8
 /// for values that are copied. Where a row of any rank moves all are copied; where one of this rank
 /// is not in order 4 bytes more an entry say where it went.
+///
+/// The matrix has no entries off the diagonal that are exactly zero, and has both triangles where
+/// the rows are said to be half of a symmetric matrix. If any rank has such entries, or with half
+/// of a matrix, the rows are kept as they were given, 12 bytes an entry more; new values may then
+/// have zeros in other places.
 /// Lifetime: `communicator` and `team` outlive it.
 class CallerRows {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
   /// every rank, where the arrays contradict each other.
   CallerRows(const comm_thread::Communicator& communicator, const comm_thread::ComputeTeam& team,
-             const Rows& rows, Values kept);
+             const Rows& rows, Values kept, spmv::Triangle triangle = spmv::Triangle::unsaid);
 
   /// Which rows are whose before and after.
   const spmv::RowPartition& given() const { return *given_; }
@@ -39,9 +47,17 @@ class CallerRows {
   /// The matrix, once.
   spmv::DistributedMatrix take_matrix() { return std::move(*matrix_); }
 
-  /// Writes other values, in the order of the caller's, to the matrix. Shape: values: [number of
-  /// entries]. Collective. Throws comm_thread::InputError on every rank.
-  void collective_update(std::span<const double> values, spmv::SplitMatrix& matrix);
+  /// Why nobody should solve with the matrix: "found entries … only; expected …" where it has
+  /// entries on one side of the diagonal, nothing is said about that, and no values before were on
+  /// both sides. Else empty. The same on every rank.
+  std::string half() const;
+  /// What was left out when the matrix was made, in a sentence; empty: nothing.
+  const std::string& remark() const { return remark_; }
+
+  /// Writes other values, in the order of the caller's, to the matrix. Returns whether other places
+  /// than before have entries, on any rank. Shape: values: [number of entries]. Collective. Throws
+  /// comm_thread::InputError on every rank; the matrix is then as it was.
+  bool collective_update(std::span<const double> values, spmv::SplitMatrix& matrix);
 
  private:
   /// Rows that came from one rank, in the order given, which is that of the ranks.
@@ -59,12 +75,24 @@ class CallerRows {
     std::size_t end;
   };
 
+  /// Writes values to those of the rows that a thread of the team owns.
+  using WriteValues =
+      std::function<void(const comm_thread::TeamThread& thread, spmv::LocalIndex begin,
+                         spmv::LocalIndex end, std::span<double> values)>;
+
   void check_shape(const Rows& rows, std::int64_t rows_before) const;
   void check_columns(const Rows& rows) const;
   void check_values(std::span<const double> values) const;
   bool is_in_order(const Rows& rows) const;
   spmv::DistributedMatrix use_in_place(const Rows& rows, Values kept);
   spmv::DistributedMatrix collective_assemble(const Rows& rows);
+  void collective_settle();
+  void collective_look(const spmv::DistributedMatrix& matrix);
+  /// The matrix that is meant by the rows as given.
+  spmv::DistributedMatrix collective_settled() const;
+  /// Calls `run` with what writes other values to rows with these offsets. Collective.
+  void collective_write(std::span<const double> values, std::span<const std::int64_t> offsets,
+                        const std::function<void(const WriteValues& write)>& run);
   std::vector<Piece> collective_deal(const Rows& rows,
                                      std::map<int, std::vector<double>>& values_from);
   std::map<int, std::vector<double>> collective_send_values(std::span<const double> values) const;
@@ -78,6 +106,10 @@ class CallerRows {
   std::unique_ptr<spmv::RowPartition> given_;
   std::unique_ptr<spmv::RowPartition> moved_;
   std::unique_ptr<spmv::DistributedMatrix> matrix_;
+  spmv::Triangle triangle_;
+  spmv::DiagonalSides sides_;  // of the last values, or of the first ones that were on both
+  std::unique_ptr<spmv::DistributedMatrix> as_given_;  // null on all ranks: it is the matrix
+  std::string remark_;
   std::size_t given_entry_count_ = 0;
   bool moves_ = false;  // the same on all ranks
   bool is_in_place_ = false;  // likewise: entries are where the caller has them

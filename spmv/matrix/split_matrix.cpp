@@ -254,11 +254,43 @@ void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
     else if (part.sliced)
       part.sliced->update_values(matrix_.rows);
   });
-  if (std::ranges::count(parts_, true, &ThreadPart::may_be_sliced) == count_before) return;
   // Rows that were a stencil may be SELL now.
+  if (std::ranges::count(parts_, true, &ThreadPart::may_be_sliced) != count_before) look_again();
+}
+
+/// Tries forms of storage again.
+void SplitMatrix::look_again() {
   for (StorageTrial& trial : trials_) trial.restart();
-  for (ThreadPart& part : parts_) part.uses_sliced = {};
+  for (ThreadPart& part : parts_)
+    if (format_ == MatrixFormat::automatic) part.uses_sliced = {};
   look_for_choice();
+}
+
+bool SplitMatrix::replace_rows(const comm_thread::ComputeTeam& team, CrsMatrix rows,
+                               std::int64_t global_nonzero_count) {
+  matrix_.global_nonzero_count = global_nonzero_count;
+  const auto entries = [](const CrsMatrix& of) {
+    return of.columns.span().first(static_cast<std::size_t>(of.nonzero_count()));
+  };
+  const bool has_same_places =
+      std::ranges::equal(rows.row_offsets.span(), matrix_.rows.row_offsets.span()) &&
+      std::ranges::equal(entries(rows), entries(matrix_.rows));
+  if (has_same_places) {
+    update_values(team, [&](const comm_thread::TeamThread&, LocalIndex begin, LocalIndex end,
+                            std::span<double> values) {
+      const auto first = rows.row_offsets[static_cast<std::size_t>(begin)];
+      const auto last = rows.row_offsets[static_cast<std::size_t>(end)];
+      std::copy(rows.values.data() + first, rows.values.data() + last, values.data() + first);
+    });
+    return false;
+  }
+  matrix_.rows = std::move(rows);
+  team.run([&](const comm_thread::TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1]);
+  });
+  look_again();
+  return true;
 }
 
 std::int64_t SplitMatrix::boundary_row_count() const {

@@ -140,6 +140,13 @@ class SplitMatrix final : public LocalRows {
       const std::function<void(const comm_thread::TeamThread& thread, LocalIndex begin,
                                LocalIndex end, std::span<double> values)>& write);
 
+  /// Takes other entries of the same rows, whose columns are local ones and those of the halo that
+  /// there is: where their places are the same, as `update_values` does, else all is stored anew,
+  /// with the rows dealt to the threads as before. Returns whether places changed on this rank.
+  /// Thread: the main thread, outside the team.
+  bool replace_rows(const comm_thread::ComputeTeam& team, CrsMatrix rows,
+                    std::int64_t global_nonzero_count);
+
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 
@@ -196,6 +203,7 @@ class SplitMatrix final : public LocalRows {
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
   void look_for_choice();
+  void look_again();
   void take_due_form(int thread, std::size_t of_width);
   void take_form(int thread, std::size_t of_width, StorageTrial::Form form);
   void divide_block(ThreadPart& part, LocalIndex begin, LocalIndex end) const;

@@ -177,7 +177,7 @@ Matrix collective_make(const Job& job, const Case& system) {
     }
     offsets.push_back(static_cast<std::int64_t>(columns.size()));
   }
-  return Matrix::from_rows(job, {first, offsets, columns, values});
+  return Matrix::from_rows(job, {first, offsets, columns, values}, {{"triangle", "as-is"}});
 }
 
 TEST_CASE("whatever is chosen for a matrix, its status says what x is") {

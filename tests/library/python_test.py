@@ -88,6 +88,39 @@ class Solve(unittest.TestCase):
         a.update_values(2 * A.data)
         np.testing.assert_array_equal(a @ b, weft.Matrix(2 * A) @ b)
 
+    def test_explicit_zeros_are_places_for_new_values(self):
+        A, b = matrix(), right_hand_side()
+        zeros = A.copy()
+        rows = np.repeat(np.arange(ROWS), np.diff(A.indptr))
+        zeros.data[abs(rows - A.indices) == 50] = 0
+        a = weft.Matrix(zeros)
+        self.assertIn("exact zeros off the diagonal", a.remarks[0])
+        self.assertEqual(a.nnz, np.count_nonzero(zeros.data))
+        np.testing.assert_array_equal(a @ b, weft.Matrix(zeros, triangle="as-is") @ b)
+        solver = weft.Solver(a, method="cg", preconditioner="ilu0")
+        self.assertTrue(solver.solve(b).report.converged)
+        for values in (A.data, zeros.data, 2 * A.data):
+            a.update_values(values)
+            other = sp.csr_matrix((values, A.indices, A.indptr))
+            np.testing.assert_array_equal(a @ b, weft.Matrix(other) @ b)
+            expected = weft.solve(other, b, method="cg", preconditioner="ilu0").x
+            np.testing.assert_array_equal(solver.solve(b).x, expected)
+
+    def test_half_of_a_matrix_needs_a_word(self):
+        A, b = matrix(), right_hand_side()
+        for half in (sp.triu(A).tocsr(), sp.tril(A).tocsr()):
+            with self.assertRaisesRegex(weft.InputError, "the diagonal only; expected both"):
+                weft.solve(half, b)
+            np.testing.assert_array_equal(weft.solve(half, b, triangle="mirrored", method="cg").x,
+                                          weft.solve(A, b, method="cg").x)
+            x = weft.solve(half, b, triangle="as-is", tolerance=1e-12).x
+            np.testing.assert_allclose(half @ x, b, atol=1e-6)
+            a = weft.Matrix(half, triangle="mirrored")
+            a.update_values(3 * half.data)
+            np.testing.assert_array_equal(a @ b, weft.Matrix(3 * A) @ b)
+            with self.assertRaisesRegex(weft.InputError, "expected it with the matrix"):
+                weft.Solver(a, triangle="as-is")
+
     def test_several_right_hand_sides_have_the_bits_of_each(self):
         A = matrix()
         B = np.random.default_rng(2).random((ROWS, 5))

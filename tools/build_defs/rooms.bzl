@@ -24,6 +24,7 @@ ROOMS = {
         "spmv/matrix": ["sums", "rows", "modes"],
         "spmv/files": ["rows", "matrix"],
         "spmv/formats": ["rows", "matrix", "files"],
+        "spmv/entries": ["rows", "matrix", "files", "formats"],
         "spmv/problems": ["rows", "matrix"],
         "spmv/grid": ["sums", "rows", "modes", "problems"],
         "spmv/order": ["rows"],

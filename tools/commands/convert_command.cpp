@@ -41,6 +41,8 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   const auto contents = spmv::collective_look_into(job.world(), options.from);
+  if (!contents.is_matrix && !options.triangle.empty())
+    throw comm_thread::InputError("--triangle: found with a vector; expected a matrix");
   if (contents.is_matrix)
     spmv::check_matrix_output(options.to);
   else if (!spmv::is_vtk_file(options.to))
@@ -51,7 +53,8 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
   if (contents.is_matrix) {
-    const auto matrix = collective_load_matrix(job, spmv::Problem::of_file(options.from), options);
+    const auto matrix =
+        collective_load_matrix(job, spmv::Problem::of_file(options.from), options, MatrixUse::file);
     spmv::collective_write_matrix_file(job.world(), matrix, options.to, options.from);
     report["problem"]["nonzeros"] = matrix.global_nonzero_count;
   } else {
@@ -92,6 +95,7 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
                   "points of the grid whose values the vector has, x fastest; for .vti, .pvti")
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
+  add_triangle_option(command, *options);
   add_job_options(command, *options);
   command.footer(
       "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"
@@ -102,6 +106,7 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  mpiexec.mpich -n 4 weft convert matrix.petsc matrix.mtx\n"
       "  weft convert x.mtx x.npy\n"
       "  weft convert state.h5:A/system matrix.petsc\n"
+      "  weft convert half.petsc whole.mtx --triangle mirrored\n"
       "  weft convert x.npy x.vti --grid 64x64x64      (ParaView opens it)\n"
       "Exit code: 0 done, 2 bad input.");
   command.callback([options, &command, &session, &exit_code] {

@@ -30,7 +30,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
   spmv::collective_check_writable(job.world(), spmv::file_of(options.path));
-  const auto loaded = collective_load_ordered_matrix(job, problem, options);
+  const auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::file);
   const auto& matrix = loaded.matrix;
   const std::string comment = problem.name() + (loaded.order ? " --order " + options.order : "");
   spmv::collective_write_matrix_file(job.world(), matrix, options.path, comment);

@@ -158,7 +158,7 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   options.order = options.order_of(problem);
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
-  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
   const Json ordering = ordering_report(loaded, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
                           std::move(loaded.matrix), options.parsed_format());

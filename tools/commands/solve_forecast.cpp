@@ -237,7 +237,7 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
                                          const spmv::SparseOperator* op) {
   if (takes_multigrid(options, problem))
     return collective_forecast_solve(job, with_multigrid(options, problem), problem, op);
-  SystemSize size = collective_system_size(job, problem, options.is_matrix_free());
+  SystemSize size = collective_system_size(job, problem, options, options.is_matrix_free());
   // No method makes more than two products an iteration.
   size.has_many_products = 2 * options.stop.max_iterations >= spmv::StorageTrial::least_products;
   if (op) {

@@ -138,7 +138,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   if (options.is_dry_run)
     return collective_show_forecast(job, report_file, "spmv", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
-  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
   const Json ordering = ordering_report(loaded, options);
   spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
                           std::move(loaded.matrix), options.parsed_format());

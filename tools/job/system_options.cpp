@@ -37,6 +37,13 @@ void add_choices(CLI::App& command, const std::string& name, std::vector<std::st
       ->capture_default_str();
 }
 
+void add_triangle_option(CLI::App& command, SystemOptions& options) {
+  add_choice(command, "--triangle", options.triangle, {"mirrored", "as-is"},
+             "a matrix from a file with entries on one side of the diagonal only, or of the\n"
+             "blocks on it: mirrored: it is half of a symmetric matrix; as-is: it is\n"
+             "triangular; without a word nothing is solved with it");
+}
+
 void add_problem_options(CLI::App& command, SystemOptions& options) {
   command.add_option("problem", options.problem, spmv::Problem::words())
       ->required()
@@ -49,6 +56,7 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
              "by rank 0 (20 bytes of its memory per nonzero); auto: rcm where it pays for itself;\n"
              "b and x keep the given order; default: auto for files in spmv, roofline and in\n"
              "solve, unless an option needs the given order; else given");
+  add_triangle_option(command, options);
 }
 
 void add_operator_option(CLI::App& command, std::string& kind) {

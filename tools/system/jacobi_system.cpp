@@ -65,7 +65,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   right_hand_side_ = right_hand_side.name();
   operator_ = std::make_unique<spmv::SparseOperator>(
       job_.comm_thread_world(), job_.comm_thread(), job_.team(),
-      collective_load_matrix(job_, problem, options), options.parsed_format());
+      collective_load_matrix(job_, problem, options, MatrixUse::solve), options.parsed_format());
   b_ = collective_build_right_hand_side(job_, *operator_, problem, right_hand_side);
   // Residuals are ratios, and nobody sees x.
   library::scale_in_place(*operator_, library::collective_range_of(*operator_).exponent);

@@ -1,8 +1,12 @@
 #include "tools/system/linear_system.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/entries/diagonal_sides.h"
+#include "spmv/entries/file_entries.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
 #include "tools/job/remarks.h"
@@ -38,14 +42,17 @@ void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<
 
 MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& problem,
                                           const SystemOptions& options) {
-  const SystemSize size = collective_system_size(job, problem);
+  const SystemSize size = collective_system_size(job, problem, options);
   MemoryForecast forecast = forecast_operator(job, size, options, false);
   add_vectors(job, size, 2, 1, 0, forecast);
   return forecast;
 }
 
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
-                                               const SystemOptions& options) {
+                                               const SystemOptions& options, MatrixUse use) {
+  if (!options.triangle.empty() && !problem.is_file())
+    throw comm_thread::InputError("--triangle: found with the generated problem " + problem.name() +
+                                  "; expected a matrix from a file");
   collective_check_memory(job, problem.name(), collective_forecast_matrix(job, problem, options));
   const auto partition_by = options.parsed_partition();
   if (!problem.is_file())
@@ -53,6 +60,13 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
   spmv::Remarks remarks;
   auto matrix = spmv::collective_read_matrix_file(job.world(), job.team(), problem.path,
                                                   partition_by, remarks);
+  const std::string half = spmv::collective_settle_entries(job.world(), job.team(), problem.path,
+                                                           spmv::parse_triangle(options.triangle),
+                                                           use == MatrixUse::file, matrix, remarks);
+  if (!half.empty()) {
+    if (use == MatrixUse::solve) throw comm_thread::InputError(half);
+    remarks.push_back(half);
+  }
   print_remarks(job, remarks);
   return matrix;
 }

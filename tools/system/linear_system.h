@@ -16,10 +16,17 @@ namespace weft::tools {
 MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& problem,
                                           const SystemOptions& options);
 
-/// Reads or generates the matrix, rows in the order given. Collective. Throws
-/// comm_thread::InputError.
+/// What a matrix from a file is for.
+enum class MatrixUse {
+  solve,  // one with entries on one side of the diagonal needs --triangle
+  product,  // it is only remarked
+  file,  // likewise; explicit zeros stay, unless it is mirrored
+};
+
+/// Reads or generates the matrix, rows in the order given; mirrors what --triangle says is half of
+/// a symmetric one. Prints what there is to remark. Collective. Throws comm_thread::InputError.
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
-                                               const SystemOptions& options);
+                                               const SystemOptions& options, MatrixUse use);
 
 /// b for the rows of this rank, first touched by the threads that will use it.
 /// `order`: that of the operator's rows, where they are not as given; what b is named by counts

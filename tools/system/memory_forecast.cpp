@@ -162,13 +162,14 @@ const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
 }
 
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  bool is_matrix_free) {
+                                  const SystemOptions& options, bool is_matrix_free) {
   const int ranks = job.world().size();
   SystemSize size;
   if (problem.is_file()) {
     const auto found = spmv::collective_matrix_file_size(job.world(), problem.path);
     size.rows = static_cast<double>(found.row_count);
-    size.nonzeros = static_cast<double>(found.nonzero_count);
+    const bool is_doubled = options.triangle == "mirrored";
+    size.nonzeros = (is_doubled ? 2 : 1) * static_cast<double>(found.nonzero_count);
     size.may_be_sliced = found.has_varying_rows;
     // Lines in order are read by the ranks that need them, or others near to these.
     const bool is_dealt =
@@ -227,7 +228,9 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
       options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked) &&
                                     (size.is_random || !spmv::is_close(size.rows, size.reach))
                               : options.order != "given";
-  const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : 0;
+  // So does half of a matrix until the whole one is.
+  const double half = options.triangle == "mirrored" ? matrix / 2 : 0;
+  const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : half;
   const bool is_sliced = options.format == "sell" ||
                          (options.format == "auto" && size.may_be_sliced && size.has_many_products);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;

@@ -61,10 +61,10 @@ struct SystemSize {
   bool is_plane = false;  // of a grid: between two planes of ghost points that nobody touches
 };
 
-/// Reads the header of a file. `is_matrix_free`: vectors are those of a grid. Collective. Throws
-/// comm_thread::InputError.
+/// Reads the header of a file. `options`: whether half of a matrix becomes a whole one.
+/// `is_matrix_free`: vectors are those of a grid. Collective. Throws comm_thread::InputError.
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  bool is_matrix_free = false);
+                                  const SystemOptions& options, bool is_matrix_free = false);
 
 /// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
 /// ones if it is as large, as a large perfmodel::HugePageBuffer has them.

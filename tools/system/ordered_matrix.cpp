@@ -7,13 +7,12 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "tools/system/linear_system.h"
 
 namespace weft::tools {
 
 library::OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv::Problem& problem,
-                                                      const SystemOptions& options) {
-  auto given = collective_load_matrix(job, problem, options);
+                                                      const SystemOptions& options, MatrixUse use) {
+  auto given = collective_load_matrix(job, problem, options, use);
   try {
     return library::collective_order_matrix(job.world(), job.team(), std::move(given),
                                             options.order, options.partition);

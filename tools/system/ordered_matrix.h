@@ -5,13 +5,14 @@
 #include "tools/job/job.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
+#include "tools/system/linear_system.h"
 
 namespace weft::tools {
 
 /// Reads or generates the matrix and orders its rows as --order and --partition say.
 /// Collective. Throws comm_thread::InputError. `job` outlives it.
 library::OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv::Problem& problem,
-                                                      const SystemOptions& options);
+                                                      const SystemOptions& options, MatrixUse use);
 
 /// Gains of the order of a matrix; null without one.
 Json ordering_report(const library::OrderedMatrix& ordered, const SystemOptions& options);

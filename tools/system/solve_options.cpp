@@ -106,6 +106,7 @@ library::SolveSettings SolveOptions::settings() const {
   settings.format = format;
   settings.order = order;
   settings.partition = partition;
+  settings.triangle = triangle;
   settings.mode = mode;
   settings.method = method;
   settings.has_preconditioner = !preconditioner.empty();
@@ -127,7 +128,8 @@ library::SolveSettings SolveOptions::settings() const {
 
 bool SolveOptions::needs_matrix() const {
   const bool has_order =
-      scale == "rows" || order != "given" || partition != "rows" || format != "auto";
+      scale == "rows" || order != "given" || partition != "rows" || format != "auto" ||
+      !triangle.empty();
   const bool reads_file =
       !initial_path.empty() ||
       (!right_hand_side.empty() &&

@@ -20,6 +20,8 @@ namespace weft::tools {
 SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
                          const spmv::RightHandSide& right_hand_side, bool is_matrix_free)
     : grid_(problem.grid) {
+  if (is_matrix_free && !options.triangle.empty())
+    throw comm_thread::InputError("--triangle: found with --operator stencil; expected a matrix");
   if (is_matrix_free)
     make_stencil(job, problem, right_hand_side);
   else
@@ -29,7 +31,7 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
 void SolveSystem::load_matrix(Job& job, SystemOptions options, const spmv::Problem& problem,
                               const spmv::RightHandSide& right_hand_side) {
   options.order = options.order_of(problem);
-  auto loaded = collective_load_ordered_matrix(job, problem, options);
+  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::solve);
   ordering_ = ordering_report(loaded, options);
   order_ = std::move(loaded.order);
   order_choice_ = std::move(loaded.why);
@@ -95,7 +97,7 @@ void SolveSystem::collective_write_rows(const Job& job, const spmv::RowPartition
 
 void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,
                                const spmv::RightHandSide& right_hand_side) {
-  const SystemSize size = collective_system_size(job, problem, true);
+  const SystemSize size = collective_system_size(job, problem, {}, true);
   MemoryForecast forecast = forecast_operator(job, size, {}, true);
   add_vectors(job, size, 2, 0, 0, forecast);
   collective_check_memory(job, problem.name(), forecast);

@@ -52,7 +52,7 @@ MemoryForecast forecast_grid(const Job& job, const JacobiOptions& options) {
 /// A grid problem without its matrix, in a cycle a sweep. Arrays and planes of messages measured.
 MemoryForecast collective_forecast_multigrid(const Job& job, const JacobiOptions& options,
                                              const spmv::Problem& problem) {
-  const SystemSize size = collective_system_size(job, problem, true);
+  const SystemSize size = collective_system_size(job, problem, options, true);
   MemoryForecast forecast = forecast_operator(job, size, options, true);
   const bool has_ranks = job.world().size() > 1;
   const double of_cycle = !has_ranks ? 8.6 : size.is_plane ? 7 : 9.8;
@@ -76,7 +76,7 @@ MemoryForecast collective_forecast_jacobi(const Job& job, const JacobiOptions& o
   if (options.is_grid()) return forecast_grid(job, options);
   const auto problem = spmv::Problem::parse(options.problem);
   if (options.has_multigrid()) return collective_forecast_multigrid(job, options, problem);
-  const SystemSize size = collective_system_size(job, problem);
+  const SystemSize size = collective_system_size(job, problem, options);
   MemoryForecast forecast = forecast_operator(job, size, options, false);
   const bool has_momentum = options.momentum != "0";
   const bool has_spectrum = !options.is_sync() || options.is_strict || options.momentum == "auto";

@@ -98,7 +98,8 @@ WEFT_C_EXPORT int64_t weft_row_block(int64_t row_count);
 
 /* A matrix of this rank's rows (Matrix::from_rows). `offsets`: [row_count + 1]; `columns`,
    `values`: [offsets[row_count]]. `options`, "--NAME VALUE ..." or a JSON object, may be NULL here
-   and below. The arrays are copied. Collective. */
+   and below; "--triangle mirrored" or "--triangle as-is" where entries are on one side of the
+   diagonal only. The arrays are copied. Collective. */
 WEFT_C_EXPORT int weft_matrix_from_rows(const weft_job* job, int64_t first_row, int64_t row_count,
                                         const int64_t* offsets, const int64_t* columns,
                                         const double* values, const char* options,
@@ -139,6 +140,9 @@ WEFT_C_EXPORT void weft_matrix_destroy(weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_row_count(const weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_local_row_count(const weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_nonzero_count(const weft_matrix* matrix);
+/* What was left out or decided when the matrix was made, and why no solver takes it, a line each
+   (Matrix::remarks). Lives until the next call. */
+WEFT_C_EXPORT const char* weft_matrix_remarks(const weft_matrix* matrix);
 /* The number of row `local` of this rank; -1 outside of 0 ... local_row_count - 1. */
 WEFT_C_EXPORT int64_t weft_matrix_global_row(const weft_matrix* matrix, int64_t local);
 /* New values in the places of weft_matrix_from_rows. Collective. */

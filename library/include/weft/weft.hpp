@@ -231,17 +231,23 @@ struct UserOperator {
 /// Copies are handles of the same matrix.
 class WEFT_EXPORT Matrix {
  public:
-  /// From this rank's rows, whose order stays. `options`: format.
+  /// From this rank's rows, whose order stays. `options`: format, triangle.
+  ///
+  /// Entries off the diagonal that are exactly zero are left out of the operator; `update_values`
+  /// may give them other values. A matrix with entries on one side of the diagonal only, or of
+  /// whole, symmetric blocks of equal size on it, may be half of a symmetric one: no Solver takes
+  /// it unless triangle is "mirrored", which makes the matrix whole, or "as-is".
   ///
   /// Results are the same bits on any number of ranks, if the matrix is: to that end the rows are
   /// dealt in blocks whose size depends on the number of rows alone, and rows of a block that is
   /// cut between ranks move to one of them, inside weft. Nothing moves, and vectors need no
   /// message, where first_row is a multiple of `row_block(number of rows)`.
-  /// Memory: 12 bytes an entry, 4 with borrowed values. Collective. Throws Error.
+  /// Memory: 12 bytes an entry, 4 with borrowed values; where zeros are left out or a half is
+  /// mirrored 12 more for each entry of the operator. Collective. Throws Error.
   static Matrix from_rows(const Job& job, const Rows& rows, const Options& options = {},
                           Values values = Values::copied);
   /// From a file, Matrix Market, PETSc or SciPy, by its ending. `options`: format, order,
-  /// partition. Collective. Throws Error.
+  /// partition, and triangle, as of `from_rows`. Collective. Throws Error.
   static Matrix from_file(const Job& job, const std::string& path, const Options& options = {});
   /// A generated problem, "poisson3d:128"; with {"operator", "stencil"} the stencil of a grid
   /// without a matrix. `weft solve --help` lists the problems. Collective. Throws Error.
@@ -259,15 +265,19 @@ class WEFT_EXPORT Matrix {
   std::int64_t row_count() const;  ///< of all ranks
   std::int64_t local_row_count() const;  ///< of this rank: the length of its vectors
   std::int64_t nonzero_count() const;  ///< of all ranks; 0 where it is not known
+  /// What was left out or decided when the matrix was made, and why no Solver takes it, in
+  /// sentences.
+  std::vector<std::string> remarks() const;
   /// The number of row `local`, from 0, of this rank. Shape: local: below local_row_count.
   std::int64_t global_row(std::int64_t local) const;
   /// How the rows are stored: "CRS", "CRS, shifted rows", "SELL-8", or "stencil, 27 patterns".
   /// With format=auto rows of varying length are CRS until some products have tried SELL-8.
   std::string format() const;
 
-  /// New values in the places of Matrix::from_rows, in the same order. Solvers of the matrix make
-  /// their preconditioners again at the next solve, unless they have `reuse-preconditioner`.
-  /// Shape: values: as in from_rows. Collective. Throws Error.
+  /// New values in the places of Matrix::from_rows, in the same order, explicit zeros and what is
+  /// left out of the operator included; with triangle=mirrored those of the half. Solvers of the
+  /// matrix make their preconditioners again at the next solve, unless they have
+  /// `reuse-preconditioner`. Shape: values: as in from_rows. Collective. Throws Error.
   void update_values(std::span<const double> values);
 
   /// y = A·x. Shape: x, y: [local_row_count]. Collective. Throws Error.

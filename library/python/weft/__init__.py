@@ -290,7 +290,11 @@ class Matrix:
 
     A: a SciPy sparse array or matrix, a dense 2-D array, or a LinearOperator (of a single rank).
         Under mpiexec this rank's rows, or the whole matrix on every rank, which is then cut.
-    options: format ("auto", "crs" or "sell").
+    options: format ("auto", "crs" or "sell"), triangle ("mirrored" or "as-is").
+
+    A matrix with entries on one side of the diagonal only may be half of a symmetric one: no Solver
+    takes it unless triangle is "mirrored", which makes it whole, or "as-is". Explicit zeros off the
+    diagonal are left out of the operator; `update_values` may give them other values.
     """
 
     def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:
@@ -303,6 +307,8 @@ class Matrix:
         self._given_format = getattr(A, "format", "csr") if scipy.sparse.issparse(A) else "csr"
         self._from_csc: Optional[Array] = None  # place in the data of A of each entry by rows
         if isinstance(A, scipy.sparse.linalg.LinearOperator):
+            _agree(self.job, "options: found " + ", ".join(options) +
+                   " with a LinearOperator; expected none" if options else "")
             self._matrix = self._of_operator(A)
             return
         rows = scipy.sparse.csr_matrix(A)
@@ -406,9 +412,14 @@ class Matrix:
         """How the rows are stored."""
         return self._matrix.format
 
+    @property
+    def remarks(self) -> list[str]:
+        """What was left out or decided when the matrix was made, and why no Solver takes it."""
+        return self._matrix.remarks
+
     def update_values(self, data: Array) -> None:
         """Other values in the same places: `data` as that of the csr or csc matrix given before, or
-        row by row where it was dense."""
+        row by row where it was dense, explicit zeros included."""
         with self.job:
             if not hasattr(self, "_value_count"):
                 raise InputError("update_values: found a matrix that was not made of rows")
@@ -488,7 +499,7 @@ class Matrix:
 class Solver:
     """A method with its preconditioner, set up once for any number of solves.
 
-    A: a weft.Matrix, or what makes one.
+    A: a weft.Matrix, or what makes one; then options may have `triangle`, see Matrix.
     preconditioner: a word of the command line; or M ≈ A⁻¹ as a function z = M(r) or a LinearOperator
         on this rank's rows, which must be symmetric unless method is "fcg", or a gmres or bicgstab.
     monitor: called after each iteration with its number and ‖r‖/‖b‖; a true result stops the solve,
@@ -498,7 +509,9 @@ class Solver:
     def __init__(self, A: Any, preconditioner: Preconditioner = None,
                  monitor: Optional[Monitor] = None, job: Optional[Job] = None,
                  **options: Any) -> None:
-        self.matrix = A if isinstance(A, Matrix) else Matrix(A, job)
+        of_matrix = {} if isinstance(A, Matrix) or "triangle" not in options else {
+            "triangle": options.pop("triangle")}
+        self.matrix = A if isinstance(A, Matrix) else Matrix(A, job, **of_matrix)
         values = _options(options)
         apply: Optional[Callable[[Array, Array], None]] = None
         is_symmetric = values.get("method", "cg") not in (
