@@ -51,7 +51,7 @@ CsrSource collective_open(const Communicator& communicator, const std::string& p
 
 FileFormat format_of(std::string_view path) {
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return FileFormat::matrix_market;
-  if (path.ends_with(".petsc") || path.ends_with(".bin")) return FileFormat::petsc;
+  if (!petsc_file_of(path).empty()) return FileFormat::petsc;
   if (path.ends_with(".npz")) return FileFormat::scipy;
   if (path.ends_with(".npy")) return FileFormat::numpy;
   if (Hdf5Name::is_one(path)) return FileFormat::hdf5;
@@ -59,6 +59,7 @@ FileFormat format_of(std::string_view path) {
 }
 
 std::string file_of(const std::string& path) {
+  if (const std::string petsc = petsc_file_of(path); !petsc.empty()) return petsc;
   return Hdf5Name::is_one(path) ? Hdf5Name(path).file : path;
 }
 
@@ -84,6 +85,10 @@ void check_vector_file(const std::string& path) {
     throw InputError(path +
                      ": found another ending; expected a vector as FILE.mtx, FILE.mtx.gz, "
                      "FILE.petsc, FILE.bin, FILE.npy or FILE.h5");
+}
+
+void check_output_name(const std::string& path) {
+  if (format_of(path) == FileFormat::petsc) check_petsc_output(path);
 }
 
 MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
@@ -113,8 +118,13 @@ FileContents collective_look_into(const Communicator& communicator, const std::s
   if (format == FileFormat::matrix_market) {
     const auto file =
         MatrixMarketFile::collective_open(communicator, path, [](const MatrixMarketHeader&) {});
-    return {file.header().format == MatrixMarketHeader::Format::coordinate,
-            file.header().row_count};
+    const MatrixMarketHeader& header = file.header();
+    const bool is_array = header.format == MatrixMarketHeader::Format::array;
+    const bool is_line = header.row_count == 1 || header.column_count == 1;
+    const bool is_square = header.row_count == header.column_count;
+    const bool is_vector = is_array ? is_line || !is_square : is_line && !is_square;
+    return {!is_vector,
+            is_vector && header.row_count == 1 ? header.column_count : header.row_count};
   }
   FileContents contents{.is_matrix = format == FileFormat::scipy};
   comm_thread::collective_attempt(communicator, [&] {
@@ -143,6 +153,7 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
                                  ? collective_read_csr(communicator, team, source, partition)
                                  : collective_read_entries(communicator, team, source, partition);
   collective_compare_checksums(communicator, source);
+  remarks.insert(remarks.end(), source.remarks.begin(), source.remarks.end());
   return matrix;
 }
 
@@ -155,18 +166,32 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,
                                                 const RowPartition& partition,
-                                                const std::string& path) {
+                                                const std::string& path, Remarks& remarks) {
   check_vector_file(path);
+  Remarks own;
+  std::vector<double> values;
   switch (format_of(path)) {
     case FileFormat::petsc:
-      return collective_read_petsc_vector(communicator, partition, path);
+      values = collective_read_petsc_vector(communicator, partition, path, own);
+      break;
     case FileFormat::numpy:
-      return collective_read_numpy_vector(communicator, partition, path);
+      values = collective_read_numpy_vector(communicator, partition, path, own);
+      break;
     case FileFormat::hdf5:
-      return collective_read_hdf5_vector(communicator, partition, path);
+      values = collective_read_hdf5_vector(communicator, partition, path);
+      break;
     default:
-      return collective_read_vector(communicator, partition, path);
+      values = collective_read_vector(communicator, partition, path);
   }
+  remarks.insert(remarks.end(), own.begin(), own.end());
+  return values;
+}
+
+std::vector<double> collective_read_vector_file(const Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path) {
+  Remarks unread;
+  return collective_read_vector_file(communicator, partition, path, unread);
 }
 
 void collective_write_matrix_file(const Communicator& communicator, const DistributedMatrix& matrix,

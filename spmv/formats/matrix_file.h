@@ -19,7 +19,7 @@ namespace weft::spmv {
 /// Format of a file, by the ending of its name.
 ///
 ///     .mtx .mtx.gz     Matrix Market        matrix, vector
-///     .petsc .bin      PETSc's binary one   matrix, vector
+///     .petsc .bin      PETSc's binary one   matrix, vector; with ":NUMBER" of an object
 ///     .npz             SciPy                matrix
 ///     .npy             NumPy                vector
 ///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
@@ -27,7 +27,7 @@ enum class FileFormat { matrix_market, petsc, scipy, numpy, hdf5, unknown };
 
 FileFormat format_of(std::string_view path);
 bool is_matrix_file(std::string_view path);
-/// The file alone, without the name of a group or a dataset in it.
+/// The file alone, without the name or the number of what is in it.
 std::string file_of(const std::string& path);
 bool is_vector_file(std::string_view path);
 
@@ -35,6 +35,8 @@ bool is_vector_file(std::string_view path);
 /// hold a matrix or a vector. Not collective: before any work.
 void check_matrix_file(const std::string& path);
 void check_vector_file(const std::string& path);
+/// Throws comm_thread::InputError where a file to write is named as a part of one that is read.
+void check_output_name(const std::string& path);
 
 /// Size of a matrix as its file announces it, and what a sample of its entries says.
 struct MatrixFileSize {
@@ -68,6 +70,10 @@ DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& c
                                               const std::string& path, PartitionBy partition);
 
 /// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
+/// `remarks`: as above.
+std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path, Remarks& remarks);
 std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
                                                 const RowPartition& partition,
                                                 const std::string& path);

@@ -23,6 +23,7 @@ struct GenerateOptions : SystemOptions {
 int generate(const comm_thread::MpiSession& session, const GenerateOptions& options) {
   const auto problem = spmv::Problem::parse(options.problem);
   spmv::check_matrix_file(options.path);
+  spmv::check_output_name(options.path);
   if (options.partition == "metis")
     throw comm_thread::InputError(
         "--partition: found metis, whose order depends on the ranks; expected rows or nonzeros for "

@@ -210,6 +210,7 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
 
 /// Throws comm_thread::InputError where x cannot be written to a file of this name.
 void check_solution_path(const std::string& path, const spmv::Problem& problem) {
+  spmv::check_output_name(path);
   if (!spmv::is_vtk_file(path)) return spmv::check_vector_file(path);
   if (!problem.has_row_per_point())
     throw comm_thread::InputError(path + ": found with " + problem.name() +
