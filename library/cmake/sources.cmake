@@ -242,6 +242,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/csr_source.cpp
     spmv/formats/entry_reader.cpp
     spmv/formats/matrix_file.cpp
+    spmv/formats/matrix_file.cpp
+    spmv/formats/matrix_file.cpp
     spmv/formats/number_array.cpp
     spmv/formats/numpy_file.cpp
     spmv/formats/petsc_file.cpp
@@ -295,6 +297,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/holstein_hubbard_settings.cpp
     spmv/problems/irregular_generator.cpp
     spmv/problems/phonon_space.cpp
+    spmv/problems/problem.cpp
+    spmv/problems/problem.cpp
     spmv/problems/problem.cpp
     spmv/problems/problem_reader.cpp
     spmv/problems/right_hand_side.cpp
@@ -398,6 +402,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
     tools/commands/generate_command.cpp
+    tools/commands/generate_command.cpp
+    tools/commands/generate_command.cpp
     tools/commands/jacobi_command.cpp
     tools/commands/progress_command.cpp
     tools/commands/roofline_command.cpp
@@ -406,6 +412,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
+    tools/commands/solve_command.cpp
+    tools/commands/solve_command.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp

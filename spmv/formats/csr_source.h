@@ -7,6 +7,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/files/entry_sample.h"
+#include "spmv/files/remarks.h"
 #include "spmv/formats/number_array.h"
 #include "spmv/rows/index.h"
 
@@ -29,6 +30,7 @@ struct CsrSource {
   NumberArray rows{};
   NumberArray columns{};  // [nonzero_count]
   NumberArray values{};  // [nonzero_count]
+  Remarks remarks{};  // for whoever reads it
 
   const std::string& name() const { return columns.source->name(); }
   bool is_parallel() const {

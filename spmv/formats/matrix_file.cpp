@@ -54,7 +54,7 @@ CsrSource collective_open(const Communicator& communicator, const std::string& p
 FileFormat format_of(std::string_view path) {
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return FileFormat::matrix_market;
   if (is_triplet_name(path)) return FileFormat::text;
-  if (path.ends_with(".petsc") || path.ends_with(".bin")) return FileFormat::petsc;
+  if (!petsc_file_of(path).empty()) return FileFormat::petsc;
   if (path.ends_with(".npz")) return FileFormat::scipy;
   if (path.ends_with(".npy")) return FileFormat::numpy;
   if (Hdf5Name::is_one(path)) return FileFormat::hdf5;
@@ -67,6 +67,7 @@ bool is_text_file(std::string_view path) {
 }
 
 std::string file_of(const std::string& path) {
+  if (const std::string petsc = petsc_file_of(path); !petsc.empty()) return petsc;
   return Hdf5Name::is_one(path) ? Hdf5Name(path).file : path;
 }
 
@@ -96,6 +97,7 @@ void check_vector_file(const std::string& path) {
 
 void check_matrix_output(const std::string& path) {
   check_matrix_file(path);
+  if (format_of(path) == FileFormat::petsc) check_petsc_output(path);
   if (format_of(path) == FileFormat::text)
     throw InputError(path +
                      ": found an ending that is only read; expected a matrix as FILE.mtx, "
@@ -104,6 +106,7 @@ void check_matrix_output(const std::string& path) {
 
 void check_vector_output(const std::string& path) {
   check_vector_file(path);
+  if (format_of(path) == FileFormat::petsc) check_petsc_output(path);
   if (format_of(path) == FileFormat::text)
     throw InputError(path +
                      ": found an ending that is only read; expected a vector as FILE.mtx, "
@@ -171,6 +174,7 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
                                  ? collective_read_csr(communicator, team, source, partition)
                                  : collective_read_entries(communicator, team, source, partition);
   collective_compare_checksums(communicator, source);
+  remarks.insert(remarks.end(), source.remarks.begin(), source.remarks.end());
   return matrix;
 }
 
@@ -183,18 +187,32 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,
                                                 const RowPartition& partition,
-                                                const std::string& path) {
+                                                const std::string& path, Remarks& remarks) {
   check_vector_file(path);
+  Remarks own;
+  std::vector<double> values;
   switch (format_of(path)) {
     case FileFormat::petsc:
-      return collective_read_petsc_vector(communicator, partition, path);
+      values = collective_read_petsc_vector(communicator, partition, path, own);
+      break;
     case FileFormat::numpy:
-      return collective_read_numpy_vector(communicator, partition, path);
+      values = collective_read_numpy_vector(communicator, partition, path, own);
+      break;
     case FileFormat::hdf5:
-      return collective_read_hdf5_vector(communicator, partition, path);
+      values = collective_read_hdf5_vector(communicator, partition, path);
+      break;
     default:
-      return collective_read_vector(communicator, partition, path);
+      values = collective_read_vector(communicator, partition, path);
   }
+  remarks.insert(remarks.end(), own.begin(), own.end());
+  return values;
+}
+
+std::vector<double> collective_read_vector_file(const Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path) {
+  Remarks unread;
+  return collective_read_vector_file(communicator, partition, path, unread);
 }
 
 void collective_write_matrix_file(const Communicator& communicator, const DistributedMatrix& matrix,

@@ -20,7 +20,7 @@ namespace weft::spmv {
 ///
 ///     .mtx .mtx.gz     Matrix Market        matrix, vector
 ///     .txt .dat .ijv .coo .sti .mas   entries or numbers as text; only read   matrix, vector
-///     .petsc .bin      PETSc's binary one   matrix, vector
+///     .petsc .bin      PETSc's binary one   matrix, vector; with ":NUMBER" of an object
 ///     .npz             SciPy                matrix
 ///     .npy             NumPy                vector
 ///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
@@ -30,7 +30,7 @@ FileFormat format_of(std::string_view path);
 bool is_matrix_file(std::string_view path);
 /// A format of lines, which ranks parse in shares?
 bool is_text_file(std::string_view path);
-/// The file alone, without the name of a group or a dataset in it.
+/// The file alone, without the name or the number of what is in it.
 std::string file_of(const std::string& path);
 bool is_vector_file(std::string_view path);
 
@@ -38,7 +38,7 @@ bool is_vector_file(std::string_view path);
 /// hold a matrix or a vector. Not collective: before any work.
 void check_matrix_file(const std::string& path);
 void check_vector_file(const std::string& path);
-/// Throw it where such a file is not written, too.
+/// Throw it where such a file is not written, too, or is named as a part of one that is read.
 void check_matrix_output(const std::string& path);
 void check_vector_output(const std::string& path);
 
@@ -74,6 +74,10 @@ DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& c
                                               const std::string& path, PartitionBy partition);
 
 /// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
+/// `remarks`: as above.
+std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
+                                                const RowPartition& partition,
+                                                const std::string& path, Remarks& remarks);
 std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
                                                 const RowPartition& partition,
                                                 const std::string& path);

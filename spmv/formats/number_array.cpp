@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
@@ -88,6 +89,21 @@ void for_pieces(const NumberArray& array, std::int64_t begin, std::int64_t count
   }
 }
 
+/// IEEE 754's binary16.
+double half_precision(std::uint16_t bits) {
+  constexpr int fraction_bits = 10;
+  const int exponent = (bits >> fraction_bits) & 0x1f;
+  const int fraction = bits & 0x3ff;
+  double size = 0.0;
+  if (exponent == 0x1f)
+    size = fraction == 0 ? HUGE_VAL : std::nan("");
+  else if (exponent == 0)
+    size = std::ldexp(fraction, -24);
+  else
+    size = std::ldexp(fraction + 1024, exponent - 25);
+  return (bits >> 15) != 0 ? -size : size;
+}
+
 [[gnu::always_inline]] inline double reversed(double value) {
   return std::bit_cast<double>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
 }
@@ -138,10 +154,33 @@ void read_doubles(const NumberArray& array, std::int64_t begin, std::span<double
   }
 }
 
+/// Real parts, after their imaginary parts have been found to be zero.
+void read_real_parts(const NumberArray& array, std::int64_t begin, std::span<double> values,
+                     const std::string& what) {
+  const NumberType part{Kind::real, array.type.bytes / 2, array.type.is_big_endian};
+  const NumberArray parts{array.source, array.offset, 2 * array.count, part};
+  constexpr std::size_t most = 1 << 14;
+  std::vector<double> piece(2 * std::min(most, values.size()));
+  for (std::size_t done = 0; done < values.size(); done += most) {
+    const std::size_t now = std::min(most, values.size() - done);
+    const std::int64_t first = begin + static_cast<std::int64_t>(done);
+    parts.read(2 * first, std::span(piece).first(2 * now), what);
+    for (std::size_t i = 0; i < now; ++i) {
+      if (piece[2 * i + 1] != 0)
+        throw InputError(array.source->name() + ": " + what + ": number " +
+                         std::to_string(first + static_cast<std::int64_t>(i)) +
+                         " is complex; expected real numbers, or imaginary parts that are all "
+                         "zero");
+      values[done + i] = piece[2 * i];
+    }
+  }
+}
+
 }  // namespace
 
 void NumberArray::read(std::int64_t begin, std::span<double> values,
                        const std::string& what) const {
+  if (type.kind == Kind::complex) return read_real_parts(*this, begin, values, what);
   if (type.kind == Kind::real && type.bytes == 8) return read_doubles(*this, begin, values, what);
   with_bits(type, [&]<class Bits, bool is_big_endian>(Bits, std::bool_constant<is_big_endian>) {
     using Signed = std::make_signed_t<Bits>;
@@ -158,6 +197,8 @@ void NumberArray::read(std::int64_t begin, std::span<double> values,
                      value = static_cast<double>(static_cast<Signed>(bits));
                    else if constexpr (sizeof(Bits) == 4)
                      value = std::bit_cast<float>(bits);
+                   else if constexpr (sizeof(Bits) == 2)
+                     value = half_precision(bits);
                  }
                  order_and_check<false>(*this, begin + first, to, what);
                });
@@ -167,7 +208,8 @@ void NumberArray::read(std::int64_t begin, std::span<double> values,
 void NumberArray::read(std::int64_t begin, std::span<std::int64_t> values,
                        const std::string& what) const {
   with_bits(type, [&]<class Bits, bool is_big_endian>(Bits, std::bool_constant<is_big_endian>) {
-    if (type.kind == Kind::real && !values.empty()) fail(*this, begin, what, whole_number);
+    if ((type.kind == Kind::real || type.kind == Kind::complex) && !values.empty())
+      fail(*this, begin, what, whole_number);
     const bool is_natural = type.kind == Kind::natural;
     for_pieces(*this, begin, std::ssize(values),
                [&](std::int64_t first, const std::byte* bytes, std::int64_t size) {
@@ -200,6 +242,95 @@ void NumberArray::check_size(const std::string& what) const {
                    " numbers of " + std::to_string(type.bytes) + " bytes where " +
                    std::to_string(std::max<std::int64_t>(left, 0)) +
                    " bytes are left; expected a longer file or fewer");
+}
+
+Remarks remarks_on_numbers(const NumberArray& array) {
+  Remarks remarks;
+  const std::string name = array.source->name() + ": ";
+  if (array.type.kind == Kind::complex)
+    remarks.push_back(
+        name + "complex numbers whose imaginary parts are all zero; the real parts were read");
+  const std::int64_t left = array.source->size() - array.offset - array.count * array.type.bytes;
+  if (left > 0)
+    remarks.push_back(name + std::to_string(left) + " bytes behind the last number were not read");
+  return remarks;
+}
+
+namespace {
+
+/// The bytes of the numbers, which are read in whole numbers.
+class ComputedBytes final : public ByteSource {
+ public:
+  ComputedBytes(std::shared_ptr<ByteSource> file, std::int64_t count,
+                std::function<std::int64_t(std::int64_t)> number)
+      : file_(std::move(file)), count_(count), number_(std::move(number)) {}
+
+  std::int64_t size() const override { return count_ * bytes; }
+  void read(std::int64_t offset, std::span<std::byte> piece) override {
+    std::int64_t index = offset / bytes;
+    for (std::size_t done = 0; done < piece.size(); done += sizeof(std::int64_t)) {
+      const std::int64_t number = number_(index++);
+      std::memcpy(piece.data() + done, &number, sizeof(number));
+    }
+  }
+  bool is_parallel() const override { return true; }
+  const std::string& name() const override { return file_->name(); }
+
+ private:
+  static constexpr std::int64_t bytes = sizeof(std::int64_t);
+
+  std::shared_ptr<ByteSource> file_;
+  std::int64_t count_;
+  std::function<std::int64_t(std::int64_t)> number_;
+};
+
+class GatheredBytes final : public ByteSource {
+ public:
+  GatheredBytes(std::shared_ptr<ByteSource> whole, std::int64_t size,
+                std::function<std::int64_t(std::int64_t)> place)
+      : whole_(std::move(whole)), size_(size), place_(std::move(place)) {}
+
+  std::int64_t size() const override { return size_; }
+  /// Reads runs of bytes that follow one another in `whole`, which two ends show: the place of a
+  /// byte ascends at least as fast as its number.
+  void read(std::int64_t offset, std::span<std::byte> piece) override {
+    for (std::int64_t done = 0; done < std::ssize(piece);) {
+      const std::int64_t begin = place_(offset + done);
+      std::int64_t least = 1;
+      std::int64_t most = std::ssize(piece) - done;
+      while (least < most) {
+        const std::int64_t middle = most - (most - least) / 2;
+        if (place_(offset + done + middle - 1) == begin + middle - 1)
+          least = middle;
+        else
+          most = middle - 1;
+      }
+      whole_->read(begin,
+                   piece.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(least)));
+      done += least;
+    }
+  }
+  bool is_parallel() const override { return whole_->is_parallel(); }
+  const std::string& name() const override { return whole_->name(); }
+
+ private:
+  std::shared_ptr<ByteSource> whole_;
+  std::int64_t size_;
+  std::function<std::int64_t(std::int64_t)> place_;
+};
+
+}  // namespace
+
+std::shared_ptr<ByteSource> gathered_bytes(std::shared_ptr<ByteSource> whole, std::int64_t size,
+                                           std::function<std::int64_t(std::int64_t)> place) {
+  return std::make_shared<GatheredBytes>(std::move(whole), size, std::move(place));
+}
+
+NumberArray computed_numbers(std::shared_ptr<ByteSource> file, std::int64_t count,
+                             std::function<std::int64_t(std::int64_t)> number) {
+  const NumberType type{NumberType::Kind::integer, sizeof(std::int64_t), false};
+  return {std::make_shared<ComputedBytes>(std::move(file), count, std::move(number)), 0, count,
+          type};
 }
 
 }  // namespace weft::spmv

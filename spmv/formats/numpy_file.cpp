@@ -84,7 +84,10 @@ std::string quoted_at(const ByteSource& source, std::string_view text) {
 
 NumberType type_of(const ByteSource& source, const std::string& word) {
   const std::string expected = "found numbers of type '" + word +
-                               "'; expected whole or floating-point numbers of 1 to 8 bytes";
+                               "'; expected truth values, whole or floating-point numbers of up to "
+                               "8 bytes, or complex ones: save x.astype('float64')";
+  if (word.size() == 4 && word.ends_with("c16"))
+    return {NumberType::Kind::complex, 16, word[0] == '>'};
   if (word.size() != 3) fail(source, expected);
   NumberType type;
   type.is_big_endian = word[0] == '>';
@@ -93,50 +96,77 @@ NumberType type_of(const ByteSource& source, const std::string& word) {
     type.kind = NumberType::Kind::real;
   else if (word[1] == 'i')
     type.kind = NumberType::Kind::integer;
-  else if (word[1] == 'u')
+  else if (word[1] == 'u' || word == "|b1")
     type.kind = NumberType::Kind::natural;
+  else if (word[1] == 'c')
+    type.kind = NumberType::Kind::complex;
   else
     fail(source, expected);
   const bool is_real = type.kind == NumberType::Kind::real;
-  const bool is_known =
-      type.bytes == 4 || type.bytes == 8 || (!is_real && (type.bytes == 1 || type.bytes == 2));
+  const bool is_complex = type.kind == NumberType::Kind::complex;
+  const bool is_known = type.bytes == 8 || (!is_complex && type.bytes == 4) ||
+                        (!is_complex && type.bytes == 2) ||
+                        (!is_complex && !is_real && type.bytes == 1);
   if (!is_known || (word[0] != '<' && word[0] != '>' && word[0] != '|')) fail(source, expected);
   return type;
 }
 
-std::int64_t count_of(const ByteSource& source, std::string_view text) {
+/// The sizes between brackets; Python 2 wrote long ones as "60L".
+std::vector<std::int64_t> shape_of(const ByteSource& source, std::string_view text) {
   const std::size_t end = text.find(')');
   if (text.empty() || text[0] != '(' || end == std::string_view::npos)
     fail(source, "has no shape in its header; expected a NumPy array");
   text = text.substr(1, end - 1);
-  std::int64_t count = 1;
-  bool has_long = false;
+  std::vector<std::int64_t> shape;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     std::string_view word = text.substr(0, comma);
     word.remove_prefix(std::min(word.size(), word.find_first_not_of(' ')));
     text.remove_prefix(std::min(text.size(), comma + 1));
     if (word.empty()) continue;
+    if (word.ends_with('L')) word.remove_suffix(1);
     const auto size = comm_thread::number_in<std::int64_t>(word);
-    if (!size || *size < 0 || (*size != 1 && has_long))
-      fail(source, "found the shape (" + std::string(word) +
-                       ", …); expected an array of one dimension, or of one row or column");
-    has_long = has_long || *size != 1;
-    count = *size == 1 ? count : *size;
+    if (!size || *size < 0)
+      fail(source, "found the size \"" + std::string(word) +
+                       "\" in its shape; expected a whole "
+                       "number");
+    shape.push_back(*size);
   }
-  return count;
+  return shape;
+}
+
+std::string text_of(const std::vector<std::int64_t>& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace
 
-NumberArray open_numpy_array(std::shared_ptr<ByteSource> source) {
+ShapedArray open_shaped_array(std::shared_ptr<ByteSource> source) {
   const Header header = read_header(*source);
   const NumberType type =
       type_of(*source, quoted_at(*source, behind(*source, header.text, "descr")));
-  const std::int64_t count = count_of(*source, behind(*source, header.text, "shape"));
-  NumberArray array{std::move(source), header.data_begin, count, type};
-  array.check_size("array");
+  ShapedArray array;
+  array.shape = shape_of(*source, behind(*source, header.text, "shape"));
+  array.is_by_columns = behind(*source, header.text, "fortran_order").starts_with("True");
+  std::int64_t count = 1;
+  for (const std::int64_t size : array.shape)
+    if (__builtin_mul_overflow(count, size, &count))
+      fail(*source, "found the shape " + text_of(array.shape) + "; expected a smaller array");
+  array.numbers = {std::move(source), header.data_begin, count, type};
+  array.numbers.check_size("array");
   return array;
+}
+
+NumberArray open_numpy_array(std::shared_ptr<ByteSource> source) {
+  const ShapedArray array = open_shaped_array(std::move(source));
+  if (std::ranges::count_if(array.shape, [](std::int64_t size) { return size != 1; }) > 1)
+    fail(*array.numbers.source,
+         "found the shape " + text_of(array.shape) +
+             "; expected an array of one dimension, or of one row or column");
+  return array.numbers;
 }
 
 std::string read_numpy_text(ByteSource& source) {
@@ -179,9 +209,11 @@ std::string numpy_header(const std::string& type, const std::string& shape) {
 
 std::vector<double> collective_read_numpy_vector(const comm_thread::Communicator& communicator,
                                                  const RowPartition& partition,
-                                                 const std::string& path) {
+                                                 const std::string& path, Remarks& remarks) {
   return collective_read_vector(communicator, partition, path, [&] {
-    return open_numpy_array(std::make_shared<FileBytes>(path));
+    const NumberArray array = open_numpy_array(std::make_shared<FileBytes>(path));
+    remarks = remarks_on_numbers(array);
+    return array;
   });
 }
 

@@ -5,9 +5,15 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+#include "spmv/formats/byte_source.h"
 #include "spmv/formats/csr_output.h"
+#include "spmv/formats/number_array.h"
 #include "spmv/formats/shared_output.h"
 #include "spmv/formats/vector_reader.h"
 
@@ -19,30 +25,215 @@ using comm_thread::InputError;
 
 constexpr std::int64_t matrix_id = 1211216;
 constexpr std::int64_t vector_id = 1211214;
+constexpr std::int64_t index_set_id = 1211218;
+constexpr std::int64_t first_id = 1211200;  // of classes of PETSc, which are 100
+constexpr std::int64_t dense = -1;  // instead of a number of nonzeros
 
 NumberType index_type(int bytes) { return {NumberType::Kind::integer, bytes, true}; }
-constexpr NumberType value_type{NumberType::Kind::real, 8, true};
 
-/// The first `count` numbers of a file, and how many bytes they have.
-struct PetscHeader {
-  std::array<std::int64_t, 4> numbers{};
-  int index_bytes = 4;
+/// Numbers of a build whose scalars have so many bytes.
+NumberType value_type(int bytes) {
+  return {bytes == 16 ? NumberType::Kind::complex : NumberType::Kind::real, bytes, true};
+}
+
+/// A matrix, a vector or another object in a file.
+struct PetscObject {
+  std::int64_t id = 0;
+  std::int64_t begin = 0;  // of its first number
+  std::int64_t end = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t nonzeros = 0;
+
+  std::string text() const {
+    if (id == matrix_id)
+      return "a matrix of " + std::to_string(rows) + " rows and " + std::to_string(columns) +
+             " columns";
+    if (id == vector_id) return "a vector of length " + std::to_string(rows);
+    return "an object of class " + std::to_string(id);
+  }
 };
 
-PetscHeader read_header(const std::shared_ptr<FileBytes>& file, std::int64_t wanted,
-                        std::int64_t count, const std::string& what) {
-  for (const int bytes : {4, 8}) {
-    if (file->size() < bytes) break;
-    PetscHeader header{.index_bytes = bytes};
-    const NumberArray array{file, 0, count, index_type(bytes)};
-    array.read(0, std::span(header.numbers).first(1), "header");
-    if (header.numbers[0] != wanted) continue;
-    array.check_size("header");
-    array.read(0, std::span(header.numbers).first(static_cast<std::size_t>(count)), "header");
-    return header;
+/// The objects of a file, one behind another, as one build of PETSc has written them.
+struct PetscObjects {
+  std::shared_ptr<FileBytes> file;
+  int index_bytes = 4;
+  int scalar_bytes = 8;
+  std::vector<PetscObject> all{};
+  std::int64_t end = 0;  // behind the last one
+};
+
+/// "FILE.petsc:NUMBER" in its two parts; 0 where the number is missing.
+struct PetscName {
+  std::string file;
+  std::size_t number = 0;
+
+  explicit PetscName(std::string_view path) : file(petsc_file_of(path)) {
+    if (file.size() == path.size()) return;
+    const std::string_view digits = path.substr(file.size() + 1);
+    const auto found = comm_thread::number_in<std::int64_t>(digits);
+    if (!found || *found < 1)
+      throw InputError(std::string(path) + ": found \"" + std::string(digits) +
+                       "\" behind the colon; expected the number of an object of the file, "
+                       "counted from 1");
+    number = static_cast<std::size_t>(*found);
   }
-  throw InputError(file->name() + ": does not begin as " + what +
-                   " in PETSc's binary format; expected the number " + std::to_string(wanted));
+};
+
+/// The number at `place`, or nothing where the file has ended.
+std::optional<std::int64_t> index_at(const PetscObjects& objects, std::int64_t place) {
+  if (place > objects.file->size() - objects.index_bytes) return std::nullopt;
+  std::array<std::int64_t, 1> number{};
+  NumberArray{objects.file, place, 1, index_type(objects.index_bytes)}.read(0, number, "header");
+  return number[0];
+}
+
+bool is_class(std::int64_t id) { return id >= first_id && id < first_id + 100; }
+
+/// Bytes of `count` items of `size` bytes, or nothing where the file has fewer.
+std::optional<std::int64_t> bytes_of(const PetscObjects& objects, std::int64_t count,
+                                     std::int64_t size) {
+  if (count < 0 || count > objects.file->size() / size) return std::nullopt;
+  return count * size;
+}
+
+/// The object at `place`; nothing where it does not fit, or where its size is not known.
+std::optional<PetscObject> object_at(const PetscObjects& objects, std::int64_t place) {
+  const std::int64_t index = objects.index_bytes;
+  PetscObject object{.id = index_at(objects, place).value_or(0), .begin = place};
+  const auto number = [&](std::int64_t which) {
+    return index_at(objects, place + which * index).value_or(-2);
+  };
+  std::optional<std::int64_t> bytes;
+  if (object.id == vector_id || object.id == index_set_id) {
+    object.rows = number(1);
+    object.columns = 1;
+    bytes = bytes_of(objects, object.rows,
+                     object.id == vector_id ? objects.scalar_bytes : objects.index_bytes);
+    object.end = place + 2 * index;
+  } else if (object.id == matrix_id) {
+    object.rows = number(1);
+    object.columns = number(2);
+    object.nonzeros = number(3);
+    object.end = place + 4 * index;
+    if (object.nonzeros == dense) {
+      if (const auto row = bytes_of(objects, object.columns, objects.scalar_bytes); row && *row > 0)
+        bytes = bytes_of(objects, object.rows, *row);
+    } else if (const auto lengths = bytes_of(objects, object.rows, index)) {
+      bytes = bytes_of(objects, object.nonzeros, index + objects.scalar_bytes);
+      if (bytes) *bytes += *lengths;
+    }
+  }
+  if (!bytes || object.end > objects.file->size() - *bytes) return std::nullopt;
+  object.end += *bytes;
+  return object;
+}
+
+/// Walks from object to object. False where one does not fit into the file, or where neither
+/// another one nor the end of the file follows it; a class of unknown size ends the walk.
+bool walk(PetscObjects& objects) {
+  while (objects.end < objects.file->size()) {
+    const auto id = index_at(objects, objects.end);
+    if (!id || !is_class(*id)) return false;
+    if (*id != matrix_id && *id != vector_id && *id != index_set_id) return !objects.all.empty();
+    const auto object = object_at(objects, objects.end);
+    if (!object) return false;
+    objects.all.push_back(*object);
+    objects.end = object->end;
+  }
+  return !objects.all.empty();
+}
+
+/// Says how many bytes the first object should have, where no reading fits.
+[[noreturn]] void fail_of_size(const PetscObjects& objects) {
+  const auto number = [&](std::int64_t which) {
+    return index_at(objects, which * objects.index_bytes).value_or(0);
+  };
+  const std::string size = " in a file of " + std::to_string(objects.file->size()) + " bytes";
+  const bool is_matrix = number(0) == matrix_id;
+  const std::string what = is_matrix ? "a matrix of " + std::to_string(number(1)) + " rows, " +
+                                           std::to_string(number(2)) + " columns and " +
+                                           std::to_string(number(3)) + " nonzeros"
+                                     : "a vector of length " + std::to_string(number(1));
+  throw InputError(objects.file->name() + ": found " + what + size +
+                   "; expected a whole file, of a build with double, complex or single-precision "
+                   "scalars, which would end there or go on with another object of PETSc");
+}
+
+/// Only one size of the scalars makes the objects end where the file ends, or where another object
+/// begins. Throws comm_thread::InputError where none does, or more than one.
+PetscObjects open_objects(const std::string& path) {
+  PetscObjects found{.file = std::make_shared<FileBytes>(path)};
+  const auto begins = [&](int bytes) {
+    found.index_bytes = bytes;
+    return is_class(index_at(found, 0).value_or(0));
+  };
+  if (!begins(4) && !begins(8))
+    throw InputError(path +
+                     ": does not begin as a matrix or a vector in PETSc's binary format; "
+                     "expected the number " +
+                     std::to_string(matrix_id) + " or " + std::to_string(vector_id));
+  std::vector<PetscObjects> readings;
+  for (const int bytes : {8, 16, 4}) {
+    PetscObjects reading = found;
+    reading.scalar_bytes = bytes;
+    if (!walk(reading)) continue;
+    // Objects without scalars look alike to all builds.
+    if (readings.empty() || readings[0].end != reading.end ||
+        readings[0].all.size() != reading.all.size())
+      readings.push_back(std::move(reading));
+  }
+  if (readings.empty()) fail_of_size(found);
+  if (readings.size() > 1)
+    throw InputError(path + ": found a file that is whole with scalars of " +
+                     std::to_string(readings[0].scalar_bytes) + " and of " +
+                     std::to_string(readings[1].scalar_bytes) +
+                     " bytes; expected one that only one build can have written");
+  return std::move(readings[0]);
+}
+
+/// The object that a name means: by its number, or the first one of a class.
+const PetscObject& choose(const PetscObjects& objects, const PetscName& name, std::int64_t id) {
+  const std::string wanted = id == matrix_id ? "a matrix" : "a vector";
+  const std::string path = name.file + (name.number ? ":" + std::to_string(name.number) : "");
+  if (name.number > objects.all.size())
+    throw InputError(path + ": found " + std::to_string(objects.all.size()) +
+                     (objects.all.size() == 1 ? " object" : " objects") + "; expected " + wanted +
+                     " as number " + std::to_string(name.number));
+  if (name.number > 0) {
+    const PetscObject& object = objects.all[name.number - 1];
+    if (object.id != id)
+      throw InputError(path + ": found " + object.text() + "; expected " + wanted);
+    return object;
+  }
+  const auto object = std::ranges::find(objects.all, id, &PetscObject::id);
+  if (object == objects.all.end())
+    throw InputError(path + ": found " + objects.all[0].text() + "; expected " + wanted);
+  return *object;
+}
+
+/// What to say about scalars of another build, and about objects beside `used`.
+Remarks remarks_on(const PetscObjects& objects, const PetscObject& used) {
+  Remarks remarks;
+  const std::string name = objects.file->name() + ": ";
+  if (objects.scalar_bytes == 16)
+    remarks.push_back(name +
+                      "of a build of PETSc with complex scalars; all imaginary parts are zero, and "
+                      "the real parts were read");
+  if (objects.scalar_bytes == 4)
+    remarks.push_back(name +
+                      "of a build of PETSc with single precision; its numbers have 7 digits");
+  std::string others;
+  for (std::size_t i = 0; i < objects.all.size(); ++i)
+    if (objects.all[i].begin != used.begin)
+      others += (others.empty() ? "" : ", ") + objects.all[i].text() + " (" + objects.file->name() +
+                ":" + std::to_string(i + 1) + ")";
+  if (!others.empty())
+    remarks.push_back(name + "holds more than " + used.text() + ", which was read: " + others);
+  if (objects.end < objects.file->size())
+    remarks.push_back(name + std::to_string(objects.file->size() - objects.end) +
+                      " bytes at its end are of an object of another class, and were not read");
+  return remarks;
 }
 
 /// Writes the numbers of the header on rank 0.
@@ -60,55 +251,74 @@ void write_header(const Communicator& communicator, SharedOutput& output,
 
 }  // namespace
 
-bool holds_petsc_matrix(const std::string& path) {
-  const auto file = std::make_shared<FileBytes>(path);
-  std::array<std::int64_t, 1> id{};
-  for (const int bytes : {4, 8}) {
-    if (file->size() < bytes) return false;
-    NumberArray{file, 0, 1, index_type(bytes)}.read(0, id, "header");
-    if (id[0] == matrix_id) return true;
+std::string petsc_file_of(std::string_view path) {
+  for (const std::string_view ending : {".petsc", ".bin"}) {
+    if (path.ends_with(ending)) return std::string(path);
+    const std::size_t colon = path.rfind(':');
+    if (colon != std::string_view::npos && path.substr(0, colon).ends_with(ending))
+      return std::string(path.substr(0, colon));
   }
-  return false;
+  return "";
+}
+
+void check_petsc_output(const std::string& path) {
+  if (PetscName(path).number > 0)
+    throw InputError(path + ": found a number for a file to write; expected " +
+                     petsc_file_of(path));
+}
+
+bool holds_petsc_matrix(const std::string& path) {
+  const PetscName name(path);
+  const PetscObjects objects = open_objects(name.file);
+  if (name.number > 0 && name.number <= objects.all.size())
+    return objects.all[name.number - 1].id == matrix_id;
+  return std::ranges::find(objects.all, matrix_id, &PetscObject::id) != objects.all.end();
 }
 
 std::int64_t petsc_vector_length(const std::string& path) {
-  return read_header(std::make_shared<FileBytes>(path), vector_id, 2, "a vector").numbers[1];
+  const PetscName name(path);
+  return choose(open_objects(name.file), name, vector_id).rows;
 }
 
 CsrSource open_petsc_matrix(const std::string& path) {
-  const auto file = std::make_shared<FileBytes>(path);
-  const PetscHeader header = read_header(file, matrix_id, 4, "a matrix");
-  const auto [id, rows, columns, nonzeros] = header.numbers;
+  const PetscName name(path);
+  const PetscObjects objects = open_objects(name.file);
+  const PetscObject& object = choose(objects, name, matrix_id);
+  const auto& [id, begin, end, rows, columns, nonzeros] = object;
   if (rows != columns || rows < 0)
     throw InputError(path + ": found " + std::to_string(rows) + " rows and " +
                      std::to_string(columns) + " columns; expected a square matrix");
-  if (nonzeros < 0)
-    throw InputError(path + ": found " + std::to_string(nonzeros) +
-                     " nonzeros, which stands for a dense matrix; expected a sparse one");
-  const NumberType index = index_type(header.index_bytes);
-  const std::int64_t begin = 4 * std::int64_t{index.bytes};
-  // Sizes are compared with the file's before they are multiplied.
-  if (rows > file->size() / index.bytes || nonzeros > file->size() / (index.bytes + 8))
-    throw InputError(path + ": found " + std::to_string(rows) + " rows and " +
-                     std::to_string(nonzeros) + " nonzeros in a file of " +
-                     std::to_string(file->size()) + " bytes; expected fewer, or a whole file");
+  const auto& file = objects.file;
+  const NumberType index = index_type(objects.index_bytes);
+  const NumberType value = value_type(objects.scalar_bytes);
+  const std::int64_t place = begin + 4 * std::int64_t{index.bytes};
   CsrSource source{.row_count = rows, .nonzero_count = nonzeros};
-  source.rows = {file, begin, rows, index};
-  source.columns = {file, begin + rows * index.bytes, nonzeros, index};
-  source.values = {file, begin + (rows + nonzeros) * index.bytes, nonzeros, value_type};
+  source.remarks = remarks_on(objects, object);
+  if (nonzeros == dense) {
+    source.nonzero_count = rows * rows;
+    source.rows = computed_numbers(file, rows, [rows](std::int64_t) { return rows; });
+    source.columns =
+        computed_numbers(file, rows * rows, [rows](std::int64_t k) { return k % rows; });
+    source.values = {file, place, rows * rows, value};
+    source.remarks.push_back(path + ": a dense matrix, stored as a sparse one");
+    return source;
+  }
+  source.rows = {file, place, rows, index};
+  source.columns = {file, place + rows * index.bytes, nonzeros, index};
+  source.values = {file, place + (rows + nonzeros) * index.bytes, nonzeros, value};
   return source;
 }
 
 std::vector<double> collective_read_petsc_vector(const Communicator& communicator,
                                                  const RowPartition& partition,
-                                                 const std::string& path) {
+                                                 const std::string& path, Remarks& remarks) {
   return collective_read_vector(communicator, partition, path, [&] {
-    const auto file = std::make_shared<FileBytes>(path);
-    const PetscHeader header = read_header(file, vector_id, 2, "a vector");
-    const NumberArray values{file, 2 * std::int64_t{header.index_bytes}, header.numbers[1],
-                             value_type};
-    values.check_size("vector");
-    return values;
+    const PetscName name(path);
+    const PetscObjects objects = open_objects(name.file);
+    const PetscObject& object = choose(objects, name, vector_id);
+    remarks = remarks_on(objects, object);
+    return NumberArray{objects.file, object.begin + 2 * std::int64_t{objects.index_bytes},
+                       object.rows, value_type(objects.scalar_bytes)};
   });
 }
 

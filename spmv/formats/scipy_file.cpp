@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
@@ -16,7 +17,9 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/checksum.h"
+#include "spmv/formats/byte_source.h"
 #include "spmv/formats/csr_output.h"
+#include "spmv/formats/number_array.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/shared_output.h"
 #include "spmv/formats/zip_directory.h"
@@ -184,15 +187,129 @@ void check_counts(const CsrSource& source) {
                            : "as many of each"));
 }
 
+/// All numbers of an array that says where others belong; its checksum has been compared. Throws
+/// comm_thread::InputError where it has more than `most`.
+std::vector<std::int64_t> read_all(const ZipDirectory& archive, const std::string& member,
+                                   std::int64_t most) {
+  const NumberArray array = open_numpy_array(archive.open(member));
+  if (array.count > most)
+    throw InputError(array.source->name() + ": found " + std::to_string(array.count) +
+                     " numbers in " + member + "; expected at most " + std::to_string(most));
+  if (PartOfBytes* const part = array.source->unchecked())
+    part->checksum().compare(part->sum_of(0, part->size()), part->name());
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(array.count));
+  array.read(0, numbers, member);
+  return numbers;
+}
+
+/// Blocks (bsr): data[block][row of the block][column of the block]. Every rank holds where the
+/// rows of blocks begin, and which columns the blocks have.
+CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows) {
+  const ShapedArray data = open_shaped_array(archive.open("data.npy"));
+  const auto& file = data.numbers.source;
+  const std::vector<std::int64_t>& shape = data.shape;
+  const bool is_whole = shape.size() == 3 && shape[1] > 0 && shape[2] > 0 && rows % shape[1] == 0 &&
+                        rows % shape[2] == 0 && !data.is_by_columns;
+  if (!is_whole)
+    throw InputError(file->name() +
+                     ": found blocks in another shape; expected (blocks, rows, "
+                     "columns) whose sizes divide the " +
+                     std::to_string(rows) + " rows: save_npz(FILE, A.tocsr())");
+  const std::int64_t block_rows = shape[1];
+  const std::int64_t block_columns = shape[2];
+  const auto begins = std::make_shared<const std::vector<std::int64_t>>(
+      read_all(archive, "indptr.npy", rows / block_rows + 1));
+  const auto columns =
+      std::make_shared<const std::vector<std::int64_t>>(read_all(archive, "indices.npy", shape[0]));
+  if (std::ssize(*begins) != rows / block_rows + 1 || std::ssize(*columns) != shape[0] ||
+      !std::ranges::is_sorted(*begins) || begins->front() != 0 || begins->back() != shape[0])
+    throw InputError(file->name() + ": found offsets and indices that do not fit the " +
+                     std::to_string(shape[0]) +
+                     " blocks; expected offsets that ascend from 0 to their number");
+  const std::int64_t size = block_rows * block_columns;
+  CsrSource source{
+      .layout = CsrSource::Layout::entries, .row_count = rows, .nonzero_count = data.numbers.count};
+  source.rows = computed_numbers(file, data.numbers.count, [=](std::int64_t k) {
+    const auto row = std::ranges::upper_bound(*begins, k / size) - begins->begin() - 1;
+    return row * block_rows + k % size / block_columns;
+  });
+  source.columns = computed_numbers(file, data.numbers.count, [=](std::int64_t k) {
+    const std::int64_t block = (*columns)[static_cast<std::size_t>(k / size)];
+    // A product that would overflow stands for a column that the matrix does not have.
+    if (block < 0 || block >= rows) return block < 0 ? block : rows;
+    return block * block_columns + k % block_columns;
+  });
+  source.values = data.numbers;
+  source.remarks = remarks_on_numbers(source.values);
+  return source;
+}
+
+/// Diagonals (dia): data[diagonal][column], of which those are entries that lie in the matrix.
+CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows) {
+  const ShapedArray data = open_shaped_array(archive.open("data.npy"));
+  const auto& file = data.numbers.source;
+  const std::vector<std::int64_t>& shape = data.shape;
+  const std::vector<std::int64_t> offsets =
+      read_all(archive, "offsets.npy", shape.empty() ? 0 : shape[0]);
+  if (shape.size() != 2 || std::ssize(offsets) != shape[0] || data.is_by_columns)
+    throw InputError(file->name() +
+                     ": found diagonals in another shape; expected data[diagonal][column] and as "
+                     "many offsets: save_npz(FILE, A.tocsr())");
+  struct Diagonal {
+    std::int64_t number = 0;  // of its first entry among all
+    std::int64_t place = 0;  // of this entry in the data
+    std::int64_t column = 0;
+    std::int64_t offset = 0;
+  };
+  auto diagonals = std::make_shared<std::vector<Diagonal>>();
+  std::int64_t count = 0;
+  for (std::size_t d = 0; d < offsets.size(); ++d) {
+    const std::int64_t offset = offsets[d];
+    if (offset <= -rows || offset >= rows) continue;
+    const std::int64_t begin = std::max<std::int64_t>(0, offset);
+    const std::int64_t end = std::min({rows, rows + offset, shape[1]});
+    if (begin >= end) continue;
+    diagonals->push_back({count, static_cast<std::int64_t>(d) * shape[1] + begin, begin, offset});
+    count += end - begin;
+  }
+  const auto diagonal_of = [diagonals](std::int64_t k) -> const Diagonal& {
+    return *std::prev(std::ranges::upper_bound(*diagonals, k, {}, &Diagonal::number));
+  };
+  CsrSource source{.layout = CsrSource::Layout::entries, .row_count = rows, .nonzero_count = count};
+  source.columns = computed_numbers(file, count, [=](std::int64_t k) {
+    const Diagonal& diagonal = diagonal_of(k);
+    return diagonal.column + k - diagonal.number;
+  });
+  source.rows = computed_numbers(file, count, [=](std::int64_t k) {
+    const Diagonal& diagonal = diagonal_of(k);
+    return diagonal.column + k - diagonal.number - diagonal.offset;
+  });
+  const std::int64_t bytes = data.numbers.type.bytes;
+  const std::int64_t begin = data.numbers.offset;
+  source.values = {gathered_bytes(file, count * bytes,
+                                  [=](std::int64_t place) {
+                                    const Diagonal& diagonal = diagonal_of(place / bytes);
+                                    return begin + diagonal.place * bytes + place -
+                                           diagonal.number * bytes;
+                                  }),
+                   0, count, data.numbers.type};
+  if (PartOfBytes* const part = file->unchecked())
+    part->checksum().compare(part->sum_of(0, part->size()), part->name());
+  source.remarks = remarks_on_numbers(source.values);
+  return source;
+}
+
 }  // namespace
 
 CsrSource open_scipy_matrix(const std::string& path) {
   using Layout = CsrSource::Layout;
   const ZipDirectory archive(std::make_shared<FileBytes>(path));
   const std::string format = read_numpy_text(*archive.open("format.npy"));
-  if (format != "csr" && format != "csc" && format != "coo")
+  const bool is_known =
+      format == "csr" || format == "csc" || format == "coo" || format == "bsr" || format == "dia";
+  if (!is_known)
     throw InputError(path + ": found the format '" + format +
-                     "'; expected csr, csc or coo: save_npz(FILE, A.tocsr())");
+                     "'; expected csr, csc, coo, bsr or dia: save_npz(FILE, A.tocsr())");
   const NumberArray shape = open_numpy_array(archive.open("shape.npy"));
   std::array<std::int64_t, 2> sizes{};
   if (shape.count != 2) throw InputError(path + ": found no shape; expected two sizes");
@@ -200,6 +317,8 @@ CsrSource open_scipy_matrix(const std::string& path) {
   if (sizes[0] != sizes[1] || sizes[0] < 0)
     throw InputError(path + ": found " + std::to_string(sizes[0]) + " rows and " +
                      std::to_string(sizes[1]) + " columns; expected a square matrix");
+  if (format == "bsr") return open_blocks(archive, sizes[0]);
+  if (format == "dia") return open_diagonals(archive, sizes[0]);
   const bool has_offsets = format != "coo";
   CsrSource source{.layout = format == "csr"   ? Layout::rows
                              : format == "csc" ? Layout::columns
@@ -211,6 +330,7 @@ CsrSource open_scipy_matrix(const std::string& path) {
   source.values = open_numpy_array(archive.open("data.npy"));
   source.nonzero_count = source.values.count;
   check_counts(source);
+  source.remarks = remarks_on_numbers(source.values);
   return source;
 }
 

@@ -178,8 +178,8 @@ const char* Problem::words() {
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
          "or a file: Matrix Market FILE.mtx, FILE.mtx.gz, SciPy FILE.npz, PETSc FILE.petsc,\n"
-         "FILE.bin, HDF5 FILE.h5 or FILE.h5:GROUP, entries as text FILE.txt|.dat|.ijv|.coo,\n"
-         "CalculiX FILE.sti, FILE.mas";
+         "FILE.petsc:NUMBER or FILE.bin, HDF5 FILE.h5 or FILE.h5:GROUP, entries as text\n"
+         "FILE.txt|.dat|.ijv|.coo, CalculiX FILE.sti, FILE.mas";
 }
 
 Problem Problem::parse(std::string_view word) {
@@ -190,6 +190,9 @@ Problem Problem::parse(std::string_view word) {
     if (word.ends_with(ending) && !has_coefficients_of_file) return of_file(std::string(word));
   for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a group
     if (word.find(within) != std::string_view::npos) return of_file(std::string(word));
+  const std::string_view before_number = word.substr(0, word.rfind(':'));
+  for (const std::string_view ending : {".petsc", ".bin"})  // with the number of an object
+    if (before_number.ends_with(ending)) return of_file(std::string(word));
   const std::size_t colon = word.find(':');
   const std::string_view rest =
       colon == std::string_view::npos ? std::string_view{} : word.substr(colon + 1);

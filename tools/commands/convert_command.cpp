@@ -15,6 +15,7 @@
 #include "spmv/rows/partition.h"
 #include "tools/job/job.h"
 #include "tools/job/option_effects.h"
+#include "tools/job/remarks.h"
 #include "tools/job/report.h"
 #include "tools/job/system_options.h"
 #include "tools/system/linear_system.h"
@@ -59,7 +60,9 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
     report["problem"]["nonzeros"] = matrix.global_nonzero_count;
   } else {
     const auto rows = spmv::RowPartition::by_rows(contents.row_count, job.world().size());
-    const auto own = spmv::collective_read_vector_file(job.world(), rows, options.from);
+    spmv::Remarks remarks;
+    const auto own = spmv::collective_read_vector_file(job.world(), rows, options.from, remarks);
+    print_remarks(job, remarks);
     if (spmv::is_vtk_file(options.to)) {
       const spmv::GridSize grid = library::parse_grid(options.grid).size;
       spmv::collective_write_vtk_image(job.world(), rows, own, {grid.x, grid.y, grid.z},

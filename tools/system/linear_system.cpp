@@ -82,9 +82,11 @@ HugePageBuffer<double> collective_build_right_hand_side(Job& job, spmv::SparseOp
     spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), b.span());
   } else {
     std::vector<double> own(static_cast<std::size_t>(given.size(matrix.rank)));
-    if (right_hand_side.kind == RightHandSideKind::file)
-      own = spmv::collective_read_vector_file(job.world(), given, right_hand_side.path);
-    else
+    if (right_hand_side.kind == RightHandSideKind::file) {
+      spmv::Remarks remarks;
+      own = spmv::collective_read_vector_file(job.world(), given, right_hand_side.path, remarks);
+      print_remarks(job, remarks);
+    } else
       spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), own);
     if (order) own = order->collective_apply(own);
     std::copy(own.begin(), own.end(), b.data());

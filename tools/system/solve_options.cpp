@@ -127,9 +127,8 @@ library::SolveSettings SolveOptions::settings() const {
 }
 
 bool SolveOptions::needs_matrix() const {
-  const bool has_order =
-      scale == "rows" || order != "given" || partition != "rows" || format != "auto" ||
-      !triangle.empty();
+  const bool has_order = scale == "rows" || order != "given" || partition != "rows" ||
+                         format != "auto" || !triangle.empty();
   const bool reads_file =
       !initial_path.empty() ||
       (!right_hand_side.empty() &&
