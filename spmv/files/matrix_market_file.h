@@ -58,6 +58,8 @@ class MatrixMarketFile {
   MatrixMarketFile(const comm_thread::Communicator& communicator, std::string path)
       : communicator_(&communicator), path_(std::move(path)) {}
 
+  /// Throws comm_thread::InputError.
+  void open();
   void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
   void collective_share_header();
   void find_own_range();
