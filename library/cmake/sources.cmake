@@ -386,6 +386,7 @@ set(WEFT_PROGRAM_SOURCES
     spmv/matrix/absolute_product.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
+    tools/commands/file_conflict.cpp
     tools/commands/generate_command.cpp
     tools/commands/jacobi_command.cpp
     tools/commands/progress_command.cpp
