@@ -23,6 +23,7 @@ namespace weft::spmv {
 ///     .npz             SciPy                matrix
 ///     .npy             NumPy                vector
 ///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
+///     .h5ad .mat       HDF5 of AnnData and MATLAB
 enum class FileFormat { matrix_market, petsc, scipy, numpy, hdf5, unknown };
 
 FileFormat format_of(std::string_view path);
@@ -35,6 +36,13 @@ bool is_vector_file(std::string_view path);
 /// hold a matrix or a vector. Not collective: before any work.
 void check_matrix_file(const std::string& path);
 void check_vector_file(const std::string& path);
+
+/// Throw comm_thread::InputError where a file of this name, or a name in it, cannot be written,
+/// before hours of work; what is there stays as it is. Collective.
+void collective_check_matrix_output(const comm_thread::Communicator& communicator,
+                                    const std::string& path);
+void collective_check_vector_output(const comm_thread::Communicator& communicator,
+                                    const std::string& path);
 
 /// Size of a matrix as its file announces it, and what a sample of its entries says.
 struct MatrixFileSize {

@@ -185,9 +185,9 @@ Problem Problem::parse(std::string_view word) {
   const bool has_coefficients_of_file =
       word.starts_with("diffusion3d:") && word.find(",file=") != std::string_view::npos;
   for (const std::string_view ending :
-       {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5"})
+       {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5", ".h5ad", ".mat"})
     if (word.ends_with(ending) && !has_coefficients_of_file) return of_file(std::string(word));
-  for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a group
+  for (const std::string_view within : {".h5:", ".hdf5:", ".h5ad:", ".mat:"})  // with a name
     if (word.find(within) != std::string_view::npos) return of_file(std::string(word));
   const std::size_t colon = word.find(':');
   const std::string_view rest =

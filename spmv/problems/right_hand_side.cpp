@@ -34,9 +34,9 @@ RightHandSide RightHandSide::parse(std::string_view word) {
   if (word == "ones") return {RightHandSideKind::ones, 0, {}};
   if (word == "boundary-one") return {RightHandSideKind::boundary_one, 0, {}};
   for (const std::string_view ending :
-       {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5"})
+       {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5", ".h5ad", ".mat"})
     if (word.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
-  for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a dataset
+  for (const std::string_view within : {".h5:", ".hdf5:", ".h5ad:", ".mat:"})  // with a name
     if (word.find(within) != std::string_view::npos)
       return {RightHandSideKind::file, 0, std::string(word)};
   if (word.starts_with(random))

@@ -42,12 +42,13 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   const ReportFile report_file(job, options.json_path);
   const auto contents = spmv::collective_look_into(job.world(), options.from);
   if (contents.is_matrix)
-    spmv::check_matrix_file(options.to);
+    spmv::collective_check_matrix_output(job.world(), options.to);
   else if (!spmv::is_vtk_file(options.to))
-    spmv::check_vector_file(options.to);
+    spmv::collective_check_vector_output(job.world(), options.to);
   else if (options.grid.empty())
     throw comm_thread::InputError(options.to + ": found without a grid; expected --grid NXxNYxNZ");
-  spmv::collective_check_writable(job.world(), spmv::file_of(options.to));
+  else
+    spmv::collective_check_writable(job.world(), options.to);
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
   if (contents.is_matrix) {
