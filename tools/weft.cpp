@@ -22,6 +22,7 @@
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/convert_command.h"
+#include "tools/commands/file_conflict.h"
 #include "tools/commands/generate_command.h"
 #include "tools/commands/jacobi_command.h"
 #include "tools/commands/progress_command.h"
@@ -172,6 +173,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     weft::tools::command_in_effect() = weft::tools::name_of(command);
     weft::tools::options_in_effect() = weft::tools::effective_options(command);
     expect_own_launcher(allows_singletons);
+    if (!prints_config) weft::tools::check_files_differ(command);
     if (!prints_config || &command == &program) return;
     if (is_root) fmt::print("{}", weft::tools::config_of(command));
     throw CLI::Success();

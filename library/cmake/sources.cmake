@@ -242,8 +242,6 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/csr_source.cpp
     spmv/formats/entry_reader.cpp
     spmv/formats/matrix_file.cpp
-    spmv/formats/matrix_file.cpp
-    spmv/formats/matrix_file.cpp
     spmv/formats/number_array.cpp
     spmv/formats/numpy_file.cpp
     spmv/formats/petsc_file.cpp
@@ -301,6 +299,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/problem.cpp
     spmv/problems/problem.cpp
     spmv/problems/problem_reader.cpp
+    spmv/problems/right_hand_side.cpp
+    spmv/problems/right_hand_side.cpp
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
@@ -401,6 +401,9 @@ set(WEFT_PROGRAM_SOURCES
     spmv/matrix/absolute_product.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
+    tools/commands/convert_command.cpp
+    tools/commands/convert_command.cpp
+    tools/commands/file_conflict.cpp
     tools/commands/generate_command.cpp
     tools/commands/generate_command.cpp
     tools/commands/generate_command.cpp
@@ -412,8 +415,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
-    tools/commands/solve_command.cpp
-    tools/commands/solve_command.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp

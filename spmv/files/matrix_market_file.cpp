@@ -1,7 +1,10 @@
 #include "spmv/files/matrix_market_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 
 #include "comm_thread/mpi/error_agreement.h"
@@ -22,6 +25,10 @@ MatrixMarketFile MatrixMarketFile::collective_open(
     const comm_thread::Communicator& communicator, const std::string& path,
     const std::function<void(const MatrixMarketHeader&)>& check) {
   MatrixMarketFile file(communicator, path);
+  // Where rank 0 lacks the file, all ranks look, so that the line says which of them lack it.
+  std::array<std::int64_t, 1> is_lacking{communicator.is_root() && access(path.c_str(), R_OK) != 0};
+  communicator.broadcast(is_lacking, 0);
+  if (is_lacking[0] != 0) comm_thread::collective_attempt(communicator, [&] { file.open(); });
   comm_thread::collective_attempt(communicator, [&] {
     if (!communicator.is_root()) return;
     file.read_header(check);
@@ -35,12 +42,19 @@ MatrixMarketFile MatrixMarketFile::collective_open(
   return file;
 }
 
-void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHeader&)>& check) {
+void MatrixMarketFile::open() {
+  if (source_) return;
   try {
     source_.emplace(path_);
+  } catch (const TextAccessFault& fault) {
+    throw comm_thread::FileAccessError(path_ + ": " + fault.what());
   } catch (const TextFault& fault) {
     throw InputError(path_ + ": " + fault.what());
   }
+}
+
+void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHeader&)>& check) {
+  open();
   is_compressed_ = source_->is_compressed();
   MatrixMarketHeaderParser parser;
   std::int64_t line = 1;
@@ -156,8 +170,8 @@ void MatrixMarketFile::find_own_range() {
     if (rank == 0) own_ = {header_.data_begin, TextRange::to_the_end};
     return;
   }
+  open();
   try {
-    if (!source_) source_.emplace(path_);
     const std::int64_t data_bytes = source_->stored_bytes() - header_.data_begin;
     const auto cut = [&](int before) {
       const int ranks = communicator_->size();

@@ -63,6 +63,8 @@ class MatrixMarketFile {
   MatrixMarketFile(const comm_thread::Communicator& communicator, std::string path)
       : communicator_(&communicator), path_(std::move(path)) {}
 
+  /// Throws comm_thread::InputError.
+  void open();
   void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
   void check_header(const std::function<void(const MatrixMarketHeader&)>& check) const;
   /// Finds the sizes of a text without any, then checks them.

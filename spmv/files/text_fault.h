@@ -14,6 +14,12 @@ class TextFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The file of a text cannot be opened.
+class TextAccessFault : public TextFault {
+ public:
+  using TextFault::TextFault;
+};
+
 /// Message "FILE:LINE: found X; expected Y". `line`: from 1.
 inline std::string fault_at(const std::string& path, std::int64_t line, const std::string& fault) {
   return path + ":" + std::to_string(line) + ": " + fault;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,9 @@ namespace {
 
 TextSource::TextSource(const std::string& path)
     : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (file_ < 0) fail("cannot be opened");
+  if (file_ < 0)
+    throw TextAccessFault(std::string("cannot be opened (") + std::strerror(errno) +
+                          "); expected a readable file");
   try {
     struct stat status{};
     if (fstat(file_, &status) != 0) fail("cannot be examined");

@@ -38,7 +38,9 @@ void Checksum::compare(std::uint32_t found, const std::string& file) const {
 
 FileBytes::FileBytes(std::string path) : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file_ < 0) fail(path_, "cannot be opened");
+  if (file_ < 0)
+    throw comm_thread::FileAccessError(path_ + ": cannot be opened (" + std::strerror(errno) +
+                                       "); expected a readable file");
   struct stat status{};
   const bool is_known = fstat(file_, &status) == 0;
   if (!is_known || !S_ISREG(status.st_mode)) {

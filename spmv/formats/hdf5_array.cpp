@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/byte_source.h"
@@ -52,50 +53,79 @@ bool is_plain(const Handle& type, NumberType& plain) {
 /// The values of a dataset as doubles or as whole numbers of 64 bits, through the library.
 class DatasetBytes final : public ByteSource {
  public:
-  DatasetBytes(const Hdf5Name& name, Handle file, Handle dataset, std::int64_t count, bool is_real)
+  DatasetBytes(const Hdf5Name& name, Handle file, Handle dataset, std::int64_t count, hid_t type)
       : name_(name.file),
         file_(std::move(file)),
         dataset_(std::move(dataset)),
         count_(count),
-        type_(is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64) {}
+        type_(type) {}
 
   std::int64_t size() const override { return 8 * count_; }
   bool is_parallel() const override { return false; }
   const std::string& name() const override { return name_; }
 
   void read(std::int64_t offset, std::span<std::byte> piece) override {
-    const auto first = static_cast<hsize_t>(offset / 8);
-    const auto count = static_cast<hsize_t>(piece.size() / 8);
-    if (count == 0) return;
-    const Handle space(H5Dget_space(dataset_.id()), H5Sclose);
-    std::array<hsize_t, H5S_MAX_RANK> sizes{};
-    std::array<hsize_t, H5S_MAX_RANK> begin{};
-    std::array<hsize_t, H5S_MAX_RANK> counts{};
-    const int rank = H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr);
-    bool is_set = false;
-    for (int i = 0; i < rank; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const bool is_long = !is_set && (sizes[at] != 1 || i + 1 == rank);
-      begin[at] = is_long ? first : 0;
-      counts[at] = is_long ? count : 1;
-      is_set = is_set || is_long;
+    const std::vector<std::int64_t> sizes = sizes_of(dataset_);
+    for (std::int64_t at = offset / 8; !piece.empty();) {
+      const std::int64_t count = read_block(sizes, at, piece);
+      at += count;
+      piece = piece.subspan(static_cast<std::size_t>(8 * count));
     }
-    const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  }
+
+ private:
+  /// Reads the largest block of numbers that begins with number `at` and fits into `piece`: as much
+  /// as there is of the outermost dimension at whose border `at` is. Returns how many they are.
+  std::int64_t read_block(const std::vector<std::int64_t>& sizes, std::int64_t at,
+                          std::span<std::byte> piece) {
+    const std::int64_t most = std::ssize(piece) / 8;
+    std::vector<hsize_t> begin(sizes.size());
+    std::vector<hsize_t> counts(sizes.size(), 1);
+    std::int64_t block = 1;
+    std::int64_t stride = 1;
+    bool is_open = true;
+    for (std::size_t d = sizes.size(); d-- > 0; stride *= sizes[d]) {
+      const std::int64_t place = at / stride % sizes[d];
+      begin[d] = static_cast<hsize_t>(place);
+      if (!is_open) continue;
+      const std::int64_t count = std::min(sizes[d] - place, most / stride);
+      if (count > 0) {
+        counts[d] = static_cast<hsize_t>(count);
+        block = count * stride;
+      }
+      is_open = count == sizes[d];
+    }
+    const Handle space(H5Dget_space(dataset_.id()), H5Sclose);
+    const auto size = static_cast<hsize_t>(block);
+    const Handle memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
     const bool is_read =
         H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, counts.data(),
                             nullptr) >= 0 &&
         H5Dread(dataset_.id(), type_, memory.id(), space.id(), H5P_DEFAULT, piece.data()) >= 0;
     if (!is_read)
       throw InputError(name_ + ": ends in its numbers, or is damaged; expected a whole file");
+    return block;
   }
 
- private:
   std::string name_;
   Handle file_;
   Handle dataset_;
   std::int64_t count_;
   hid_t type_;
 };
+
+/// The library reads zeros where a file behind such a dataset is missing or too short.
+void check_storage(const Hdf5Name& name, const Handle& dataset, const std::string& member) {
+  const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose);
+  const bool is_virtual = H5Pget_layout(creation.id()) == H5D_VIRTUAL;
+  if (!is_virtual && H5Pget_external_count(creation.id()) == 0) return;
+  fail(name, "found " + member +
+                 (is_virtual ? " as a virtual dataset, whose numbers are in others"
+                             : " with its numbers in another file (external storage)") +
+                 "; expected numbers in the file itself, as h5py writes with file['new'] = "
+                 "file['" +
+                 member + "'][...]");
+}
 
 void check_chunk(const Hdf5Name& name, const Handle& dataset) {
   const Handle creation(H5Dget_create_plist(dataset.id()), H5Pclose);
@@ -132,33 +162,44 @@ void check_filters(const Hdf5Name& name, const Handle& dataset) {
 
 }  // namespace
 
-std::int64_t count_of(const Handle& dataset) {
+std::vector<std::int64_t> sizes_of(const Handle& dataset) {
   const Handle space(H5Dget_space(dataset.id()), H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> sizes{};
   const int rank = H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr);
-  if (rank < 1) return -1;
-  std::int64_t count = 1;
+  std::vector<std::int64_t> found;
+  hsize_t count = 1;
   for (int i = 0; i < rank; ++i) {
     const hsize_t size = sizes[static_cast<std::size_t>(i)];
-    if (size > static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max() / 16)) return -1;
-    if (size != 1 && count != 1) return -1;
-    if (size != 1) count = static_cast<std::int64_t>(size);
+    constexpr auto most = static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max() / 16);
+    if (size > most || (size > 0 && count > most / size)) return {};
+    count *= std::max<hsize_t>(size, 1);
+    found.push_back(static_cast<std::int64_t>(size));
   }
-  return count;
+  return found;
+}
+
+bool is_row_or_column(const std::vector<std::int64_t>& sizes) {
+  return std::ranges::count_if(sizes, [](std::int64_t size) { return size != 1; }) <= 1;
 }
 
 NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::string& member) {
   Handle dataset = open_dataset(parent, member);
-  if (!dataset.is_open()) fail(name, "found no dataset " + member + "; expected one");
-  const std::int64_t count = count_of(dataset);
-  if (count < 0)
-    fail(name, "found " + member + " with more than one dimension, or none; expected one");
+  if (!dataset.is_open()) fail_to_open(name, parent, member, "dataset");
+  const std::vector<std::int64_t> sizes = sizes_of(dataset);
+  if (sizes.empty()) fail(name, "found " + member + " without a dimension; expected one");
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) count *= size;
   const Handle type(H5Dget_type(dataset.id()), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type.id());
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT)
+  if (kind == H5T_COMPOUND)
+    fail(name, "found " + member +
+                   " of complex or other compound numbers; expected real or whole ones: save the "
+                   "real part, as A.real");
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)
     fail(name, "found " + member + " of another type; expected real or whole numbers");
+  check_storage(name, dataset, member);
   NumberArray array{.source = nullptr, .offset = 0, .count = count, .type = {}};
-  const std::int64_t offset = plain_offset(dataset);
+  const std::int64_t offset = plain_offset(dataset, name.file);
   if (offset >= 0 && is_plain(type, array.type)) {
     array.source = std::make_shared<FileBytes>(name.file);
     array.offset = offset;
@@ -166,11 +207,25 @@ NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::st
   }
   check_chunk(name, dataset);
   check_filters(name, dataset);
-  const bool is_real = kind == H5T_FLOAT;
-  array.type = {is_real ? NumberType::Kind::real : NumberType::Kind::integer, 8, false};
-  array.source =
-      std::make_shared<DatasetBytes>(name, open_file(name), std::move(dataset), count, is_real);
+  const bool is_natural = kind == H5T_INTEGER && H5Tget_sign(type.id()) == H5T_SGN_NONE;
+  using Kind = NumberType::Kind;
+  array.type = {kind == H5T_FLOAT ? Kind::real
+                : is_natural      ? Kind::natural
+                                  : Kind::integer,
+                8, false};
+  array.source = std::make_shared<DatasetBytes>(name, open_file(name), std::move(dataset), count,
+                                                kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
+                                                : is_natural      ? H5T_NATIVE_UINT64
+                                                                  : H5T_NATIVE_INT64);
   return array;
+}
+
+NumberArray open_row_or_column(const Hdf5Name& name, const Handle& parent,
+                               const std::string& member) {
+  const Handle dataset = open_dataset(parent, member);
+  if (dataset.is_open() && !is_row_or_column(sizes_of(dataset)))
+    fail(name, "found " + member + " with more than one dimension; expected one");
+  return open_array(name, parent, member);
 }
 
 }  // namespace weft::spmv::hdf5

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/hdf5_array.h"
@@ -27,10 +30,114 @@ using hdf5::open_array;
 using hdf5::open_dataset;
 using hdf5::open_file;
 using hdf5::open_group;
+using hdf5::open_row_or_column;
 using hdf5::try_in_child;
 
-bool is_matrix(const Handle& group) {
-  return group.is_open() && has(group, "data") && has(group, "indices") && has(group, "indptr");
+/// The text of a dataset or an attribute of `type`, which `read` puts into memory; empty where it
+/// is none.
+template <class Read>
+std::string text_in(const Handle& type, const Handle& space, const Read& read) {
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
+    return {};
+  if (H5Tis_variable_str(type.id()) > 0) {
+    char* text = nullptr;
+    std::string copy;
+    if (read(static_cast<void*>(&text)) >= 0 && text) copy = text;
+    if (text) H5free_memory(text);
+    return copy;
+  }
+  constexpr std::size_t most = 256;
+  const std::size_t size = H5Tget_size(type.id());
+  if (size > most) return {};
+  std::string text(size, '\0');
+  if (read(static_cast<void*>(text.data())) < 0) return {};
+  return text.substr(0, text.find('\0'));
+}
+
+/// The text of an attribute; empty where there is none.
+std::string text_of(const Handle& object, const char* attribute_name) {
+  if (H5Aexists(object.id(), attribute_name) <= 0) return {};
+  const Handle attribute(H5Aopen(object.id(), attribute_name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  return text_in(type, space, [&](void* to) { return H5Aread(attribute.id(), type.id(), to); });
+}
+
+/// `count` whole numbers of an attribute; none where there is no such attribute.
+std::vector<std::int64_t> numbers_of(const Hdf5Name& name, const Handle& object,
+                                     const char* attribute_name, std::size_t count) {
+  if (H5Aexists(object.id(), attribute_name) <= 0) return {};
+  const Handle attribute(H5Aopen(object.id(), attribute_name, H5P_DEFAULT), H5Aclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  std::vector<std::int64_t> numbers(count);
+  if (H5Sget_simple_extent_npoints(space.id()) != static_cast<hssize_t>(count) ||
+      H5Tget_class(type.id()) != H5T_INTEGER ||
+      H5Aread(attribute.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
+    fail(name, fmt::format("found the attribute {} without {} whole number{}; expected {}",
+                           attribute_name, count, count == 1 ? "" : "s",
+                           count == 1 ? "one" : "rows and columns"));
+  return numbers;
+}
+
+/// True if an attribute is a number other than 0.
+bool is_set(const Handle& object, const char* attribute_name) {
+  if (H5Aexists(object.id(), attribute_name) <= 0) return false;
+  const Handle attribute(H5Aopen(object.id(), attribute_name, H5P_DEFAULT), H5Aclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  std::int64_t number = 0;
+  return H5Sget_simple_extent_npoints(space.id()) == 1 &&
+         H5Aread(attribute.id(), H5T_NATIVE_INT64, &number) >= 0 && number != 0;
+}
+
+/// Octave's save -hdf5 keeps a variable in a group, with the words of its type and its value.
+std::string octave_type_of(const Handle& group) {
+  if (!group.is_open() || !has(group, "type") || !has(group, "value")) return {};
+  const Handle dataset = open_dataset(group, "type");
+  if (!dataset.is_open()) return {};
+  const Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  return text_in(type, space, [&](void* to) {
+    return H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to);
+  });
+}
+
+/// The datasets of a matrix in compressed storage.
+struct Members {
+  const char* offsets;
+  const char* indices;
+  const char* values;
+  bool is_by_columns;
+};
+constexpr Members of_scipy{"indptr", "indices", "data", false};
+constexpr Members of_matlab{"jc", "ir", "data", true};
+constexpr Members of_octave{"cidx", "ridx", "data", true};
+constexpr Members of_petsc{"i", "j", "a", false};
+
+bool has_all(const Handle& group, const Members& members) {
+  return has(group, members.offsets) && has(group, members.indices) && has(group, members.values);
+}
+
+/// The names of the datasets of the matrix that a group is; none where it is no matrix.
+std::optional<Members> members_of_matrix(const Handle& group) {
+  if (!group.is_open()) return std::nullopt;
+  if (has_all(group, of_scipy)) return of_scipy;
+  if (H5Aexists(group.id(), "MATLAB_sparse") > 0 && has(group, of_matlab.offsets)) return of_matlab;
+  if (has_all(group, of_octave)) return of_octave;
+  if (has_all(group, of_petsc)) return of_petsc;
+  return std::nullopt;
+}
+
+/// The group `member` of `parent`, or the one that Octave has put into it.
+Handle open_matrix_group(const Handle& parent, const std::string& member) {
+  Handle group = open_group(parent, member);
+  if (octave_type_of(group).empty()) return group;
+  Handle value = open_group(group, "value");
+  return value.is_open() ? std::move(value) : std::move(group);
+}
+
+bool is_matrix(const Handle& parent, const std::string& member) {
+  return members_of_matrix(open_matrix_group(parent, member)).has_value();
 }
 
 /// The only member that `is_wanted` takes.
@@ -45,29 +152,34 @@ std::string only_member(const Hdf5Name& name, const Handle& file, const std::str
                              found, member));
     found = member;
   }
-  if (found.empty()) fail(name, "found no " + what + " at the root; expected one, or FILE.h5:NAME");
-  return found;
+  if (!found.empty()) return found;
+  // What cannot be opened may have been meant.
+  for (const std::string& member : members_of(file)) {
+    const Handle object(H5Oopen(file.id(), member.c_str(), H5P_DEFAULT), H5Oclose);
+    if (!object.is_open()) hdf5::fail_to_open(name, file, member, "dataset or group");
+  }
+  fail(name, "found no " + what + " at the root; expected one, or FILE.h5:NAME");
 }
 
 Handle open_matrix(const Hdf5Name& name, const Handle& file) {
   if (!name.object.empty()) {
-    Handle group = open_group(file, name.object);
-    if (!is_matrix(group))
-      fail(name, "found no group " + name.object + " with data, indices and indptr; expected one");
+    Handle group = open_matrix_group(file, name.object);
+    if (!group.is_open()) hdf5::fail_to_open(name, file, name.object, "group");
+    if (!members_of_matrix(group))
+      fail(name, "found the group " + name.object +
+                     " without data, indices and indptr; expected a sparse matrix");
     return group;
   }
-  Handle root = open_group(file, "/");
-  if (is_matrix(root)) return root;
-  return open_group(file, only_member(name, file, "groups with data, indices and indptr",
-                                      [&](const std::string& member) {
-                                        return is_matrix(open_group(file, member));
-                                      }));
+  if (is_matrix(file, "/")) return open_matrix_group(file, "/");
+  return open_matrix_group(
+      file, only_member(name, file, "groups with data, indices and indptr",
+                        [&](const std::string& member) { return is_matrix(file, member); }));
 }
 
-/// Two numbers of the dataset or the attribute "shape"; empty where there is none.
+/// Rows and columns, as far as the group says them.
 std::vector<std::int64_t> shape_of(const Hdf5Name& name, const Handle& group) {
   if (has(group, "shape")) {
-    const NumberArray array = open_array(name, group, "shape");
+    const NumberArray array = open_row_or_column(name, group, "shape");
     if (array.count != 2)
       fail(name, "found " + std::to_string(array.count) + " numbers in shape; expected 2");
     array.check_size("shape");
@@ -75,39 +187,9 @@ std::vector<std::int64_t> shape_of(const Hdf5Name& name, const Handle& group) {
     array.read(0, shape, "shape");
     return shape;
   }
-  if (H5Aexists(group.id(), "shape") <= 0) return {};
-  const Handle attribute(H5Aopen(group.id(), "shape", H5P_DEFAULT), H5Aclose);
-  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
-  std::vector<std::int64_t> shape(2);
-  if (H5Sget_simple_extent_npoints(space.id()) != 2 || H5Tget_class(type.id()) != H5T_INTEGER ||
-      H5Aread(attribute.id(), H5T_NATIVE_INT64, shape.data()) < 0)
-    fail(name, "found the attribute shape without two whole numbers; expected rows and columns");
-  return shape;
-}
-
-/// The text of an attribute; empty where there is none.
-std::string text_of(const Handle& group, const char* member) {
-  if (H5Aexists(group.id(), member) <= 0) return {};
-  const Handle attribute(H5Aopen(group.id(), member, H5P_DEFAULT), H5Aclose);
-  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
-  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
-    return {};
-  if (H5Tis_variable_str(type.id()) > 0) {
-    char* text = nullptr;
-    std::string copy;
-    const Handle memory(H5Tcopy(type.id()), H5Tclose);
-    if (H5Aread(attribute.id(), memory.id(), static_cast<void*>(&text)) >= 0 && text) copy = text;
-    if (text) H5free_memory(text);
-    return copy;
-  }
-  constexpr std::size_t most = 256;
-  const std::size_t size = H5Tget_size(type.id());
-  if (size > most) return {};
-  std::string text(size, '\0');
-  if (H5Aread(attribute.id(), type.id(), text.data()) < 0) return {};
-  return text.substr(0, text.find('\0'));
+  for (const char* const attribute : {"shape", "h5sparse_shape"})
+    if (auto shape = numbers_of(name, group, attribute, 2); !shape.empty()) return shape;
+  return {};
 }
 
 CsrSource::Layout layout_of(const Hdf5Name& name, const Handle& group) {
@@ -120,21 +202,74 @@ CsrSource::Layout layout_of(const Hdf5Name& name, const Handle& group) {
   return CsrSource::Layout::rows;
 }
 
-bool is_vector(const Handle& file, const std::string& member) {
+/// A dataset that may be a vector.
+struct VectorPlace {
+  std::string member;
+  bool is_by_columns = false;  // as MATLAB and Octave keep arrays of several dimensions
+};
+
+VectorPlace place_of_vector(const Handle& file, const std::string& member) {
+  if (!octave_type_of(open_group(file, member)).empty()) return {member + "/value", true};
   const Handle dataset = open_dataset(file, member);
-  return dataset.is_open() && hdf5::count_of(dataset) >= 0;
+  return {member, dataset.is_open() && H5Aexists(dataset.id(), "MATLAB_class") > 0};
 }
 
-NumberArray open_vector(const std::string& path) {
+/// True if the member holds numbers in dimensions, or in one of them.
+bool is_vector(const Handle& file, const std::string& member, bool has_one_dimension) {
+  const Handle dataset = open_dataset(file, place_of_vector(file, member).member);
+  if (!dataset.is_open()) return false;
+  const std::vector<std::int64_t> sizes = hdf5::sizes_of(dataset);
+  const Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  const bool is_numbers = kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_COMPOUND;
+  return !sizes.empty() && is_numbers && (!has_one_dimension || hdf5::is_row_or_column(sizes)) &&
+         text_of(dataset, "MATLAB_class") != "char";
+}
+
+std::string only_vector(const Hdf5Name& name, const Handle& file) {
+  const auto is_flat = [&](const std::string& member) { return is_vector(file, member, true); };
+  const bool has_flat = std::ranges::any_of(members_of(file), is_flat);
+  return only_member(name, file, "datasets of one dimension",
+                     [&](const std::string& member) { return is_vector(file, member, has_flat); });
+}
+
+std::string text_of(const std::vector<std::int64_t>& sizes) {
+  return fmt::format("{}", fmt::join(sizes, " x "));
+}
+
+/// Throws where the numbers of a dataset, one after another, are no vector.
+void check_vector(const Hdf5Name& name, const VectorPlace& place, const Handle& dataset) {
+  const std::vector<std::int64_t> sizes = hdf5::sizes_of(dataset);
+  const std::string found = "found " + place.member;
+  const std::string matlab_class = text_of(dataset, "MATLAB_class");
+  for (const char* const none : {"char", "cell", "struct", "function_handle"})
+    if (matlab_class == none)
+      fail(name, found + " of MATLAB's class " + matlab_class + "; expected numbers");
+  if (is_set(dataset, "MATLAB_empty")) fail(name, found + ", which is empty; expected numbers");
+  if (is_set(dataset, "complex"))
+    fail(name, found + " of a build of PETSc with complex numbers; expected one with real ones");
+  if (hdf5::is_row_or_column(sizes)) return;
+  if (place.is_by_columns)
+    fail(name, found + " as an array of " + text_of({sizes.rbegin(), sizes.rend()}) +
+                   "; expected one row or column");
+  if (is_set(dataset, "timestepping") && sizes[0] > 1)
+    fail(name, found + " at " + std::to_string(sizes[0]) + " times; expected one");
+}
+
+/// `row_count`: of the vector that is expected; below 0 for any.
+NumberArray open_vector(const std::string& path, std::int64_t row_count) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
-  const std::string member =
-      name.object.empty()
-          ? only_member(name, file, "datasets of one dimension",
-                        [&](const std::string& each) { return is_vector(file, each); })
-          : name.object;
-  NumberArray array = open_array(name, file, member);
+  const VectorPlace place =
+      place_of_vector(file, name.object.empty() ? only_vector(name, file) : name.object);
+  const Handle dataset = open_dataset(file, place.member);
+  if (dataset.is_open()) check_vector(name, place, dataset);
+  NumberArray array = open_array(name, file, place.member);
   array.check_size("vector");
+  const std::vector<std::int64_t> sizes = hdf5::sizes_of(dataset);
+  if (row_count >= 0 && array.count != row_count && !hdf5::is_row_or_column(sizes))
+    fail(name, "found " + place.member + " of " + text_of(sizes) + " numbers; expected length " +
+                   std::to_string(row_count));
   return array;
 }
 
@@ -142,34 +277,64 @@ NumberArray open_vector(const std::string& path) {
 bool look_for_matrix(const std::string& path) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
-  if (!name.object.empty()) return open_group(file, name.object).is_open();
-  if (is_matrix(open_group(file, "/"))) return true;
-  return std::ranges::any_of(members_of(file), [&](const std::string& member) {
-    return is_matrix(open_group(file, member));
-  });
+  if (!name.object.empty()) {
+    const Handle group = open_group(file, name.object);
+    return group.is_open() && !(has(group, "value") && !octave_type_of(group).empty() &&
+                                open_dataset(group, "value").is_open());
+  }
+  if (is_matrix(file, "/")) return true;
+  return std::ranges::any_of(members_of(file),
+                             [&](const std::string& member) { return is_matrix(file, member); });
+}
+
+/// Throws where the group says another shape than a square one of so many rows. MATLAB says the
+/// rows beside the offsets of columns, PETSc the columns, Octave both.
+void check_shape(const Hdf5Name& name, const Handle& group, const Members& members,
+                 std::int64_t row_count) {
+  std::vector<std::int64_t> shape = shape_of(name, group);
+  for (const char* const attribute : {"MATLAB_sparse", "ncols"})
+    if (const auto other = numbers_of(name, group, attribute, 1); !other.empty() && shape.empty())
+      shape = members.is_by_columns ? std::vector{other[0], row_count}
+                                    : std::vector{row_count, other[0]};
+  if (has(group, "nr") && has(group, "nc"))
+    for (const char* const member : {"nr", "nc"}) {
+      const Handle dataset = open_dataset(group, member);
+      std::int64_t size = -1;
+      const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+      if (H5Sget_simple_extent_npoints(space.id()) != 1 ||
+          H5Dread(dataset.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &size) < 0)
+        fail(name, std::string("found ") + member + " without a whole number; expected one");
+      shape.push_back(size);
+    }
+  if (!shape.empty() && shape[0] != shape[1])
+    fail(name, "found " + std::to_string(shape[0]) + " rows and " + std::to_string(shape[1]) +
+                   " columns; expected a square matrix");
+  if (row_count < 0 || (!shape.empty() && shape[0] != row_count))
+    fail(name, fmt::format("found {} of length {}{}; expected one more than there are {}",
+                           members.offsets, row_count + 1,
+                           shape.empty() ? "" : fmt::format(" for {} rows", shape[0]),
+                           members.is_by_columns ? "columns" : "rows"));
 }
 
 CsrSource open_csr(const std::string& path) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
   const Handle group = open_matrix(name, file);
-  CsrSource source{.layout = layout_of(name, group), .has_offsets = true};
-  source.rows = open_array(name, group, "indptr");
-  source.columns = open_array(name, group, "indices");
-  source.values = open_array(name, group, "data");
+  const Members members = *members_of_matrix(group);
+  CsrSource source{
+      .layout = members.is_by_columns ? CsrSource::Layout::columns : layout_of(name, group),
+      .has_offsets = true};
+  if (!has(group, members.values))
+    fail(name, "found an empty matrix; expected at least one nonzero");  // MATLAB writes no values
+  source.rows = open_row_or_column(name, group, members.offsets);
+  source.columns = open_row_or_column(name, group, members.indices);
+  source.values = open_row_or_column(name, group, members.values);
   source.row_count = source.rows.count - 1;
   source.nonzero_count = source.values.count;
-  const std::vector<std::int64_t> shape = shape_of(name, group);
-  if (!shape.empty() && shape[0] != shape[1])
-    fail(name, "found " + std::to_string(shape[0]) + " rows and " + std::to_string(shape[1]) +
-                   " columns; expected a square matrix");
-  if (source.row_count < 0 || (!shape.empty() && shape[0] != source.row_count))
-    fail(name, "found indptr of length " + std::to_string(source.rows.count) +
-                   (shape.empty() ? std::string() : " for " + std::to_string(shape[0]) + " rows") +
-                   "; expected one more than there are rows");
+  check_shape(name, group, members, source.row_count);
   if (source.columns.count != source.nonzero_count)
-    fail(name, "found " + std::to_string(source.columns.count) + " indices and " +
-                   std::to_string(source.nonzero_count) + " values; expected as many");
+    fail(name, fmt::format("found {} {} and {} values; expected as many", source.columns.count,
+                           members.indices, source.nonzero_count));
   return source;
 }
 
@@ -199,8 +364,8 @@ bool holds_hdf5_matrix(const std::string& path) {
 }
 
 std::int64_t hdf5_vector_length(const std::string& path) {
-  try_in_child(Hdf5Name(path), [&] { touch(open_vector(path)); });
-  return open_vector(path).count;
+  try_in_child(Hdf5Name(path), [&] { touch(open_vector(path, -1)); });
+  return open_vector(path, -1).count;
 }
 
 CsrSource open_hdf5_matrix(const std::string& path) {
@@ -216,8 +381,9 @@ std::vector<double> collective_read_hdf5_vector(const Communicator& communicator
                                                 const RowPartition& partition,
                                                 const std::string& path) {
   return collective_read_vector(communicator, partition, path, [&] {
-    try_in_child(Hdf5Name(path), [&] { touch(open_vector(path)); });
-    return open_vector(path);
+    const std::int64_t row_count = partition.row_count();
+    try_in_child(Hdf5Name(path), [&] { touch(open_vector(path, row_count)); });
+    return open_vector(path, row_count);
   });
 }
 

@@ -10,18 +10,24 @@
 
 namespace weft::spmv {
 
-/// HDF5 files: a matrix is a group with SciPy's names, a vector a dataset of one dimension.
+/// HDF5 files: a matrix is a group with the names of one of these programs, a vector a dataset, or
+/// what Octave keeps in NAME/value.
 ///
-///     GROUP/data, GROUP/indices, GROUP/indptr    as of scipy.sparse.csr_matrix
-///     GROUP/shape                                two numbers, a dataset or an attribute; optional
+///                 offsets      indices      values      sizes; optional
+///     SciPy       indptr       indices      data        shape: dataset or attribute;
+///     h5sparse_shape MATLAB 7.3  jc           ir           data        attribute MATLAB_sparse; by
+///     columns Octave      value/cidx   value/ridx   value/data  value/nr, value/nc; by columns
+///     PETSc       i            j            a           attribute ncols
 ///
+/// Numbers of a vector follow one another with the last dimension fastest, as PETSc writes blocks.
 /// "FILE.h5:NAME" names the group or the dataset; without a name it is the root, or the only one
 /// there is in it. Names where `name` is missing are written as "matrix" and "vector".
 ///
-/// Datasets whose numbers lie in the file as they are (h5py's default) are read and written by all
-/// ranks in parallel, past the library, which only says where they are; so the library needs no
-/// MPI of its own. Compressed and chunked ones are read through the library by every rank, up to
-/// its rows. Builds without HDF5 refuse all of it (hdf5_missing.cpp). Thread: the main thread.
+/// Datasets whose numbers lie in this very file as they are (h5py's default) are read and written
+/// by all ranks in parallel, past the library, which only says where they are; so the library needs
+/// no MPI of its own. Compressed and chunked ones, and those of other files to which a link leads,
+/// are read through the library by every rank, up to its rows. Builds without HDF5 refuse all of it
+/// (hdf5_missing.cpp). Thread: the main thread.
 
 /// The library with its version, or "missing".
 std::string hdf5_version();

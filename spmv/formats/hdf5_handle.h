@@ -63,7 +63,16 @@ bool has(const Handle& group, const char* member);
 /// Names of the members of the root, in order.
 std::vector<std::string> members_of(const Handle& file);
 
-/// Where the numbers of a dataset lie as they are, how many bytes before them; -1 elsewhere.
-std::int64_t plain_offset(const Handle& dataset);
+/// True if the object, which a link may have led to, is in the file of this path itself.
+bool is_in_file(const Handle& object, const std::string& file);
+
+/// Throws comm_thread::InputError with the reason why `member` of `parent` has not opened: it is
+/// not there, a link leads nowhere, it is `what` no more, or a newer library wrote it.
+[[noreturn]] void fail_to_open(const Hdf5Name& name, const Handle& parent,
+                               const std::string& member, const std::string& what);
+
+/// How many bytes of the file `path` come before the numbers of a dataset that lie in it as they
+/// are: one after another, unfiltered, in this very file; -1 elsewhere.
+std::int64_t plain_offset(const Handle& dataset, const std::string& path);
 
 }  // namespace weft::spmv::hdf5

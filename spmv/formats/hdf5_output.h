@@ -9,9 +9,14 @@
 
 namespace weft::spmv {
 
-/// Written as hdf5_file.h reads them. Thread: the main thread.
+/// Written as hdf5_file.h reads them. With a name in a file that is there already, this name is
+/// added or replaced in a copy of it, which then takes its place: all else stays, attributes of
+/// what is replaced included. Thread: the main thread.
 
-/// A new file, with indices of 32 bits where all fit. Collective. Throws comm_thread::InputError.
+/// Throws comm_thread::InputError where what is in the file is in the way of such an output.
+void check_hdf5_output(const std::string& path, bool is_matrix);
+
+/// With indices of 32 bits where all fit. Collective. Throws comm_thread::InputError.
 void collective_write_hdf5_matrix(const comm_thread::Communicator& communicator,
                                   const DistributedMatrix& matrix, const std::string& path);
 

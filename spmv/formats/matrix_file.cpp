@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/entry_sample.h"
 #include "spmv/files/matrix_market_file.h"
+#include "spmv/files/matrix_market_output.h"
 #include "spmv/files/matrix_market_reader.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/files/matrix_market_writer.h"
@@ -47,6 +48,15 @@ CsrSource collective_open(const Communicator& communicator, const std::string& p
   std::optional<CsrSource> source;
   comm_thread::collective_attempt(communicator, [&] { source = open_matrix(path); });
   return std::move(*source);
+}
+
+void collective_check_output(const Communicator& communicator, const std::string& path,
+                             bool is_matrix) {
+  collective_check_writable(communicator, file_of(path));
+  if (format_of(path) != FileFormat::hdf5) return;
+  comm_thread::collective_attempt(communicator, [&] {
+    if (communicator.is_root()) check_hdf5_output(path, is_matrix);
+  });
 }
 
 }  // namespace
@@ -111,6 +121,16 @@ void check_vector_output(const std::string& path) {
     throw InputError(path +
                      ": found an ending that is only read; expected a vector as FILE.mtx, "
                      "FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npy or FILE.h5");
+}
+
+void collective_check_matrix_output(const Communicator& communicator, const std::string& path) {
+  check_matrix_output(path);
+  collective_check_output(communicator, path, true);
+}
+
+void collective_check_vector_output(const Communicator& communicator, const std::string& path) {
+  check_vector_output(path);
+  collective_check_output(communicator, path, false);
 }
 
 MatrixFileSize collective_matrix_file_size(const Communicator& communicator,

@@ -24,6 +24,7 @@ namespace weft::spmv {
 ///     .npz             SciPy                matrix
 ///     .npy             NumPy                vector
 ///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
+///     .h5ad .mat       HDF5 of AnnData and MATLAB
 enum class FileFormat { matrix_market, text, petsc, scipy, numpy, hdf5, unknown };
 
 FileFormat format_of(std::string_view path);
@@ -41,6 +42,13 @@ void check_vector_file(const std::string& path);
 /// Throw it where such a file is not written, too, or is named as a part of one that is read.
 void check_matrix_output(const std::string& path);
 void check_vector_output(const std::string& path);
+
+/// Throw comm_thread::InputError where a file of this name, or a name in it, cannot be written,
+/// before hours of work; what is there stays as it is. Collective.
+void collective_check_matrix_output(const comm_thread::Communicator& communicator,
+                                    const std::string& path);
+void collective_check_vector_output(const comm_thread::Communicator& communicator,
+                                    const std::string& path);
 
 /// Size of a matrix as its file announces it, and what a sample of its entries says.
 struct MatrixFileSize {

@@ -28,7 +28,7 @@ SharedOutput::SharedOutput(const comm_thread::Communicator& communicator, std::s
   communicator_.broadcast(name, 0);
   comm_thread::collective_attempt(communicator_, [&] {
     file_ = open(name.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file_ < 0) throw comm_thread::InputError(cannot_be_written(path_));
+    if (file_ < 0) throw comm_thread::FileAccessError(cannot_be_written(path_));
   });
 }
 

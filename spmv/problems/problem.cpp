@@ -185,10 +185,11 @@ const char* Problem::words() {
 Problem Problem::parse(std::string_view word) {
   const bool has_coefficients_of_file =
       word.starts_with("diffusion3d:") && word.find(",file=") != std::string_view::npos;
-  for (const std::string_view ending : {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5",
-                                        ".txt", ".dat", ".ijv", ".coo", ".sti", ".mas"})
+  for (const std::string_view ending :
+       {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5", ".h5ad", ".mat", ".txt",
+        ".dat", ".ijv", ".coo", ".sti", ".mas"})
     if (word.ends_with(ending) && !has_coefficients_of_file) return of_file(std::string(word));
-  for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a group
+  for (const std::string_view within : {".h5:", ".hdf5:", ".h5ad:", ".mat:"})  // with a name
     if (word.find(within) != std::string_view::npos) return of_file(std::string(word));
   const std::string_view before_number = word.substr(0, word.rfind(':'));
   for (const std::string_view ending : {".petsc", ".bin"})  // with the number of an object

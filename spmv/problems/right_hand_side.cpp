@@ -33,13 +33,13 @@ RightHandSide RightHandSide::parse(std::string_view word) {
   constexpr std::string_view x_random = "x-random:";
   if (word == "ones") return {RightHandSideKind::ones, 0, {}};
   if (word == "boundary-one") return {RightHandSideKind::boundary_one, 0, {}};
-  for (const std::string_view ending :
-       {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5", ".txt", ".dat"})
+  for (const std::string_view ending : {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5",
+                                        ".h5ad", ".mat", ".txt", ".dat"})
     if (word.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
   const std::string_view before_number = word.substr(0, word.rfind(':'));
   for (const std::string_view ending : {".petsc", ".bin"})  // with the number of an object
     if (before_number.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
-  for (const std::string_view within : {".h5:", ".hdf5:"})  // with the name of a dataset
+  for (const std::string_view within : {".h5:", ".hdf5:", ".h5ad:", ".mat:"})  // with a name
     if (word.find(within) != std::string_view::npos)
       return {RightHandSideKind::file, 0, std::string(word)};
   if (word.starts_with(random))

@@ -243,6 +243,92 @@ TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft write
   check_refused({"solve", folder.write("cut.h5", whole.substr(0, whole.size() / 2))}, "HDF5 file");
 }
 
+TEST_CASE("HDF5 of other programs is read as what it holds, wherever its numbers lie") {
+  const ScratchFolder folder;
+  if (!run_script("write-dialects", folder)) return;
+  const auto petsc_of = [&](int ranks, const std::string& name) {
+    convert(ranks, folder.path(name), folder.path("read.petsc"));
+    return read_file(folder.path("read.petsc"));
+  };
+  const std::string matrix = petsc_of(1, "three.npz");
+  const std::string three = petsc_of(1, "three.npy");
+  const std::string sixty = petsc_of(1, "sixty.npy");
+  for (const int ranks : {1, 3}) {
+    for (const std::string name :
+         {"matlab.mat", "matlab.mat:A", "octave.h5", "octave.h5:A", "petsc.h5:A",
+          "cells.h5ad:obsp/near", "store.h5:A", "links.h5:A"}) {
+      INFO(name);
+      CHECK(petsc_of(ranks, name) == matrix);
+    }
+    for (const std::string name : {"matlab.mat:b", "octave.h5:b"}) {
+      INFO(name);
+      CHECK(petsc_of(ranks, name) == three);
+    }
+    for (const std::string name :
+         {"petsc.h5:x", "petsc.h5:packed", "store.h5:x", "store.h5:soft", "links.h5:x"}) {
+      INFO(name);
+      CHECK(petsc_of(ranks, name) == sixty);
+    }
+  }
+  const auto refused = [&](const std::string& name, const std::string& fault) {
+    check_refused({"convert", folder.path(name), folder.path("none.mtx")}, fault);
+  };
+  refused("matlab.mat:wide", "an array of 2 x 2");
+  refused("matlab.mat:word", "class char");
+  refused("old.mat", "MATLAB before 7.3");
+  refused("petsc.h5:complex", "complex");
+  refused("store.h5:dangling", "a link to /none");
+  refused("store.h5:raw", "external storage");
+  refused("links.h5:gone", "a link to missing.h5:/x");
+  refused("links.h5:virtual", "a virtual dataset");
+  check_refused({"generate", "poisson2d:4", folder.path("out.mat")}, "h5read");
+  if (run_script("newer", folder)) refused("newer.h5:x", "h5repack");
+}
+
+TEST_CASE("a name in an HDF5 file is added or replaced, and all else stays") {
+  const ScratchFolder folder;
+  if (!run_script("write-dialects", folder) || !run_script("write-kept", folder)) return;
+  const std::string store = read_file(folder.path("store.h5"));
+  convert(3, folder.path("sixty.npy"), folder.path("kept.h5:x"));
+  convert(1, folder.path("sixty.npy"), folder.path("kept.h5:new/er/x"));
+  convert(3, folder.path("three.npz"), folder.path("kept.h5:A"));
+  CHECK(run_script("check-kept", folder));
+  const std::string before = read_file(folder.path("kept.h5"));
+  const auto refused = [&](const std::string& output, const std::string& fault) {
+    check_refused({"convert", folder.path("sixty.npy"), folder.path(output)}, fault);
+  };
+  refused("kept.h5:A", "found the group A");
+  refused("kept.h5:other/x", "found other as a dataset");
+  refused("kept.h5:away/y", "a link to another file");
+  check_refused({"convert", folder.path("kept.h5:x"), folder.path("kept.h5:copy")},
+                "the same file");
+  CHECK(read_file(folder.path("kept.h5")) == before);
+  CHECK(read_file(folder.path("store.h5")) == store);
+}
+
+TEST_CASE("an output that is an input is refused under each of its names") {
+  const ScratchFolder folder;
+  const std::string matrix = folder.path("a.mtx");
+  CHECK(run_weft(1, {"generate", "poisson2d:4", matrix}).exit_code == 0);
+  std::filesystem::create_symlink("a.mtx", folder.path("soft.mtx"));
+  std::filesystem::create_hard_link(matrix, folder.path("hard.mtx"));
+  const std::string before = read_file(matrix);
+  for (const std::string name : {"a.mtx", "./a.mtx", "soft.mtx", "hard.mtx"}) {
+    INFO(name);
+    const std::string output = folder.path(name);
+    check_refused({"convert", matrix, output}, "the same file");
+    check_refused({"generate", matrix, output}, "the same file");
+    check_refused({"solve", matrix, "--solution", output}, "the same file");
+    check_refused({"solve", "poisson2d:2", "--rhs", matrix, "--json", output}, "the same file");
+    check_refused({"spmv", matrix, "--trace", output}, "the same file");
+    check_refused({"solve", matrix, "--checkpoint", output}, "the same file");
+  }
+  check_refused({"solve", matrix, "--json", folder.path("new"), "--trace", folder.path("./new")},
+                "the same file");
+  CHECK(read_file(matrix) == before);
+  CHECK(folder.names() == std::vector<std::string>{"a.mtx", "hard.mtx", "soft.mtx"});
+}
+
 TEST_CASE("a solution on a grid is written as an image of VTK, the same bytes on any ranks") {
   const ScratchFolder folder;
   const std::string numpy = folder.path("x.npy");

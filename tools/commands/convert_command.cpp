@@ -45,12 +45,13 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   if (!contents.is_matrix && !options.triangle.empty())
     throw comm_thread::InputError("--triangle: found with a vector; expected a matrix");
   if (contents.is_matrix)
-    spmv::check_matrix_output(options.to);
+    spmv::collective_check_matrix_output(job.world(), options.to);
   else if (!spmv::is_vtk_file(options.to))
-    spmv::check_vector_output(options.to);
+    spmv::collective_check_vector_output(job.world(), options.to);
   else if (options.grid.empty())
     throw comm_thread::InputError(options.to + ": found without a grid; expected --grid NXxNYxNZ");
-  spmv::collective_check_writable(job.world(), spmv::file_of(options.to));
+  else
+    spmv::collective_check_writable(job.world(), options.to);
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
   if (contents.is_matrix) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -29,7 +28,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
         "a file");
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
-  spmv::collective_check_writable(job.world(), spmv::file_of(options.path));
+  spmv::collective_check_matrix_output(job.world(), options.path);
   const auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::file);
   const auto& matrix = loaded.matrix;
   const std::string comment = problem.name() + (loaded.order ? " --order " + options.order : "");

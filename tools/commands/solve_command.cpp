@@ -238,8 +238,10 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
-  if (!options.solution_path.empty())
-    spmv::collective_check_writable(job.world(), spmv::file_of(options.solution_path));
+  if (spmv::is_vtk_file(options.solution_path))
+    spmv::collective_check_writable(job.world(), options.solution_path);
+  else if (!options.solution_path.empty())
+    spmv::collective_check_vector_output(job.world(), options.solution_path);
 
   const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
   if (options.is_dry_run)

@@ -37,6 +37,22 @@ TEST_CASE("a file that is not there, or a folder, is named") {
   CHECK(fault_of_path(world, folder / ".") == ".: is a directory; expected a file");
 }
 
+TEST_CASE("a file that one rank alone lacks is named with the rank") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const std::string path =
+      folder.put("a.mtx", start + "1 1 1\n2 2 1\n3 3 1\n4 4 1\n5 5 1\n6 6 1\n");
+  for (const int lacking : {0, world.size() - 1}) {
+    const bool lacks = world.rank() == lacking;
+    const std::string fault = fault_of_path(world, lacks ? folder / "none.mtx" : path);
+    if (world.size() == 1)
+      CHECK_THAT(fault, Catch::StartsWith("none.mtx: cannot be opened"));
+    else
+      CHECK_THAT(fault, Catch::Contains("rank " + std::to_string(lacking) + " on ") &&
+                            Catch::Contains("none.mtx: cannot be opened"));
+  }
+}
+
 TEST_CASE("faults of the header have the number of their line") {
   const std::string banner =
       "\"%%MatrixMarket matrix coordinate|array real|integer|unsigned-integer|complex|pattern "
