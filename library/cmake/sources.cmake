@@ -235,7 +235,6 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/text_lines.cpp
     spmv/files/text_sink.cpp
     spmv/files/text_source.cpp
-    spmv/files/triplet_header.cpp
     spmv/formats/byte_source.cpp
     spmv/formats/csr_output.cpp
     spmv/formats/csr_reader.cpp
@@ -296,11 +295,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/irregular_generator.cpp
     spmv/problems/phonon_space.cpp
     spmv/problems/problem.cpp
-    spmv/problems/problem.cpp
-    spmv/problems/problem.cpp
     spmv/problems/problem_reader.cpp
-    spmv/problems/right_hand_side.cpp
-    spmv/problems/right_hand_side.cpp
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
@@ -401,11 +396,7 @@ set(WEFT_PROGRAM_SOURCES
     spmv/matrix/absolute_product.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
-    tools/commands/convert_command.cpp
-    tools/commands/convert_command.cpp
     tools/commands/file_conflict.cpp
-    tools/commands/generate_command.cpp
-    tools/commands/generate_command.cpp
     tools/commands/generate_command.cpp
     tools/commands/jacobi_command.cpp
     tools/commands/progress_command.cpp

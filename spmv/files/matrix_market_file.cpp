@@ -11,7 +11,6 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/text_fault.h"
-#include "spmv/files/triplet_header.h"
 
 namespace weft::spmv {
 namespace {

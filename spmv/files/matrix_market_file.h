@@ -14,8 +14,8 @@
 
 namespace weft::spmv {
 
-/// A Matrix Market file, or a text of entries with another header or none (triplet_header.h), that
-/// all ranks read together.
+/// A Matrix Market file, or a text of entries with another header or none (matrix_market_header.h),
+/// that all ranks read together.
 ///
 ///     plain file, 3 ranks    | header | rank 0 | rank 1 | rank 2 |    cut at starts of lines
 ///     compressed             | header |          rank 0          |    which deals blocks out

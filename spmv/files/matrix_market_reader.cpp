@@ -19,7 +19,6 @@
 #include "spmv/files/number_text.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
-#include "spmv/files/triplet_header.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/rows/partition.h"
 

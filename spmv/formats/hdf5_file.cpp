@@ -233,7 +233,7 @@ std::string only_vector(const Hdf5Name& name, const Handle& file) {
                      [&](const std::string& member) { return is_vector(file, member, has_flat); });
 }
 
-std::string text_of(const std::vector<std::int64_t>& sizes) {
+std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   return fmt::format("{}", fmt::join(sizes, " x "));
 }
 
@@ -250,7 +250,7 @@ void check_vector(const Hdf5Name& name, const VectorPlace& place, const Handle& 
     fail(name, found + " of a build of PETSc with complex numbers; expected one with real ones");
   if (hdf5::is_row_or_column(sizes)) return;
   if (place.is_by_columns)
-    fail(name, found + " as an array of " + text_of({sizes.rbegin(), sizes.rend()}) +
+    fail(name, found + " as an array of " + sizes_text({sizes.rbegin(), sizes.rend()}) +
                    "; expected one row or column");
   if (is_set(dataset, "timestepping") && sizes[0] > 1)
     fail(name, found + " at " + std::to_string(sizes[0]) + " times; expected one");
@@ -268,7 +268,7 @@ NumberArray open_vector(const std::string& path, std::int64_t row_count) {
   array.check_size("vector");
   const std::vector<std::int64_t> sizes = hdf5::sizes_of(dataset);
   if (row_count >= 0 && array.count != row_count && !hdf5::is_row_or_column(sizes))
-    fail(name, "found " + place.member + " of " + text_of(sizes) + " numbers; expected length " +
+    fail(name, "found " + place.member + " of " + sizes_text(sizes) + " numbers; expected length " +
                    std::to_string(row_count));
   return array;
 }

@@ -15,7 +15,6 @@
 #include "spmv/files/matrix_market_reader.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/files/matrix_market_writer.h"
-#include "spmv/files/triplet_header.h"
 #include "spmv/formats/byte_source.h"
 #include "spmv/formats/csr_reader.h"
 #include "spmv/formats/entry_reader.h"

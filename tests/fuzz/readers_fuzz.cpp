@@ -22,7 +22,6 @@
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/files/text_fault.h"
-#include "spmv/files/triplet_header.h"
 #include "spmv/formats/hdf5_file.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
