@@ -197,8 +197,7 @@ LineCount MatrixMarketFile::count_own_lines() {
       own.lines += more.lines;
       own.data_lines += more.data_lines;
     }
-  } catch (const TextFault&) {
-    // Lines up to the fault count.
+  } catch (const TextFault&) {  // NOLINT(bugprone-empty-catch): lines up to the fault count
   }
   return own;
 }
@@ -252,8 +251,7 @@ std::int64_t MatrixMarketFile::collective_find_line(
         }
       }
     }
-  } catch (const TextFault&) {
-    // Lines behind the fault are not found.
+  } catch (const TextFault&) {  // NOLINT(bugprone-empty-catch): no line behind it is found
   }
   const std::int64_t before = communicator_->exclusive_prefix_sum(lines_read);
   const std::int64_t line =

@@ -244,7 +244,7 @@ void check_vector(const Hdf5Name& name, const VectorPlace& place, const Handle& 
   const std::string matlab_class = text_of(dataset, "MATLAB_class");
   for (const char* const none : {"char", "cell", "struct", "function_handle"})
     if (matlab_class == none)
-      fail(name, found + " of MATLAB's class " + matlab_class + "; expected numbers");
+      fail(name, std::string(found).append(" of MATLAB's class ") + none + "; expected numbers");
   if (is_set(dataset, "MATLAB_empty")) fail(name, found + ", which is empty; expected numbers");
   if (is_set(dataset, "complex"))
     fail(name, found + " of a build of PETSc with complex numbers; expected one with real ones");

@@ -21,7 +21,8 @@ weft_job* create_job() {
                                  .strict_placement = 0,
                                  .on_stall = nullptr,
                                  .user = nullptr,
-                                 .stall_seconds = 0};
+                                 .stall_seconds = 0,
+                                 .allow_singletons = 0};
   weft_job* job = nullptr;
   CHECK(weft_job_create(MPI_COMM_WORLD, &options, &job) == WEFT_OK);
   return job;

@@ -258,7 +258,8 @@ TEST_CASE("the C interface says and takes the same about triangles") {
                                      .strict_placement = 0,
                                      .on_stall = nullptr,
                                      .user = nullptr,
-                                     .stall_seconds = 0};
+                                     .stall_seconds = 0,
+                                     .allow_singletons = 0};
   weft_job* job = nullptr;
   CHECK(weft_job_create(MPI_COMM_WORLD, &job_options, &job) == WEFT_OK);
   for (const char* const word : {"", "--triangle mirrored", "--triangle as-is"}) {
