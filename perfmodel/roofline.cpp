@@ -102,7 +102,11 @@ Verdict judge(const Evidence& e, double tolerance) {
     return e.fraction * seconds / e.model_seconds >= tolerance;
   };
   const double model_ms = 1e3 * e.model_seconds;
-  std::string reason = "nothing that was measured here accounts for it";
+  std::string reason =
+      e.core_seconds
+          ? fmt::format("{} and {:.3g} in memory: nothing that was measured here accounts for all",
+                        core_part(e), model_ms)
+          : "nothing that was measured here accounts for it";
   if (e.balance > 0 && accounts(e.model_seconds / e.balance))
     reason =
         fmt::format("threads are unequal: the slowest takes {:.2f} times the mean", 1 / e.balance);

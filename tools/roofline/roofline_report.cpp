@@ -61,10 +61,13 @@ void print_bandwidth(const Json& bandwidth) {
              bandwidth["peak_gflops"].get<double>());
 }
 
-/// Change of the loop here between before and after likwid-bench's, if large.
-std::string unsteadiness_text(const Json& loop) {
+/// Which of the two is quicker where they are apart, and how far apart the loop's own runs before
+/// and after likwid-bench were, if that is much.
+std::string difference_text(const Json& loop) {
+  if (loop["agrees"].get<bool>()) return {};
   const double part = loop["unsteadiness"].get<double>();
-  return part > 0.05 ? fmt::format("; weft's own runs were {:.0f} %", 100 * part) : "";
+  return fmt::format("  {}{}", loop["ratio"].get<double>() > 1 ? "quicker here" : "slower here",
+                     part > 0.05 ? fmt::format("; own runs {:.0f} % apart", 100 * part) : "");
 }
 
 void print_likwid(const Json& likwid) {
@@ -80,7 +83,7 @@ void print_likwid(const Json& likwid) {
                    (loop["level"] == "memory" ? "" : ", " + loop["level"].get<std::string>()),
                loop["counted_gb_per_second"].get<double>(),
                loop["likwid_gb_per_second"].get<double>(), loop["ratio"].get<double>(),
-               loop["agrees"].get<bool>() ? "" : "  more than 5 % apart" + unsteadiness_text(loop));
+               difference_text(loop));
 }
 
 void print_kernels(const Json& kernels) {
