@@ -36,6 +36,7 @@
 #include "tools/job/config_file.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
+#include "tools/job/help_text.h"
 #include "tools/job/input_agreement.h"
 #include "tools/job/launcher_record.h"
 #include "tools/job/patience.h"
@@ -142,7 +143,9 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
                    "weft");
   program.require_subcommand(1);
   program.set_version_flag("--version", version_text());
-  program.set_help_all_flag("--help-all", "help for all commands");
+  program.formatter(std::make_shared<weft::tools::HelpText>());
+  program.set_help_flag("-h,--help", "what people use, with examples");
+  program.set_help_all_flag("--help-all", "every option with all its words");
   const int rank_count = Communicator::collective_world().size();
   weft::tools::add_solve_command(program, session, rank_count, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
@@ -186,9 +189,8 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
       "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
       "  WEFT_INSTRUCTION_SET=avx512|avx2|sse2  takes kernels for less than this processor has\n"
       "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
-      "weft COMMAND --help, or weft help COMMAND, tells more. The options above may stand behind "
-      "a\n"
-      "command, too.");
+      "weft COMMAND --help, or weft help COMMAND, tells more, weft COMMAND --help-all\n"
+      "everything. The options above may stand behind a command, too.");
   std::string fault;
   std::optional<CLI::ParseError> success;  // asks for help, or has printed what was asked for
   try {

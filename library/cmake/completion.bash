@@ -5,7 +5,7 @@
 _weft_help() {
     local -n text=_weft_help_of_${1//-/_}
     if [[ -z ${text-} ]]; then
-        declare -g "_weft_help_of_${1//-/_}=$(weft ${1:+"$1"} --help 2>/dev/null)"
+        declare -g "_weft_help_of_${1//-/_}=$(weft ${1:+"$1"} --help${1:+-all} 2>/dev/null)"
     fi
     printf '%s\n' "$text"
 }

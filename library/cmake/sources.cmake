@@ -414,6 +414,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/config_file.cpp
     tools/job/counters.cpp
     tools/job/effective_options.cpp
+    tools/job/help_text.cpp
     tools/job/input_agreement.cpp
     tools/job/job.cpp
     tools/job/job_trace.cpp

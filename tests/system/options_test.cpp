@@ -232,6 +232,30 @@ TEST_CASE("help tells the options of a command") {
   check_fault({"help", "frob"}, "found 'frob'; expected a command: solve");
 }
 
+TEST_CASE("help of a command fits a screen, and help-all has every option") {
+  for (const char* const command : {"solve", "jacobi", "schwarz", "spmv", "roofline", "compare",
+                                    "generate", "convert", "topology", "progress"}) {
+    CAPTURE(command);
+    const std::string text = run_weft(1, {command, "--help"}).output;
+    CHECK(std::ranges::count(text, '\n') <= 45);
+    CHECK_THAT(text, Contains(std::string("Usage: weft ") + command) && Contains("Example"));
+  }
+  const std::string text = run_weft(1, {"solve", "--help"}).output;
+  const std::vector<std::string> in_order{"Problem:\n",  "  --rhs RHS",   "Method:\n",
+                                          "  --method ", "Run:\n",        "  --threads T=0",
+                                          "Output:\n",   "  --solution ", "weft solve --help-all",
+                                          "Examples:\n", "Exit code"};
+  std::size_t place = 0;
+  for (const std::string& word : in_order) {
+    CAPTURE(word);
+    place = text.find(word, place);
+    REQUIRE(place != std::string::npos);
+  }
+  CHECK_THAT(text, !Contains("--null-space"));
+  CHECK_THAT(run_weft(1, {"solve", "--help-all"}).output,
+             Contains("--null-space constant|none|FILE") && Contains("Chronopoulos-Gear"));
+}
+
 TEST_CASE("the report of a solve has the history of its residual") {
   const auto report =
       report_of(run_weft(2, {"solve", "poisson3d:10", "--threads", "1", "--json", "-"}));

@@ -78,7 +78,7 @@ std::string fault_of_words(const CLI::App& program, std::string text) {
   }
   if (text.find("; expected") != std::string::npos) return text;
   const CLI::App& command = chosen_command(program);
-  const std::string help = "weft " + name_of(command) + " --help";
+  const std::string help = "weft " + name_of(command) + " --help-all";
   const auto left = program.remaining(true);
   if (!left.empty()) return fault_of_extra(command, left.front(), help);
   if (text.starts_with("problem ")) return "found no PROBLEM" + expected_problems();
