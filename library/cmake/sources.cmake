@@ -83,15 +83,20 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/solve_settings.cpp
     library/settings/word_number.cpp
     library/settings/word_settings.cpp
+    library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
+    library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
     library/solve/row_residual.cpp
+    library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
+    library/solve/system_in_range.cpp
     library/solve/time_limit.cpp
     library/solve/value_range.cpp
+    library/solve/way_in_use.cpp
     library/state/block_columns.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp

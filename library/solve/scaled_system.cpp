@@ -124,79 +124,91 @@ void ScaledSystem::find_rest(std::span<const double> b) {
   }
 }
 
-SolveReport ScaledSystem::collective_solve(const Method& method, const solver::StopCriterion& stop,
-                                           std::span<const double> b, const solver::Guess& guess,
-                                           bool may_go_on) {
-  // Of b, and of b with each row divided by its scale.
-  const double given_norm = residual_.collective_norm(b, {});
-  const double row_norm = residual_.collective_norm_of_rows(b);
-  const bool has_b = row_norm > 0 && std::isfinite(row_norm);
-  if (guess && has_b)
+/// Sets x to where the solve begins, and r to its residual.
+ScaledSystem::Aim ScaledSystem::collective_begin(const solver::StopCriterion& stop,
+                                                 std::span<const double> b,
+                                                 const solver::Guess& guess) {
+  Aim aim{.given_norm = residual_.collective_norm(b, {}),
+          .row_norm = residual_.collective_norm_of_rows(b)};
+  aim.has_b = aim.row_norm > 0 && std::isfinite(aim.row_norm);
+  // No residual falls below the rounding of b.
+  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+  aim.wanted_given = std::max(stop.wanted_norm(aim.given_norm), rounding * aim.given_norm);
+  aim.wanted_of_rows = stop.wanted_norm(aim.row_norm);
+  if (guess && aim.has_b)
     std::ranges::copy(*guess, x_.data());
   else
     std::ranges::fill(x_.span(), 0.0);
   residual_.collective_find(b, x_.span(), r_.span());
-  if (has_b) collective_set_penalties(b);
-  // No residual falls below the rounding of b.
-  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-  const double wanted_given = std::max(stop.wanted_norm(given_norm), rounding * given_norm);
-  const double wanted_of_rows = stop.wanted_norm(row_norm);
+  if (aim.has_b) collective_set_penalties(b);
+  return aim;
+}
+
+/// How many times r is as large as is wanted, in the norm in which that is more.
+double ScaledSystem::collective_judge(const Aim& aim, SolveReport& report) {
+  const double given = residual_.collective_norm(r_.span(), {});
+  const double of_rows = residual_.collective_norm_of_rows(r_.span());
+  report.relative_residual = aim.given_norm > 0 ? given / aim.given_norm : given;
+  report.scaled_residual = aim.row_norm > 0 ? of_rows / aim.row_norm : of_rows;
+  const auto ratio = [](double norm, double wanted) { return norm == 0 ? 0 : norm / wanted; };
+  return std::max(ratio(given, aim.wanted_given), ratio(of_rows, aim.wanted_of_rows));
+}
+
+/// One run of the method, for what is left of b; x stays where it leaves more than `excess`.
+/// Returns the excess then.
+double ScaledSystem::collective_run(const Method& method, const Aim& aim, std::span<const double> b,
+                                    double excess, double& first_norm, SolveReport& report) {
+  find_rest(b);
+  const double scaled_norm = residual_.collective_norm(scaled_.span(), {});
+  if (first_norm < 0) first_norm = scaled_norm;
+  const double share = *report.scaled_residual;
+  const SolveReport run = method.solve(scaled_.span(), report.iterations,
+                                       first_norm > 0 ? scaled_norm / first_norm : 1);
+  add_costs(run, report);
+  report.status = run.status;
+  report.explanation = run.explanation;
+  report.recurrence_residual = share * run.recurrence_residual;
+  std::ranges::copy(x_.span(), best_.data());
+  const std::span<const double> y = method.y();
+  for (std::size_t i = 0; i < y.size(); ++i) x_[i] += scales_.right[i] * y[i];
+  residual_.collective_find(b, x_.span(), r_.span());
+  if (aim.has_b) collective_set_penalties(b);
+  const double found = collective_judge(aim, report);
+  if (found <= excess) return found;
+  std::swap(x_, best_);
+  residual_.collective_find(b, x_.span(), r_.span());
+  return collective_judge(aim, report);
+}
+
+SolveReport ScaledSystem::collective_solve(const Method& method, const solver::StopCriterion& stop,
+                                           std::span<const double> b, const solver::Guess& guess,
+                                           bool may_go_on) {
+  const Aim aim = collective_begin(stop, b, guess);
   SolveReport report;
-  // The larger excess over what is wanted.
-  const auto collective_judge = [&] {
-    const double given = residual_.collective_norm(r_.span(), {});
-    const double of_rows = residual_.collective_norm_of_rows(r_.span());
-    report.relative_residual = given_norm > 0 ? given / given_norm : given;
-    report.scaled_residual = row_norm > 0 ? of_rows / row_norm : of_rows;
-    const auto ratio = [](double norm, double wanted) { return norm == 0 ? 0 : norm / wanted; };
-    return std::max(ratio(given, wanted_given), ratio(of_rows, wanted_of_rows));
-  };
-  double excess = collective_judge();
-  double first_norm = 0;  // of L·r
+  double excess = collective_judge(aim, report);
+  double first_norm = -1;  // of L·r; not known yet
+  bool may_repeat = !aim.has_b || !(excess <= KrylovMethod::allowed_drift);
   bool has_gained = true;
-  for (bool is_first = true;; is_first = false) {
-    if (excess <= KrylovMethod::allowed_drift && (has_b || !is_first)) {
-      report.status = SolveStatus::converged;
-      report.explanation.clear();
-      report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
-      break;
-    }
+  while (may_repeat) {
+    const double before = excess;
+    excess = collective_run(method, aim, b, before, first_norm, report);
+    has_gained = excess < KrylovMethod::least_gain * before;
     const bool has_ended =
         report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
     // A method that is asked to stop makes one more iteration.
-    const bool may_repeat =
-        has_ended && has_gained && may_go_on && report.iterations + 1 < stop.max_iterations;
-    if (!is_first && !may_repeat) {
-      if (report.status != SolveStatus::converged) break;
-      report.status = SolveStatus::not_converged;
-      report.explanation =
-          fmt::format("with each row divided by its scale the residual is {:.3g} of b{}",
-                      *report.scaled_residual, has_gained ? "" : " and does not fall");
-      break;
-    }
-    find_rest(b);
-    const double scaled_norm = residual_.collective_norm(scaled_.span(), {});
-    if (is_first) first_norm = scaled_norm;
-    const double share = *report.scaled_residual;
-    const SolveReport pass = method.solve(scaled_.span(), report.iterations,
-                                          first_norm > 0 ? scaled_norm / first_norm : 1);
-    add_costs(pass, report);
-    report.status = pass.status;
-    report.explanation = pass.explanation;
-    report.recurrence_residual = share * pass.recurrence_residual;
-    std::ranges::copy(x_.span(), best_.data());
-    const std::span<const double> y = method.y();
-    for (std::size_t i = 0; i < y.size(); ++i) x_[i] += scales_.right[i] * y[i];
-    residual_.collective_find(b, x_.span(), r_.span());
-    if (has_b) collective_set_penalties(b);
-    const double before = excess;
-    excess = collective_judge();
-    has_gained = excess < KrylovMethod::least_gain * before;
-    if (!(excess <= before)) {  // what the method has left is worse than nothing
-      std::swap(x_, best_);
-      residual_.collective_find(b, x_.span(), r_.span());
-      excess = collective_judge();
-    }
+    may_repeat = !(excess <= KrylovMethod::allowed_drift) && has_ended && has_gained && may_go_on &&
+                 report.iterations + 1 < stop.max_iterations;
+  }
+  if (excess <= KrylovMethod::allowed_drift) {
+    report.status = SolveStatus::converged;
+    report.explanation.clear();
+    report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
+  } else if (report.status == SolveStatus::converged) {
+    report.status = SolveStatus::not_converged;
+    report.explanation = fmt::format(
+        "with each row divided by its scale the residual is {:.3g} of "
+        "b{}",
+        *report.scaled_residual, has_gained ? "" : " and does not fall");
   }
   return report;
 }

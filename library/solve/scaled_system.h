@@ -60,6 +60,21 @@ class ScaledSystem {
   void scale_solution(std::span<const double> v, std::span<double> to) const;
 
  private:
+  /// Norms of b, and those of a residual that is small enough: as they are, and with each row
+  /// divided by its scale.
+  struct Aim {
+    double given_norm = 0;
+    double row_norm = 0;
+    double wanted_given = 0;
+    double wanted_of_rows = 0;
+    bool has_b = false;
+  };
+
+  Aim collective_begin(const solver::StopCriterion& stop, std::span<const double> b,
+                       const solver::Guess& guess);
+  double collective_judge(const Aim& aim, solver::SolveReport& report);
+  double collective_run(const Method& method, const Aim& aim, std::span<const double> b,
+                        double excess, double& first_norm, solver::SolveReport& report);
   void collective_set_penalties(std::span<const double> b);
   void find_rest(std::span<const double> b);
 

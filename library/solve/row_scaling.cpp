@@ -1,0 +1,99 @@
+#include "library/solve/row_scaling.h"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "spmv/problems/problem.h"
+
+namespace weft::library {
+
+using comm_thread::InputError;
+using solver::SolveReport;
+using solver::SolveStatus;
+
+void RowScaling::forget() {
+  residual_.reset();
+  scaled_.reset();
+  scales_.reset();
+  matrix_ = nullptr;
+}
+
+void RowScaling::collective_look(spmv::SparseOperator& matrix, const solver::MatrixTraits& traits) {
+  forget();
+  matrix_ = &matrix;
+  scales_ = solver::collective_find_row_scales(matrix, traits);
+  const std::string& word = asked_.null_space;
+  has_null_space_ = word.empty() ? traits.has_constant_null_space() : word != "none";
+  const bool is_wanted =
+      asked_.scale == "rows" || (asked_.scale == "auto" && asked_.method == "auto");
+  if (!scales_ || !is_wanted) return;
+  const std::string why_not = obstacle();
+  if (why_not.empty())
+    scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format());
+  else if (asked_.scale == "rows")
+    throw InputError("--scale rows: found with " + why_not + "; expected --scale none or auto");
+}
+
+/// Why a scaled system cannot be solved in the place of the given one; empty where it can.
+std::string RowScaling::obstacle() const {
+  const bool has_modes = !asked_.near_null.empty() || !asked_.coordinates.empty() ||
+                         asked_.block_size > 1 ||
+                         context_.problem.kind == spmv::ProblemKind::elasticity3d;
+  if (has_null_space_) return "a null space";
+  if (context_.collective_make_preconditioner) return "a preconditioner of the caller";
+  if (asked_.reuses_preconditioner) return "a preconditioner that is kept for other values";
+  if (asked_.has_multigrid() || !asked_.grid.empty() || context_.problem.has_grid())
+    return "multigrid on a grid";
+  if (has_modes && scales_->has_other_rows) return "vectors that coarse levels keep";
+  return "";
+}
+
+std::string RowScaling::decision() const {
+  if (!scaled_) return "";
+  return fmt::format(
+      "rows differ in scale by up to {:.2g}: {} of {} are scaled by powers of two, and the "
+      "residual is small with each row divided by its scale, too",
+      scales_->ratio(), scales_->scaled_row_count, matrix_->global_row_count());
+}
+
+SolveReport RowScaling::collective_solve(solver::KrylovMethod& method, IterationWatch& watch,
+                                         const solver::StopCriterion& stop,
+                                         std::span<const double> b, const solver::Guess& guess,
+                                         bool may_go_on) {
+  const ScaledSystem::Method runs{
+      .solve =
+          [&](std::span<const double> scaled_b, std::int64_t before, double share) {
+            watch.begin_run(before, share);
+            SolveReport report = method.solve(scaled_b);
+            watch.judge_run(report);
+            return report;
+          },
+      .y = [&] { return method.solution(); }};
+  return scaled_->collective_solve(runs, stop, b, guess, may_go_on);
+}
+
+void RowScaling::collective_judge(std::span<const double> b, std::span<const double> x,
+                                  const solver::StopCriterion& stop, SolveReport& report) {
+  if (!scales_ || scaled_ || report.status != SolveStatus::converged) return;
+  if (!residual_) residual_ = std::make_unique<RowResidual>(*matrix_, *scales_);
+  std::vector<double> r(b.size());
+  residual_->collective_find(b, x, r);
+  const double whole = residual_->collective_norm_of_rows(b);
+  const double rest = residual_->collective_norm_of_rows(r);
+  constexpr double much_more = 10;
+  report.scaled_residual = whole > 0 ? rest / whole : rest;
+  if (!(whole > 0) || rest <= much_more * stop.wanted_norm(whole)) return;
+  report.explanation = fmt::format(
+      "rows differ in scale by up to {:.2g}: the residual says nothing about most "
+      "rows; with each row divided by its scale it is {:.2g} of b; {}",
+      scales_->ratio(), rest / whole,
+      obstacle().empty() ? "--method auto or --scale rows solves for all rows"
+                         : "scale the system");
+  if (rest > std::sqrt(stop.tolerance) * whole) report.status = SolveStatus::not_converged;
+}
+
+}  // namespace weft::library

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "library/settings/solve_settings.h"
+#include "library/solve/iteration_watch.h"
+#include "library/solve/row_residual.h"
+#include "library/solve/scaled_system.h"
+#include "library/solve/system_context.h"
+#include "solver/choice/matrix_traits.h"
+#include "solver/choice/row_scales.h"
+#include "solver/krylov/method.h"
+#include "solver/krylov/stop_criterion.h"
+#include "solver/report/solve_report.h"
+#include "spmv/matrix/sparse_operator.h"
+
+namespace weft::library {
+
+/// What is done about rows of a matrix that differ in scale: `auto`, and who asks for it, solves a
+/// scaled system; else residuals are judged row by row.
+/// Functions are collective. Thread: the main thread, outside the team. Lifetime: what it is made
+/// of outlives it.
+class RowScaling {
+ public:
+  RowScaling(const SolveSettings& asked, const SystemContext& context)
+      : asked_(asked), context_(context) {}
+
+  /// Forgets the matrix and what was made of it.
+  void forget();
+  /// Looks at a matrix, and scales it where that is wanted and possible. Throws
+  /// comm_thread::InputError where it is asked for and not possible.
+  void collective_look(spmv::SparseOperator& matrix, const solver::MatrixTraits& traits);
+
+  bool is_scaled() const { return scaled_ != nullptr; }
+  ScaledSystem& scaled() { return *scaled_; }  // where it is
+  const ScaledSystem& scaled() const { return *scaled_; }
+  /// How many rows are scaled and why, in a line for the user; empty where none are.
+  std::string decision() const;
+
+  /// Solves the scaled system by `method`, which `watch` watches. Shape: b: [element_count].
+  solver::SolveReport collective_solve(solver::KrylovMethod& method, IterationWatch& watch,
+                                       const solver::StopCriterion& stop, std::span<const double> b,
+                                       const solver::Guess& guess, bool may_go_on);
+
+  /// Where rows differ in scale and are not scaled, a converged solve may have solved for the large
+  /// ones only: says so in the report. With half of the digits that were asked for it has solved
+  /// for all of them; with less it has not converged. Shape: b, x: [element_count].
+  void collective_judge(std::span<const double> b, std::span<const double> x,
+                        const solver::StopCriterion& stop, solver::SolveReport& report);
+
+ private:
+  std::string obstacle() const;
+
+  const SolveSettings& asked_;
+  const SystemContext& context_;
+  spmv::SparseOperator* matrix_ = nullptr;  // null: none
+  bool has_null_space_ = false;
+  std::optional<solver::RowScales> scales_;  // where rows differ in scale
+  std::unique_ptr<ScaledSystem> scaled_;  // null: methods work on the given matrix
+  std::unique_ptr<RowResidual> residual_;  // of the given matrix, once there was one
+};
+
+}  // namespace weft::library
