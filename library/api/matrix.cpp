@@ -268,6 +268,7 @@ void Matrix::multiply(std::span<const double> x, std::span<double> y) const {
 void Matrix::multiply_block(std::span<const double> x, std::span<double> y, int count) const {
   guarded([&] {
     State& state = *state_;
+    state.job->roll_call.collective_answer("a product");
     expect_length(state, "x", x.size(), count);
     expect_length(state, "y", y.size(), count);
     library::OperatorProducts& products = products_of(state);
@@ -290,6 +291,7 @@ void Matrix::multiply_block(std::span<const double> x, std::span<double> y, int 
 std::vector<double> Matrix::right_hand_side(const std::string& word) const {
   return guarded([&] {
     State& state = *state_;
+    state.job->roll_call.collective_answer("a right-hand side");
     const auto wanted = library::choose_right_hand_side(word, state.problem);
     std::vector<double> b(state.map->given_count());
     if (wanted.kind == spmv::RightHandSideKind::file) {

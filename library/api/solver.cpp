@@ -172,6 +172,7 @@ void Solver::State::collective_renew_if_stale() {
 }
 
 void Solver::State::precondition(std::span<const double> r, std::span<double> z) {
+  matrix->job->roll_call.collective_answer("a preconditioner");
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
   std::vector<double> from(matrix->op->element_count());

@@ -168,6 +168,9 @@ TEST_CASE("ranks whose job has ended on another rank get an error instead of wai
   };
   expect_fault([&] { solver->solve(b, x); });
   expect_fault([&] { solver->solve_block(b, x, 1); });
+  expect_fault([&] { solver->precondition(b, x); });
+  expect_fault([&] { a->multiply(b, x); });
+  expect_fault([&] { a->right_hand_side(); });
   expect_fault([&] { Matrix::generate(*job, "poisson2d:10"); });
   expect_fault([&] { Matrix::stencil(*job, {4, 4, 4}); });
   expect_fault([&] { Solver(*a, {}); });

@@ -144,9 +144,9 @@ class WEFT_EXPORT Job {
   MPI_Comm communicator() const;
 
   /// Throws Error on all ranks that are still there, where the part of one in the job has ended:
-  /// its handles are gone, it has called MPI_Finalize, or it has left by exit(0). Whatever makes a
-  /// matrix, a solver or an iteration, and each solve, begins so. `doing`: what would wait for that
-  /// rank, for the message. Collective.
+  /// its handles are gone, it has called MPI_Finalize, or it has left by exit(0). Every collective
+  /// function of a job, its matrices, solvers and iterations begins so. `doing`: what would wait
+  /// for that rank, for the message. Collective.
   void expect_all(const std::string& doing) const;
   /// For a rank that leaves before it has made any job: where other ranks make one of all
   /// processes, they get an Error. Waits until they do, or leave so, too, for `limit_seconds` at
