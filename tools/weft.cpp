@@ -162,6 +162,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   add_help_command(program, is_root);
   bool prints_config = false;
   bool allows_singletons = false;
+  std::string config;
   add_config_options(program, prints_config);
   const auto config_file = std::make_shared<weft::tools::ConfigFile>(program);
   program.config_formatter(config_file);
@@ -174,11 +175,13 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   program.parse_complete_callback([&] {
     const CLI::App& command = weft::tools::chosen_command(program);
     weft::tools::command_in_effect() = weft::tools::name_of(command);
+    // A rank that prints its options runs nothing, whatever other ranks do.
+    if (prints_config) weft::tools::command_in_effect() += " --print-config";
     weft::tools::options_in_effect() = weft::tools::effective_options(command);
     expect_own_launcher(allows_singletons);
     if (!prints_config) weft::tools::check_files_differ(command);
     if (!prints_config || &command == &program) return;
-    if (is_root) fmt::print("{}", weft::tools::config_of(command));
+    config = weft::tools::config_of(command);
     throw CLI::Success();
   });
   program.footer(
@@ -212,7 +215,10 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     if (is_root) fmt::print(stderr, "weft: {}\n", weft::tools::one_line(fault));
     return weft::tools::exit_code_bad_input;
   }
-  if (success && is_root) program.exit(*success);
+  if (success && is_root) {
+    fmt::print("{}", config);
+    program.exit(*success);
+  }
   return exit_code;
 }
 

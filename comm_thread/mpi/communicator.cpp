@@ -46,6 +46,18 @@ Communicator Communicator::collective_duplicate_of(MPI_Comm callers) {
   return Communicator(handle);
 }
 
+std::optional<Communicator> Communicator::collective_duplicate_within(MPI_Comm callers,
+                                                                      double limit_seconds) {
+  // MPI goes on to write where no other rank came in time.
+  auto handle = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  constexpr auto doing = "duplicate the caller's communicator";
+  check_mpi(MPI_Comm_idup(callers, handle.get(), &request), doing);
+  if (wait_patiently_for(request, limit_seconds, doing)) return Communicator(*handle);
+  static_cast<void>(handle.release());
+  return std::nullopt;
+}
+
 Communicator Communicator::self() {
   MPI_Comm handle = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(MPI_COMM_SELF, &handle), "duplicate the communicator of one rank");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,11 @@ class Communicator final : public MessageSpace {
   /// The ranks of a communicator of the caller, whose messages, attributes and error handler stay
   /// as they are. Collective over `callers`.
   static Communicator collective_duplicate_of(MPI_Comm callers);
+
+  /// The same, or nothing where another rank has not come within `limit_seconds`; weft may then
+  /// duplicate none of this process any more.
+  static std::optional<Communicator> collective_duplicate_within(MPI_Comm callers,
+                                                                 double limit_seconds);
 
   /// This rank alone. Not collective.
   static Communicator self();

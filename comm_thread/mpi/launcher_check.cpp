@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -23,10 +24,16 @@ constexpr Word words[] = {
     {"MV2_COMM_WORLD_SIZE", false},
     {"PMIX_SIZE", false},
     {"SLURM_STEP_NUM_TASKS", false},
+    {"FLUX_JOB_SIZE", false},
+    {"JSM_NAMESPACE_SIZE", false},
     {"PMI_RANK", true},
     {"OMPI_COMM_WORLD_RANK", true},
+    {"MV2_COMM_WORLD_RANK", true},
     {"PMIX_RANK", true},
     {"SLURM_PROCID", true},
+    {"PALS_RANKID", true},
+    {"FLUX_TASK_RANK", true},
+    {"JSM_NAMESPACE_RANK", true},
 };
 
 std::optional<long> number(const char* text) {
@@ -55,6 +62,10 @@ std::string fault_of_lone_process(const std::string& library, const Variable& va
     return fault;
   }
   return {};
+}
+
+long launched_process_count(const std::string& library, const Variable& variable) {
+  return std::max(1L, number(variable(own_size(library))).value_or(1));
 }
 
 std::string fault_of_launcher(const Variable& variable) {

@@ -16,8 +16,12 @@ using Variable = std::function<const char*(const char* name)>;
 /// one of another launcher is meant. `library`: as MpiSession::library_version.
 std::string fault_of_lone_process(const std::string& library, const Variable& variable);
 
-/// The same, and empty too where MPI_COMM_WORLD has several processes. Lifetime: inside an
-/// MpiSession.
+/// Processes that the launcher of this very library says that it has started; 1 where it says
+/// nothing. `library`: as MpiSession::library_version.
+long launched_process_count(const std::string& library, const Variable& variable);
+
+/// The fault of this process, and empty too where MPI_COMM_WORLD has several processes. Lifetime:
+/// inside an MpiSession.
 std::string fault_of_launcher(const Variable& variable);
 
 }  // namespace weft::comm_thread

@@ -47,6 +47,18 @@ std::string name(ThreadLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
+std::string first_line_of_version(std::string text) {
+  text.resize(std::min(text.size(), text.find('\n')));
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  const auto is_second_blank = [](char a, char b) { return a == ' ' && b == ' '; };
+  text.erase(std::unique(text.begin(), text.end(), is_second_blank), text.end());
+  return text;
+}
+
+bool is_version_of_mpich(const std::string& version) {
+  return version.find("MPICH") != std::string::npos || version.starts_with("MVAPICH");
+}
+
 MpiSession::MpiSession(ThreadLevel wanted) {
   int is_initialised = 0;
   int provided = MPI_THREAD_SINGLE;
@@ -85,14 +97,14 @@ int MpiSession::rank() {
 }
 
 std::string MpiSession::library_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  // More than any library writes, whichever has been loaded.
+  std::string text(65536, '\0');
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  std::string line(text.data(), static_cast<std::size_t>(length));
-  line.resize(std::min(line.size(), line.find('\n')));
-  std::replace(line.begin(), line.end(), '\t', ' ');
-  return line;
+  return first_line_of_version(text.c_str());
 }
+
+bool MpiSession::is_mpich() { return is_version_of_mpich(library_version()); }
 
 void MpiSession::abort(int exit_code) {
   // mpiexec loses what it has not passed on yet when it is told to end the job.

@@ -11,6 +11,12 @@ enum class ThreadLevel { single, funneled, serialized, multiple };
 /// MPI's name of the level, such as "MPI_THREAD_MULTIPLE".
 std::string name(ThreadLevel level);
 
+/// First line of what an MPI library says about itself, with one blank for each tab or several.
+std::string first_line_of_version(std::string text);
+
+/// True for MPICH and libraries made of it. `version`: as MpiSession::library_version.
+bool is_version_of_mpich(const std::string& version);
+
 /// Initialises MPI for the lifetime of the object and finalises it in the destructor. If MPI is
 /// already initialised, the session uses it as it is and does not finalise it.
 ///
@@ -43,6 +49,10 @@ class MpiSession {
 
   /// First line of the library's own description ("MPICH Version: 4.0.2").
   static std::string library_version();
+
+  /// True if the library is MPICH, as it says itself: a program that was built for MPI's common
+  /// binary interface meets others, too.
+  static bool is_mpich();
 
   /// Ends the whole job, on every rank, after the time that mpiexec needs to pass on what was
   /// printed: a quarter of a second.

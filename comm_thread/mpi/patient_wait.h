@@ -10,4 +10,7 @@ namespace weft::comm_thread {
 /// Throws MpiError; `doing`: the operation, for its message.
 void wait_patiently(MPI_Request& request, const char* doing);
 
+/// The same for so long at most; false where the request is not complete then.
+bool wait_patiently_for(MPI_Request& request, double limit_seconds, const char* doing);
+
 }  // namespace weft::comm_thread

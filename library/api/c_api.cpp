@@ -49,8 +49,9 @@ int matrix_from_rows(const weft_job* job, int64_t first_row, int64_t row_count,
       if (columns && count >= 0) rows.columns = {columns, static_cast<std::size_t>(count)};
       if (values && count >= 0) rows.values = {values, static_cast<std::size_t>(count)};
     }
-    return new weft_matrix{
-        weft::Matrix::from_rows(job->job, rows, collective_options_of(job->job, options), kept)};
+    return new weft_matrix{weft::Matrix::from_rows(
+        job->job, rows, collective_options_of(*job->job.state(), options, "making a matrix"),
+        kept)};
   });
 }
 
@@ -110,11 +111,12 @@ void expect(const void* pointer, const char* what) {
     throw Error(ErrorCode::misuse, std::string(what) + ": found NULL; expected a pointer");
 }
 
-Options collective_options_of(const comm_thread::Communicator& communicator, const char* text) {
+Options collective_options_of(Job::State& job, const char* text, const char* doing) {
   if (!text) text = "";
   return guarded([&] {
+    job.roll_call.collective_answer(doing);
     Options options;
-    comm_thread::collective_attempt(communicator, [&] {
+    comm_thread::collective_attempt(job.job->world(), [&] {
       try {
         options = text[std::strspn(text, " \t\n")] == '{' ? Options::from_json(text)
                                                           : Options::parse(text);
@@ -124,10 +126,6 @@ Options collective_options_of(const comm_thread::Communicator& communicator, con
     });
     return options;
   });
-}
-
-Options collective_options_of(const Job& job, const char* text) {
-  return collective_options_of(job.state()->job->world(), text);
 }
 
 }  // namespace weft::library
@@ -191,8 +189,8 @@ int weft_matrix_from_file(const weft_job* job, const char* path, const char* opt
   return made(matrix, [&] {
     expect(job, "job");
     expect(path, "path");
-    return new weft_matrix{
-        weft::Matrix::from_file(job->job, path, collective_options_of(job->job, options))};
+    return new weft_matrix{weft::Matrix::from_file(
+        job->job, path, collective_options_of(*job->job.state(), options, "making a matrix"))};
   });
 }
 
@@ -201,8 +199,8 @@ int weft_matrix_generate(const weft_job* job, const char* problem, const char* o
   return made(matrix, [&] {
     expect(job, "job");
     expect(problem, "problem");
-    return new weft_matrix{
-        weft::Matrix::generate(job->job, problem, collective_options_of(job->job, options))};
+    return new weft_matrix{weft::Matrix::generate(
+        job->job, problem, collective_options_of(*job->job.state(), options, "making a matrix"))};
   });
 }
 
@@ -285,7 +283,8 @@ int weft_solver_create_with(const weft_matrix* matrix, const char* options,
                             const weft_preconditioner* preconditioner, weft_solver** solver) {
   return made(solver, [&] {
     expect(matrix, "matrix");
-    const weft::Options parsed = collective_options_of(matrix->matrix.state()->space, options);
+    const weft::Options parsed =
+        collective_options_of(*matrix->matrix.state()->job, options, "making a solver");
     if (!preconditioner)
       return new weft_solver{matrix->matrix, weft::Solver(matrix->matrix, parsed), {}};
     weft::UserPreconditioner user{.apply = {},

@@ -60,11 +60,7 @@ int made(Handle** result, const Make& make) {
 }
 
 /// From "--NAME VALUE ..." or a JSON object; none where `text` is null. What is wrong on one rank
-/// is thrown on all, as weft::Error. Collective.
-weft::Options collective_options_of(const comm_thread::Communicator& communicator,
-                                    const char* text);
-
-/// The same for all ranks of `job`.
-weft::Options collective_options_of(const weft::Job& job, const char* text);
+/// of the job is thrown on all, as weft::Error. `doing`: as of Job::expect_all. Collective.
+weft::Options collective_options_of(weft::Job::State& job, const char* text, const char* doing);
 
 }  // namespace weft::library

@@ -43,9 +43,9 @@ int weft_iteration_create(const weft_job* job, const weft_user_iteration* user_i
   return made(iteration, [&] {
     expect(job, "job");
     expect(user_iteration, "user_iteration");
-    return new weft_iteration{
-        weft::Iteration(job->job, iteration_of(*user_iteration),
-                        weft::library::collective_options_of(job->job, options))};
+    return new weft_iteration{weft::Iteration(
+        job->job, iteration_of(*user_iteration),
+        weft::library::collective_options_of(*job->job.state(), options, "making an iteration"))};
   });
 }
 

@@ -18,7 +18,8 @@ namespace {
 
 using library::guarded;
 
-library::IterationSettings collective_settings(const Job::State& job, const Options& options) {
+library::IterationSettings collective_settings(Job::State& job, const Options& options) {
+  job.roll_call.collective_answer("making an iteration");
   library::IterationSettings settings;
   library::collective_agree_on(job.job->world(), "iteration", "", options, [&] {
     settings = library::IterationSettings::parse(options.all());
@@ -34,20 +35,21 @@ library::IterationSettings collective_settings(const Job::State& job, const Opti
 struct Iteration::State {
   State(std::shared_ptr<Job::State> of_job, const UserIteration& user, const Options& options)
       : job(std::move(of_job)),
-        space(job->job->comm_thread_world().collective_duplicate()),
         settings(collective_settings(*job, options)),
+        space(job->job->comm_thread_world().collective_duplicate()),
         sweeper(space, job->job->team(), user) {}
 
   IterationReport collective_run(std::span<double> x, double scale);
 
   std::shared_ptr<Job::State> job;
-  comm_thread::Communicator space;  // messages of this iteration alone
   library::IterationSettings settings;
+  comm_thread::Communicator space;  // messages of this iteration alone
   library::CallerSweeper sweeper;
   Monitor monitor;
 };
 
 IterationReport Iteration::State::collective_run(std::span<double> x, double scale) {
+  job->roll_call.collective_answer("an iteration");
   sweeper.use(x);
   const auto show = [this](std::int64_t iteration, double residual) {
     if (monitor) static_cast<void>(monitor(iteration, residual));

@@ -1,9 +1,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "comm_thread/mpi/launcher_check.h"
+#include "comm_thread/mpi/library_check.h"
 #include "comm_thread/mpi/mpi_session.h"
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
@@ -18,18 +21,37 @@ bool is_mpi_over() {
   return is_finalized != 0;
 }
 
+const char* variable(const char* name) { return std::getenv(name); }
+
+/// Throws Error where the MPI library that is loaded is not weft's.
+void expect_own_library() {
+  const std::string fault = comm_thread::fault_of_handles();
+  if (!fault.empty()) throw Error(ErrorCode::misuse, fault);
+}
+
+/// Throws Error where another MPI library is at work, too.
+void expect_one_library() {
+  const std::string fault = comm_thread::fault_of_other_libraries();
+  if (!fault.empty()) throw Error(ErrorCode::misuse, fault);
+}
+
 /// Starts MPI once for the process, where it is not running; it ends at exit, because MPI cannot
 /// start again and another job may follow.
 void start_mpi() {
   int is_initialised = 0;
   MPI_Initialized(&is_initialised);
   if (is_initialised) return;
+  // One launcher has started both, which would wait for the same words from it.
+  const std::string library = comm_thread::library_in_use().version;
+  if (comm_thread::launched_process_count(library, variable) > 1) expect_one_library();
   static comm_thread::MpiSession* session = nullptr;
   session = new comm_thread::MpiSession();
   // A process that was forked from this one leaves its parent's connections alone.
   static const pid_t owner = getpid();
   std::atexit([] {
-    if (getpid() == owner && !is_mpi_over()) delete session;
+    if (getpid() != owner || is_mpi_over()) return;
+    comm_thread::RollCall::leave_all(std::numeric_limits<double>::infinity());
+    delete session;
   });
 }
 
@@ -45,9 +67,11 @@ comm_thread::Pinning pinning_of(Pinning pinning) {
   return comm_thread::Pinning::pin;
 }
 
-std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOptions& options) {
+std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOptions& options,
+                                            bool is_of_caller) {
   if (is_mpi_over())
     throw Error(ErrorCode::misuse, "found MPI finalized; expected a job before MPI_Finalize");
+  if (is_of_caller) expect_one_library();
   int is_initialised = 0;
   MPI_Initialized(&is_initialised);
   if (!is_initialised)
@@ -55,8 +79,7 @@ std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOpti
   if (communicator == MPI_COMM_NULL)
     throw Error(ErrorCode::bad_input, "found MPI_COMM_NULL; expected a communicator");
   if (!options.allow_singletons) {
-    const std::string fault =
-        comm_thread::fault_of_launcher([](const char* name) { return std::getenv(name); });
+    const std::string fault = comm_thread::fault_of_launcher(variable);
     if (!fault.empty())
       throw Error(ErrorCode::bad_input,
                   fault + ", or allow_singletons for jobs that do not know of each other");
@@ -92,17 +115,47 @@ ThreadPlace place_of(const comm_thread::ThreadAudit& audit) {
 
 }  // namespace
 
+Job::State::State(comm_thread::Communicator world, comm_thread::JobOptions options)
+    : roll_call(world.collective_duplicate()) {
+  roll_call.collective_answer("making a job");
+  job = std::make_unique<comm_thread::Job>(std::move(world), std::move(options));
+}
+
 Job::State::~State() {
   if (is_mpi_over()) static_cast<void>(job.release());
 }
 
 Job::Job(const JobOptions& options) {
+  expect_own_library();
   if (!is_mpi_over()) start_mpi();
-  state_ = collective_make(MPI_COMM_WORLD, options);
+  state_ = collective_make(MPI_COMM_WORLD, options, false);
 }
 
-Job::Job(MPI_Comm communicator, const JobOptions& options)
-    : state_(collective_make(communicator, options)) {}
+Job::Job(MPI_Comm communicator, const JobOptions& options) {
+  expect_own_library();
+  state_ = collective_make(communicator, options, true);
+}
+
+void Job::expect_all(const std::string& doing) const {
+  library::guarded([&] { state_->roll_call.collective_answer(doing); });
+}
+
+void Job::decline(double limit_seconds) {
+  expect_own_library();
+  if (is_mpi_over()) return;
+  start_mpi();
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) return;
+  library::guarded([&] {
+    auto world =
+        comm_thread::Communicator::collective_duplicate_within(MPI_COMM_WORLD, limit_seconds);
+    if (!world) return;
+    comm_thread::RollCall roll_call(world->collective_duplicate());
+    roll_call.leave();
+    comm_thread::RollCall::leave_all(limit_seconds);
+  });
+}
 
 int Job::rank() const { return state_->job->world().rank(); }
 int Job::size() const { return state_->job->world().size(); }

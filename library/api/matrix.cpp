@@ -37,6 +37,7 @@ constexpr std::int64_t most_points = std::int64_t{1} << 31;
 const comm_thread::Communicator& world_of(const Job& job) { return job.state()->job->world(); }
 
 std::shared_ptr<State> collective_make_state(const Job& job, const Options& options) {
+  job.expect_all("making a matrix");
   SolveSettings settings;
   library::collective_agree_on(world_of(job), "matrix", "", options,
                                [&] { settings = SolveSettings::parse(options.all()); });
@@ -153,6 +154,7 @@ Matrix Matrix::from_file(const Job& job, const std::string& path, const Options&
 
 Matrix Matrix::generate(const Job& job, const std::string& problem, const Options& options) {
   return guarded([&] {
+    job.expect_all("making a matrix");
     spmv::Problem parsed;
     library::collective_agree_on(world_of(job), "matrix", problem, {},
                                  [&] { parsed = spmv::Problem::parse(problem); });
@@ -180,6 +182,7 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
 Matrix Matrix::stencil(const Job& job, std::array<std::int64_t, 3> points,
                        std::array<double, 3> weights) {
   return guarded([&] {
+    job.expect_all("making a matrix");
     std::string word;
     for (std::size_t d = 0; d < 3; ++d) word += fmt::format("{} {:a} ", points[d], weights[d]);
     library::collective_agree_on(world_of(job), "stencil", word, {}, [&] {
@@ -207,6 +210,7 @@ Matrix Matrix::stencil(const Job& job, std::array<std::int64_t, 3> points,
 
 Matrix Matrix::from_operator(const Job& job, const UserOperator& user) {
   return guarded([&] {
+    job.expect_all("making a matrix");
     auto state = std::make_shared<State>(job.state(), SolveSettings{});
     auto op = std::make_unique<library::CallerOperator>(
         state->space, state->threads().comm_thread(), state->threads().team(), user);
@@ -247,6 +251,7 @@ void Matrix::update_values(std::span<const double> values) {
   guarded([&] {
     if (!state_->caller_rows)
       throw InputError("update_values: found a matrix that was not made of the caller's rows");
+    state_->job->roll_call.collective_answer("new values");
     const bool has_other_places =
         state_->caller_rows->collective_update(values, state_->sparse->changeable_matrix());
     ++state_->values_version;
@@ -263,6 +268,7 @@ void Matrix::multiply(std::span<const double> x, std::span<double> y) const {
 void Matrix::multiply_block(std::span<const double> x, std::span<double> y, int count) const {
   guarded([&] {
     State& state = *state_;
+    state.job->roll_call.collective_answer("a product");
     expect_length(state, "x", x.size(), count);
     expect_length(state, "y", y.size(), count);
     library::OperatorProducts& products = products_of(state);
@@ -285,6 +291,7 @@ void Matrix::multiply_block(std::span<const double> x, std::span<double> y, int 
 std::vector<double> Matrix::right_hand_side(const std::string& word) const {
   return guarded([&] {
     State& state = *state_;
+    state.job->roll_call.collective_answer("a right-hand side");
     const auto wanted = library::choose_right_hand_side(word, state.problem);
     std::vector<double> b(state.map->given_count());
     if (wanted.kind == spmv::RightHandSideKind::file) {

@@ -68,6 +68,7 @@ struct Solver::State {
 Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& options,
                      std::optional<UserPreconditioner> of_caller)
     : matrix(std::move(of_matrix)), user(std::move(of_caller)) {
+  matrix->job->roll_call.collective_answer("making a solver");
   library::collective_agree_on(
       matrix->space, "solver", user ? "with a preconditioner" : "", options, [&] {
         settings = library::SolveSettings::parse(options.all());
@@ -171,6 +172,7 @@ void Solver::State::collective_renew_if_stale() {
 }
 
 void Solver::State::precondition(std::span<const double> r, std::span<double> z) {
+  matrix->job->roll_call.collective_answer("a preconditioner");
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
   std::vector<double> from(matrix->op->element_count());
@@ -181,6 +183,7 @@ void Solver::State::precondition(std::span<const double> r, std::span<double> z)
 }
 
 Report Solver::State::solve(std::span<const double> b, std::span<double> x, Start start) {
+  matrix->job->roll_call.collective_answer("a solve");
   expect_lengths(b.size(), x.size());
   const bool has_guess = start == Start::from_guess;
   collective_renew_if_stale();
@@ -211,6 +214,7 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
 
 std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::span<double> x,
                                                int count, Start start) {
+  matrix->job->roll_call.collective_answer("a solve");
   expect_lengths(b.size(), x.size(), count);
   collective_renew_if_stale();
   const bool has_guess = start == Start::from_guess;

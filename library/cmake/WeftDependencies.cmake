@@ -1,6 +1,6 @@
 # Finds the libraries that weft is built from. Sets WEFT_DEPENDENCIES, with which its sources are
 # compiled, WEFT_LINKED, what a program links beside a static libweft, WEFT_HAS_CHOLMOD,
-# WEFT_HAS_METIS, WEFT_HAS_HDF5, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_MPICH.
+# WEFT_HAS_METIS, WEFT_HAS_HDF5, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_OPEN_MPI.
 
 find_package(MPI REQUIRED COMPONENTS C)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -103,19 +103,20 @@ if(WEFT_WITH_HDF5)
     endif()
 endif()
 
-# Which MPI it is decides what else there is.
+# Which MPI it is decides what else there is. With MPI's common binary interface it may be any, which
+# programs ask when they run.
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 check_c_source_compiles("
 #include <mpi.h>
-#if !defined(MPICH_VERSION)
+#if !defined(OPEN_MPI)
 #error another MPI
 #endif
-int main(void) { return 0; }" WEFT_MPI_IS_MPICH)
+int main(void) { return 0; }" WEFT_MPI_IS_OPEN_MPI)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
 set(WEFT_HAS_OPENSHMEM FALSE)
-if(WEFT_WITH_OPENSHMEM AND NOT WEFT_MPI_IS_MPICH)
+if(WEFT_WITH_OPENSHMEM AND WEFT_MPI_IS_OPEN_MPI)
     # Beside the MPI that has been found: a process cannot have two of them.
     set(folders)
     foreach(library IN LISTS MPI_C_LIBRARIES)

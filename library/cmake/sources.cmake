@@ -29,12 +29,14 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/mpi/input_error.cpp
     comm_thread/mpi/launcher_check.cpp
     comm_thread/mpi/library_all_reduce.cpp
+    comm_thread/mpi/library_check.cpp
     comm_thread/mpi/message_type.cpp
     comm_thread/mpi/mpi_error.cpp
     comm_thread/mpi/mpi_session.cpp
     comm_thread/mpi/patient_calls.cpp
     comm_thread/mpi/patient_wait.cpp
     comm_thread/mpi/persistent_messages.cpp
+    comm_thread/mpi/roll_call.cpp
     comm_thread/mpi/sparse_exchange.cpp
     comm_thread/placement/audit.cpp
     comm_thread/placement/compute_team.cpp

@@ -118,11 +118,28 @@ std::string mpi_library_of(const std::string& path) {
   return file;
 }
 
-/// Ends all ranks, after the time that mpiexec needs to pass on what was printed.
-void abort_job(int code) {
+bool does_mpi_run() {
+  int is_initialised = 0;
   int is_finalized = 0;
+  MPI_Initialized(&is_initialised);
   MPI_Finalized(&is_finalized);
-  if (is_finalized) return;
+  return is_initialised && !is_finalized;
+}
+
+/// True if MPI runs, or may be started.
+bool is_mpi_usable(bool may_start) {
+  int is_initialised = 0;
+  MPI_Initialized(&is_initialised);
+  return is_initialised ? does_mpi_run() : may_start;
+}
+
+/// Ends all processes, after the time that mpiexec needs to pass on what was printed; does nothing
+/// where this one is alone.
+void abort_all(int code) {
+  if (!does_mpi_run()) return;
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
   MPI_Abort(MPI_COMM_WORLD, code);
 }
@@ -139,7 +156,9 @@ PYBIND11_MODULE(_weft, module) {
   });
   module.def("mpi_library", &mpi_library);
   module.def("mpi_library_of", &mpi_library_of);
-  module.def("abort", &abort_job);
+  module.def("abort_all", &abort_all);
+  module.def("is_mpi_usable", &is_mpi_usable);
+  module.def("decline", &weft::Job::decline, py::call_guard<py::gil_scoped_release>());
   module.def("keep_for_ever", [](const py::object& object) { object.inc_ref(); });
   module.def("row_block", &weft::Matrix::row_block);
   module.def("parse_options",
@@ -184,6 +203,7 @@ PYBIND11_MODULE(_weft, module) {
              for (const auto& finding : job.findings()) texts.push_back(finding.text);
              return texts;
            })
+      .def("expect_all", &weft::Job::expect_all, py::call_guard<py::gil_scoped_release>())
       .def("exclusive_sum",
            [](const weft::Job& job, std::int64_t value) {
              std::int64_t before = 0;

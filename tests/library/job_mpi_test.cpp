@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,43 @@ TEST_CASE("jobs made and destroyed do not make a process grow") {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   make(is_sanitized() ? 30 : size == 1 ? 1000 : 60);
   CHECK(resident_megabytes() < before + (is_sanitized() ? 100 : 8));
+}
+
+TEST_CASE("ranks whose job has ended on another rank get an error instead of waiting") {
+  auto job = std::make_unique<Job>(MPI_COMM_WORLD, JobOptions{.threads = 1});
+  const int last = job->size() - 1;
+  if (last == 0) return;
+  auto a = std::make_unique<Matrix>(Matrix::generate(*job, "poisson2d:10"));
+  auto solver = std::make_unique<Solver>(*a, Options{});
+  const std::vector<double> b = a->right_hand_side();
+  std::vector<double> x(b.size());
+  solver->solve(b, x);
+  if (job->rank() == last) {
+    // The job ends with the last of its handles.
+    solver.reset();
+    a.reset();
+    job.reset();
+    return;
+  }
+  const auto expect_fault = [&](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::misuse);
+      CHECK(std::string(error.what()).find("rank " + std::to_string(last) + " has left") == 0);
+      return;
+    }
+    CHECK(false);
+  };
+  expect_fault([&] { solver->solve(b, x); });
+  expect_fault([&] { solver->solve_block(b, x, 1); });
+  expect_fault([&] { solver->precondition(b, x); });
+  expect_fault([&] { a->multiply(b, x); });
+  expect_fault([&] { a->right_hand_side(); });
+  expect_fault([&] { Matrix::generate(*job, "poisson2d:10"); });
+  expect_fault([&] { Matrix::stencil(*job, {4, 4, 4}); });
+  expect_fault([&] { Solver(*a, {}); });
+  expect_fault([&] { job->expect_all("mine"); });
 }
 
 TEST_CASE("a communicator that is none is an error") { CHECK_THROWS_AS(Job(MPI_COMM_NULL), Error); }

@@ -1,9 +1,11 @@
 """Tests of the Python package weft: alone, or on several ranks under mpiexec."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -238,6 +240,17 @@ class Solve(unittest.TestCase):
             weft.solve(rows, own, method="cg")
         with self.assertRaisesRegex(weft.InputError, "found 'much'"):
             weft.solve(rows, b[first:last], tolerance="much" if is_last else 1e-8)
+        with self.assertRaisesRegex(weft.InputError, "A: found what is none"):
+            weft.Matrix("none" if is_last else rows)
+        with self.assertRaisesRegex(weft.InputError, "b: found what is none"):
+            weft.solve(rows, ["one"] if is_last else b[first:last])
+        with self.assertRaisesRegex(weft.InputError, "b: found what is none"):
+            weft.solve(rows, [[1], [1, 2]] if is_last else b[first:last])
+        if not IS_ALONE:
+            with self.assertRaisesRegex(weft.InputError, "x0: found one on some ranks"):
+                weft.solve(rows, b[first:last], None if is_last else b[first:last])
+            with self.assertRaisesRegex(weft.InputError, "found a LinearOperator on several ranks"):
+                weft.Matrix(sla.aslinearoperator(A) if is_last else rows)
         with self.assertRaisesRegex(weft.InputError, "A: found complex numbers"):
             weft.Matrix(rows * 1j if is_last else rows)
         with self.assertRaisesRegex(weft.InputError, "b: found complex numbers"):
@@ -314,10 +327,93 @@ class OneRank(unittest.TestCase):
                                           OMPI_COMM_WORLD_SIZE="2")
         self.assertEqual((code, errors), (0, ""))
 
+    def test_a_second_mpi_library_of_the_same_version_is_an_error_that_names_both_files(self):
+        file = weft._weft.mpi_library()[1]
+        # Open MPI's finds its parts beside itself.
+        if "MPICH" not in weft._weft.mpi_library()[0]:
+            self.skipTest("a library that is one file")
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copy(file, folder)
+            code = ("import ctypes, weft; from weft import _weft; "
+                    f"other = ctypes.CDLL({copy!r}); job = _weft.Job(None, 1, 'keep', False, False); "
+                    "other.MPI_Init(None, None); "
+                    # MPI_COMM_WORLD of both.
+                    "_weft.Job(0x44000000, 1, 'keep', False, False)")
+            exit_code, _, errors = self.run_python(code)
+        self.assertEqual(exit_code, 1)
+        last = errors.strip().splitlines()[-1]
+        self.assertIn("weft.Error: found two MPI libraries at work", last.replace("_weft.", "weft."))
+        self.assertIn(file, last)
+        self.assertIn(os.path.realpath(copy), last)
+
     def test_reads_a_report(self):
         report = weft.solve(matrix(), right_hand_side()).report
         self.assertIn("converged after", repr(report))
         self.assertIn('"status":"converged"', report.json)
+
+
+@unittest.skipUnless(IS_ALONE and shutil.which("mpiexec.mpich") and
+                     "MPICH" in weft._weft.mpi_library()[0], "MPICH's launcher")
+class RanksThatLeave(unittest.TestCase):
+    """Rank 1 of 2 leaves, and rank 0 goes on: the job ends."""
+
+    def run_ranks(self, before, after, ends=True):
+        """`before` and `after`: what ranks do before and after `solver` is there."""
+        code = ("import os, sys, numpy as np, scipy.sparse as sp, weft\n"
+                "A, b = sp.identity(50, format='csr') * 4, np.ones(50)\n"
+                "rank = int(os.environ['PMI_RANK'])\n"
+                f"{before}\n"
+                "solver = weft.Solver(A, method='cg')\n"
+                f"{after}\n"
+                "print(rank, solver.solve(b).report.converged)\n")
+        done = subprocess.run(["mpiexec.mpich", "-n", "2", sys.executable, "-c", code],
+                              capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
+        if ends:
+            self.assertNotEqual(done.returncode, 0, done)
+        return done
+
+    def check_noticed(self, before, after, doing):
+        done = self.run_ranks(before, after)
+        self.assertEqual(done.stdout.strip(), "", done)
+        self.assertIn(f"rank 1 has left the job, and rank 0 would wait for it in {doing}",
+                      done.stderr)
+
+    def test_by_exit_before_or_after_the_first_call(self):
+        for code in (0, 3):
+            leaves = f"if rank == 1: sys.exit({code})"
+            self.check_noticed(leaves, "", "making a job")
+            self.check_noticed("", leaves, "solve")
+
+    def test_by_an_exception_before_the_first_call(self):
+        self.check_noticed("if rank == 1: raise ValueError('mine')", "", "making a job")
+
+    def test_by_an_exception_after_it(self):
+        done = self.run_ranks("", "if rank == 1: raise ValueError('mine')")
+        self.assertIn("ValueError: mine", done.stderr)
+
+    def test_by_calls_that_it_does_not_make(self):
+        self.check_noticed("", "if rank == 0: solver.solve(b); solver.matrix @ b\n"
+                           "else: solver.solve(b); sys.exit()", "a product")
+
+    def test_by_the_end_of_its_job(self):
+        self.check_noticed("", "if rank == 1: del solver; weft._default_job = None; sys.exit()",
+                           "solve")
+
+    def test_and_the_error_may_be_caught(self):
+        done = self.run_ranks("", "if rank == 1: sys.exit()\n"
+                              "for i in range(2):\n"
+                              "    try: solver.solve(b)\n"
+                              "    except weft.Error as error: print(error)\n"
+                              "sys.exit()", ends=False)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stdout.count("rank 1 has left"), 2)
+
+    def test_is_nothing_where_all_leave(self):
+        done = self.run_ranks("sys.exit()", "", ends=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        done = self.run_ranks("", "", ends=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 True", "1 True"])
 
 
 if __name__ == "__main__":

@@ -336,4 +336,12 @@ TEST_CASE("ranks with different commands or options end with one line") {
   check_refused(folder, beside({"generate", "poisson2d:9", folder.path("a.mtx")}),
                 {"rank 1: found problem poisson2d:9, and problem poisson2d:8 on rank 0"}, 1);
   check_refused(folder, beside({"--version"}), {"rank 1: found no command"}, 1);
+  check_refused(folder, beside({"generate", "--help"}), {"rank 1: found no command"}, 1);
+  check_refused(folder, beside({"help", "generate"}), {"rank 1: found help"}, 1);
+  std::vector<std::string> printing = first;
+  printing.emplace_back("--print-config");
+  check_refused(folder, beside(printing), {"rank 1: found generate --print-config"}, 1);
+  printing.insert(printing.end(), {":", "-n", "1", program_path()});
+  printing.insert(printing.end(), first.begin(), first.end());
+  check_refused(folder, printing, {", and generate --print-config on rank 0"}, 1);
 }

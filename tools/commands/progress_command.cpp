@@ -100,8 +100,8 @@ std::vector<std::size_t> sizes_asked_for(const ProgressOptions& options) {
 bool has_mpi_progress_thread() {
   const char* const value = std::getenv("MPIR_CVAR_ASYNC_PROGRESS");
   const std::string setting = value ? value : "";
-  return comm_thread::MpiSession::library_version().find("MPICH") != std::string::npos &&
-         !setting.empty() && setting != "0" && setting != "no" && setting != "false";
+  return comm_thread::MpiSession::is_mpich() && !setting.empty() && setting != "0" &&
+         setting != "no" && setting != "false";
 }
 
 OverlapResult result_from(const Json& row) {
@@ -165,8 +165,8 @@ Json reasons_not_measured(Job& job, const ProgressOptions& options,
   if (is_missing(ProgressMethod::mpi_progress_thread)) {
     const std::string library = comm_thread::MpiSession::library_version();
     reasons[name(ProgressMethod::mpi_progress_thread)] =
-        library.find("MPICH") == std::string::npos ? library + " has none that weft knows of"
-        : options.no_progress_thread == "true"     ? "not asked for (--no-progress-thread)"
+        !comm_thread::MpiSession::is_mpich()   ? library + " has none that weft knows of"
+        : options.no_progress_thread == "true" ? "not asked for (--no-progress-thread)"
         : options.no_progress_thread.empty()
             ? "it must be switched on before MPI starts; tools/run progress does that in a run of "
               "its own"

@@ -119,7 +119,9 @@ class Solver;
 ///
 /// A job owns a copy of the caller's communicator, a team of compute threads (OpenMP) and one
 /// communication thread. Copies are handles of the same job; it ends with the last of them and the
-/// last matrix and solver made with it, which must be before MPI_Finalize.
+/// last matrix and solver made with it, which must be before MPI_Finalize. Where that is while
+/// other ranks go on, their next step is an Error (see `expect_all`), and MPI_Finalize, or a
+/// regular exit, waits until they know.
 class WEFT_EXPORT Job {
  public:
   /// A job of all processes. Starts MPI where the program has not done so, with
@@ -140,6 +142,16 @@ class WEFT_EXPORT Job {
   std::vector<ThreadPlace> audit() const;
   /// weft's copy of the communicator, with MPI_ERRORS_RETURN. Ends with the job.
   MPI_Comm communicator() const;
+
+  /// Throws Error on all ranks that are still there, where the part of one in the job has ended:
+  /// its handles are gone, it has called MPI_Finalize, or it has left by exit(0). Every collective
+  /// function of a job, its matrices, solvers and iterations begins so. `doing`: what would wait
+  /// for that rank, for the message. Collective.
+  void expect_all(const std::string& doing) const;
+  /// For a rank that leaves before it has made any job: where other ranks make one of all
+  /// processes, they get an Error. Waits until they do, or leave so, too, for `limit_seconds` at
+  /// most. Starts MPI where the program has not done so. Collective over all processes.
+  static void decline(double limit_seconds);
 
   struct State;
   const std::shared_ptr<State>& state() const { return state_; }

@@ -15,12 +15,13 @@ of a single rank; with several, mpiexec ends them.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import sys
 import threading
-import types
 import weakref
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 import scipy.sparse
@@ -59,13 +60,15 @@ def dependencies() -> list[Dependency]:
     return [Dependency(*each) for each in _weft.dependencies()]
 
 
-def _expect_same_library(MPI: Any) -> None:
+def _expect_same_library(MPI: Any, is_same: Optional[bool] = None) -> None:
     """Raises Error where mpi4py and weft call two MPI libraries: ranks of one mean nothing to the
-    other. The same version twice is two, too."""
+    other. The same version twice is two, too. `is_same`: what is known otherwise."""
     theirs = MPI.Get_library_version().split("\0")[0]
     ours, our_file = _weft.mpi_library()
     their_file = _weft.mpi_library_of(getattr(MPI, "__file__", None) or "")
-    if theirs.strip() == ours.strip() and their_file in ("", our_file):
+    if is_same is None:
+        is_same = theirs.strip() == ours.strip() and their_file in ("", our_file)
+    if is_same:
         return
 
     def named(version: str, file: str) -> str:
@@ -102,20 +105,76 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+_process, _parent = os.getpid(), os.getppid()
+_has_joined_all = False  # in a job of all processes
+_has_failed = False  # by an exception that nobody has caught
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
 
 
 def _end_job_after(hook: Callable[..., Any]) -> Callable[..., Any]:
     """A hook for exceptions that nobody catches: those of one rank end the job."""
 
     def end(*arguments: Any) -> None:
+        global _has_failed
         hook(*arguments)
-        if threading.get_ident() in _callers and not _is_forked:
-            for stream in (sys.stdout, sys.stderr):
-                if stream is not None:
-                    stream.flush()
-            _weft.abort(1)
+        _has_failed = True
+        is_caller = threading.current_thread() is threading.main_thread() or (
+            threading.get_ident() in _callers)
+        if is_caller and os.getpid() == _process:
+            _flush()
+            _weft.abort_all(1)
 
     return end
+
+
+# Launchers that start a process for each rank, as the kernel names them.
+_LAUNCHERS = ("hydra_pmi_proxy", "orted", "orterun", "prted", "prterun", "mpirun", "mpiexec",
+              "slurmstepd")
+# For others to come while this process waits at its end.
+_SECONDS_TO_LEAVE = 60.0
+
+
+def _is_rank_of_launcher() -> bool:
+    """True for a process that the launcher of weft's MPI library has started itself beside others."""
+    name = "OMPI_COMM_WORLD_SIZE" if "Open MPI" in _weft.mpi_library()[0] else "PMI_SIZE"
+    size = os.environ.get(name, "")
+    try:
+        with open(f"/proc/{_parent}/comm", encoding="utf-8") as file:
+            parent = file.read().strip()
+    except OSError:
+        return False
+    return size.isdecimal() and int(size) > 1 and parent.startswith(_LAUNCHERS)
+
+
+def _leave_without_job() -> None:
+    """At the end of a process that has made no job of all: ranks that may be making one learn so.
+
+    Nothing where MPI would have to be started for it in a process that no launcher has started, or
+    is at work in another library.
+    """
+    if _has_joined_all or os.getpid() != _process or not _weft.is_mpi_usable(_is_rank_of_launcher()):
+        return
+    _flush()
+    # Where the others never start MPI, its start never ends.
+    watch = threading.Timer(_SECONDS_TO_LEAVE, os._exit, (1 if _has_failed else 0,))
+    watch.daemon = True
+    watch.start()
+    try:
+        _weft.decline(_SECONDS_TO_LEAVE / 2)
+    except Error:
+        return  # other ranks are none of this library's
+    finally:
+        watch.cancel()
+
+
+sys.excepthook = _end_job_after(sys.excepthook)
+threading.excepthook = _end_job_after(threading.excepthook)
+atexit.register(_leave_without_job)
 
 
 def _threads_of_environment() -> int:
@@ -165,17 +224,18 @@ class Job:
             handle = MPI._handleof(comm)
         self._has_met_mpi4py = False
         self._meet_mpi4py()
+        global _has_joined_all
+        if comm is None or (comm != MPI.COMM_NULL and
+                            comm.Get_size() == MPI.COMM_WORLD.Get_size()):
+            _has_joined_all = True
         self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons))
-        if comm is not None and (comm.Get_rank(), comm.Get_size()) != (self.rank, self.size):
-            raise Error(f"found rank {self.rank} of {self.size} for the communicator whose rank "
-                        f"{comm.Get_rank()} of {comm.Get_size()} this is in mpi4py; expected one "
-                        f"MPI library, not another beside {_weft.mpi_library()[1]}")
+        if comm is not None:
+            is_same = (comm.Get_rank(), comm.Get_size()) == (self.rank, self.size)
+            _expect_same_library(MPI, is_same)
         self._lock = threading.RLock()
+        self._depth = 0  # of turns within turns
         self._thread = threading.get_ident()
         if self.size > 1:
-            if not _callers:
-                sys.excepthook = _end_job_after(sys.excepthook)
-                threading.excepthook = _end_job_after(threading.excepthook)
             _callers.add(self._thread)
 
     def _meet_mpi4py(self) -> None:
@@ -186,19 +246,23 @@ class Job:
         _expect_same_library(MPI)
         self._has_met_mpi4py = True
 
-    def __enter__(self) -> "Job":
-        """Takes the turn of this thread to call weft."""
+    @contextlib.contextmanager
+    def _turn(self, doing: str, is_collective: bool = True) -> Iterator["Job"]:
+        """The turn of this thread to call weft. Raises Error where a rank has left."""
         _expect_no_fork()
         self._meet_mpi4py()
         if self.size > 1 and threading.get_ident() != self._thread:
             raise Error("found a call of another thread than the one that made the job, on "
                         f"{self.size} ranks; expected all calls from that thread")
-        self._lock.acquire()
-        return self
-
-    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[types.TracebackType]) -> None:
-        self._lock.release()
+        with self._lock:
+            # A function of the caller may call weft while weft calls it.
+            if is_collective and self.size > 1 and self._depth == 0:
+                self._job.expect_all(doing)
+            self._depth += 1
+            try:
+                yield self
+            finally:
+                self._depth -= 1
 
     @property
     def rank(self) -> int:
@@ -251,10 +315,25 @@ def _agree(of_job: Job, fault: str) -> None:
         raise InputError(fault)
 
 
-def _real(values: Any) -> Array:
-    """As doubles; what is complex is kept, for `_fault_of_type`."""
-    array = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
-    return np.ascontiguousarray(array, dtype=None if array.dtype.kind == "c" else np.float64)
+def _attempt(work: Callable[[], Any], what: str, expected: str) -> tuple[str, Any]:
+    """What is wrong with an argument that cannot be converted, on this rank, or what it becomes."""
+    try:
+        return "", work()
+    except Exception as error:  # of NumPy or SciPy; an error of one rank would leave others waiting
+        reason = " ".join(str(error).split())
+        return f"{what}: found what is none ({type(error).__name__}: {reason}); expected {expected}", None
+
+
+def _real(of_job: Job, values: Any, what: str) -> Array:
+    """As doubles; what is complex is kept, for `_fault_of_type`. Collective."""
+
+    def convert() -> Array:
+        array = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
+        return np.ascontiguousarray(array, dtype=None if array.dtype.kind == "c" else np.float64)
+
+    fault, array = _attempt(convert, what, "an array of numbers")
+    _agree(of_job, fault)
+    return array
 
 
 def _fault_of_type(array: Any, what: str) -> str:
@@ -280,7 +359,8 @@ def _fault_of_vector(array: Array, count: int, what: str) -> str:
 
 def _is_block(of_job: Job, values: Any, count: int) -> bool:
     """True for vectors side by side on some rank, one of them too; a single row is a vector."""
-    shape = np.shape(values)
+    # What has no shape is no block, and its fault is found where it is converted.
+    shape = _attempt(lambda: np.shape(values), "", "")[1] or ()
     is_block = len(shape) == 2 and (shape[0] == count or shape[0] != 1)
     return of_job._job.extremes(is_block)[1] == 1
 
@@ -299,20 +379,22 @@ class Matrix:
 
     def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:
         self.job = job if job is not None else globals()["job"]()
-        with self.job:
+        with self.job._turn("weft.Matrix"):
             self._make(A, options)
 
     def _make(self, A: Any, options: dict[str, Any]) -> None:
         self._is_whole = False  # every rank has given the whole matrix
         self._given_format = getattr(A, "format", "csr") if scipy.sparse.issparse(A) else "csr"
         self._from_csc: Optional[Array] = None  # place in the data of A of each entry by rows
-        if isinstance(A, scipy.sparse.linalg.LinearOperator):
-            _agree(self.job, "options: found " + ", ".join(options) +
-                   " with a LinearOperator; expected none" if options else "")
-            self._matrix = self._of_operator(A)
+        if isinstance(A, scipy.sparse.linalg.LinearOperator) and self.job.size == 1:
+            self._matrix = self._of_operator(A, options)
             return
-        rows = scipy.sparse.csr_matrix(A)
-        _agree(self.job, _fault_of_type(rows, "A"))
+        if isinstance(A, scipy.sparse.linalg.LinearOperator):
+            fault, rows = ("A: found a LinearOperator on several ranks; expected "
+                           "Matrix.from_operator, which says what each rank needs of others"), None
+        else:
+            fault, rows = _attempt(lambda: scipy.sparse.csr_matrix(A), "A", "a matrix")
+        _agree(self.job, fault or _fault_of_type(rows, "A"))
         if self._given_format == "csc":
             places = scipy.sparse.csc_matrix((np.arange(len(A.data)), A.indices, A.indptr),
                                              shape=A.shape)
@@ -341,10 +423,11 @@ class Matrix:
                f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; expected a "
                "square matrix")
 
-    def _of_operator(self, A: scipy.sparse.linalg.LinearOperator) -> Any:
-        if self.job.size > 1:
-            _agree(self.job, "A: found a LinearOperator on several ranks; expected "
-                   "Matrix.from_operator, which says what each rank needs of others")
+    def _of_operator(self, A: scipy.sparse.linalg.LinearOperator, options: dict[str, Any]) -> Any:
+        """On one rank."""
+        if options:
+            raise InputError("options: found " + ", ".join(options) +
+                             " with a LinearOperator; expected none")
         if A.shape[0] != A.shape[1]:
             raise InputError(f"A: found the shape {A.shape}; expected a square operator")
 
@@ -365,14 +448,14 @@ class Matrix:
     def from_file(cls, path: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
         """From a file, Matrix Market, PETSc or SciPy, of which each rank gets its rows."""
         used = job if job is not None else globals()["job"]()
-        with used:
+        with used._turn("Matrix.from_file"):
             return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
 
     @classmethod
     def generate(cls, problem: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
         """A generated problem, "poisson3d:128"; operator="stencil": a grid without a matrix."""
         used = job if job is not None else globals()["job"]()
-        with used:
+        with used._turn("Matrix.generate"):
             return cls._wrap(_weft.Matrix.generate(used._job, problem, _options(options)), used)
 
     @classmethod
@@ -388,7 +471,7 @@ class Matrix:
         halo_rows: rows of other ranks that `boundary` reads; ascending.
         """
         used = job if job is not None else globals()["job"]()
-        with used:
+        with used._turn("Matrix.from_operator"):
             first = used._job.exclusive_sum(row_count)
             return cls._wrap(_weft.Matrix.from_operator(used._job, first, row_count, list(halo_rows),
                                                         interior, boundary, diagonal, norm), used)
@@ -420,10 +503,10 @@ class Matrix:
     def update_values(self, data: Array) -> None:
         """Other values in the same places: `data` as that of the csr or csc matrix given before, or
         row by row where it was dense, explicit zeros included."""
-        with self.job:
+        with self.job._turn("update_values"):
             if not hasattr(self, "_value_count"):
                 raise InputError("update_values: found a matrix that was not made of rows")
-            values = _real(data)
+            values = _real(self.job, data, "values")
             fault = ""
             if self._given_format in ("coo", "bsr", "dia"):
                 fault = (f"update_values: found a matrix that was given as {self._given_format}; "
@@ -438,12 +521,12 @@ class Matrix:
 
     def right_hand_side(self, word: str = "") -> Array:
         """b by the words of the command line: "ones", "random:1", "boundary-one" ..."""
-        with self.job:
+        with self.job._turn("right_hand_side"):
             return self._whole(self._matrix.right_hand_side(word))
 
     def __matmul__(self, x: Array) -> Array:
         """A·x, or A·X for several vectors at once. Shape: as b of `Solver.solve`."""
-        with self.job:
+        with self.job._turn("a product"):
             if _is_block(self.job, x, self._count()):
                 columns = self._own_block(x, "x")
                 product = np.empty_like(columns)
@@ -461,7 +544,7 @@ class Matrix:
     def _own(self, vector: Any, what: str, is_finite: bool = False) -> Array:
         """This rank's part of a vector of the caller. Collective."""
         count = self._count()
-        array = _real(vector)
+        array = _real(self.job, vector, what)
         fault = _fault_of_vector(array, count, what)
         if not fault and is_finite:
             fault = _fault_of_numbers(array.reshape(count), what)
@@ -472,7 +555,7 @@ class Matrix:
     def _own_block(self, block: Any, what: str, is_finite: bool = False) -> Array:
         """This rank's rows of several vectors, in memory row by row. Collective."""
         count = self._count()
-        array = _real(block)
+        array = _real(self.job, block, what)
         has_shape = array.ndim == 2 and array.shape[0] == count
         fault = _fault_of_numbers(array, what) if is_finite else _fault_of_type(array, what)
         _agree(self.job, fault if has_shape else
@@ -525,7 +608,7 @@ class Solver:
             def apply(r: Array, z: Array) -> None:
                 z[:] = product(r)
 
-        with self.matrix.job:
+        with self.matrix.job._turn("weft.Solver"):
             self._solver = _keep(_weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
                                               self.matrix.job.size == 1))
             self._solver.set_monitor(monitor)
@@ -538,7 +621,10 @@ class Solver:
         "cg", each with the bits that it has alone; the result is a BlockResult. Any outcome is a
         report, not an exception.
         """
-        with self.matrix.job as of_job:
+        with self.matrix.job._turn("solve") as of_job:
+            least, most = of_job._job.extremes(x0 is not None)
+            _agree(of_job, "" if least == most else
+                   "x0: found one on some ranks; expected it on all, or on none")
             if _is_block(of_job, b, self.matrix._count()):
                 block = self.matrix._own_block(b, "b", True)
                 start = (np.zeros_like(block) if x0 is None
@@ -555,7 +641,7 @@ class Solver:
 
     def precondition(self, r: Array) -> Array:
         """M·r with the preconditioner alone."""
-        with self.matrix.job:
+        with self.matrix.job._turn("precondition"):
             own = self.matrix._own(r, "r")
             z = np.empty(own.size)
             self._solver.precondition(own, z)
@@ -563,7 +649,7 @@ class Solver:
 
     def renew_preconditioner(self) -> None:
         """Makes the preconditioner again at the next solve."""
-        with self.matrix.job:
+        with self.matrix.job._turn("renew_preconditioner", False):
             self._solver.renew_preconditioner()
 
 
