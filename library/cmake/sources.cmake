@@ -170,7 +170,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/methods/deflated_solve.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
-    solver/multigrid/additive_cycle.cpp
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
@@ -182,8 +181,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/couplings/row_box_exchange.cpp
     solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp
-    solver/multigrid/cycle_choice.cpp
     solver/multigrid/cycle_grids.cpp
+    solver/multigrid/cycle_options.cpp
     solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
     solver/multigrid/gathering.cpp
@@ -334,16 +333,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
-    solver/multigrid/sweepers/async_multigrid_sweeper.cpp
-    solver/multigrid/sweepers/coarse_boxes.cpp
-    solver/multigrid/sweepers/coarse_client.cpp
-    solver/multigrid/sweepers/coarse_grids.cpp
-    solver/multigrid/sweepers/coarse_parts.cpp
-    solver/multigrid/sweepers/coarse_server.cpp
-    solver/multigrid/sweepers/gathered_messages.cpp
-    solver/multigrid/sweepers/grid_values.cpp
-    solver/multigrid/sweepers/multigrid_sweeper.cpp
-    solver/multigrid/sweepers/own_restriction.cpp
     solver/report/threaded_report.cpp
     solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp
@@ -478,7 +467,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
-    tools/system/inner_multigrid.cpp
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp

@@ -58,8 +58,6 @@ void check_multigrid(const SolveSettings& options) {
       options.method != "auto")
     throw InputError("--multigrid: found start=full with --method " + options.method +
                      "; expected --method multigrid");
-  if (options.parsed_multigrid().has_full_start && options.parsed_multigrid().is_additive)
-    throw InputError("--multigrid: found start=full with cycle=additive; expected cycle=v");
   if (options.parsed_multigrid().has_full_start && !options.is_matrix_free())
     throw InputError(
         "--multigrid: found start=full with --operator matrix; expected --operator stencil");
@@ -172,7 +170,11 @@ const std::vector<Setting>& table() {
          parse_grid(text);
          settings.grid = text;
        }},
-      {"cycle", one_of(&SolveSettings::cycle, {"V", "W", "K", "additive", "auto"})},
+      {"cycle",
+       [](SolveSettings& settings, const std::string& text) {
+         parse_cycle(text);
+         settings.cycle = text;
+       }},
       {"near-null",
        [](SolveSettings& settings, const std::string& text) { settings.near_null = text; }},
       {"coordinates",
@@ -318,10 +320,6 @@ std::optional<solver::MatrixMultigrid::Grid> SolveSettings::parsed_grid() const 
 void SolveSettings::check() const {
   check_amg_options(*this);
   const std::string name = preconditioner_name();
-  if (const auto amg = parsed_amg();
-      amg && amg->form == solver::amg::Settings::Form::k && needs_symmetric_preconditioner())
-    throw InputError("--cycle: found K with --method " + method +
-                     "; expected --method fcg or fgmres, because a K-cycle is not linear");
   if (is_matrix_free() && (parsed_schwarz() || parsed_isai() || parsed_amg()))
     throw InputError("--preconditioner: found " + name +
                      " with --operator stencil; expected --operator matrix, or " +

@@ -66,8 +66,6 @@ TEST_CASE("the forecast is also right for sweeps, tiles and products") {
   check_forecast_of(jacobi + "poisson3d:80 --momentum auto", {1});
   check_forecast_of("jacobi --max-iterations 40 irregular:200000", {3});
   check_forecast_of("jacobi irregular:200000 --inner cg:0.1 --tolerance 1e-12", {3});
-  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid", {2});
-  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid --variant async", {3});
   check_forecast_of(jacobi + "poisson3d:40 --inner schwarz", {2});
   const std::string schwarz = "schwarz --max-iterations 2 ";
   check_forecast_of(schwarz + "--subdomains 24 --points 64 --overlap 8 --local-solver tensor",
