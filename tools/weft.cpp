@@ -71,13 +71,13 @@ std::string version_text() {
   return text + fmt::format("  {:<14} {} (BSD-3-Clause): the command line", "CLI11", CLI11_VERSION);
 }
 
-/// `weft help [COMMAND]`: rank 0 prints the help of a command, or that of the program.
-void add_help_command(CLI::App& program, bool is_root) {
+/// `weft help [COMMAND]`: `printed` becomes the help of a command, or that of the program.
+void add_help_command(CLI::App& program, std::string& printed) {
   CLI::App& command = *program.add_subcommand("help", "tell the options of a command");
   const auto words = std::make_shared<std::vector<std::string>>();
   command.add_option("command", *words, "the command, such as solve or study cg")
       ->type_name("COMMAND");
-  command.callback([&program, words, is_root] {
+  command.callback([&program, words, &printed] {
     CLI::App* asked = &program;
     for (const std::string& word : *words) {
       const auto inner = asked->get_subcommands(
@@ -89,8 +89,7 @@ void add_help_command(CLI::App& program, bool is_root) {
     }
     // App::help would show the help of this command.
     const std::string name = asked == &program ? "weft" : "weft " + weft::tools::name_of(*asked);
-    if (is_root)
-      fmt::print("{}", asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
+    printed = asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal);
   });
 }
 
@@ -159,10 +158,10 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_convert_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
   weft::tools::add_progress_command(program, session, exit_code);
-  add_help_command(program, is_root);
+  std::string printed;  // by rank 0, once all ranks agree on the command
+  add_help_command(program, printed);
   bool prints_config = false;
   bool allows_singletons = false;
-  std::string config;
   add_config_options(program, prints_config);
   const auto config_file = std::make_shared<weft::tools::ConfigFile>(program);
   program.config_formatter(config_file);
@@ -181,7 +180,7 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     expect_own_launcher(allows_singletons);
     if (!prints_config) weft::tools::check_files_differ(command);
     if (!prints_config || &command == &program) return;
-    config = weft::tools::config_of(command);
+    printed = weft::tools::config_of(command);
     throw CLI::Success();
   });
   program.footer(
@@ -215,10 +214,8 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     if (is_root) fmt::print(stderr, "weft: {}\n", weft::tools::one_line(fault));
     return weft::tools::exit_code_bad_input;
   }
-  if (success && is_root) {
-    fmt::print("{}", config);
-    program.exit(*success);
-  }
+  if (is_root) fmt::print("{}", printed);
+  if (success && is_root) program.exit(*success);
   return exit_code;
 }
 

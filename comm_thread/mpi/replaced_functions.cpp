@@ -29,7 +29,7 @@ Function replaced(const char* name) {
 // but the peer may already wait in the launcher's barrier, which makes no progress. Over TCP 5 to
 // 30 of 100 runs on two hosts hung there. Nothing is in flight once all ranks have reached the end,
 // so no disconnect is needed: null means done.
-extern "C" void* ucp_disconnect_nb(void* endpoint);
+extern "C" [[gnu::visibility("default")]] void* ucp_disconnect_nb(void* endpoint);
 extern "C" void* ucp_disconnect_nb(void* endpoint) {
   using Disconnect = void* (*)(void*);
   static const auto disconnect = replaced<Disconnect>("ucp_disconnect_nb");
@@ -37,7 +37,7 @@ extern "C" void* ucp_disconnect_nb(void* endpoint) {
 }
 
 // Polls for messages by UCX's function, then lets the thread nap. Returns the number of events.
-extern "C" unsigned ucp_worker_progress(void* worker);
+extern "C" [[gnu::visibility("default")]] unsigned ucp_worker_progress(void* worker);
 extern "C" unsigned ucp_worker_progress(void* worker) {
   using Progress = unsigned (*)(void*);
   static const auto look = replaced<Progress>("ucp_worker_progress");

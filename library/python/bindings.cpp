@@ -34,9 +34,11 @@ namespace py = pybind11;
 
 namespace {
 
+using weft::python::copy_of;
 using weft::python::Doubles;
 using weft::python::Integers;
 using weft::python::matrix_of_operator;
+using weft::python::new_array;
 using weft::python::PyMatrix;
 using weft::python::PySolver;
 using weft::python::read;
@@ -76,7 +78,7 @@ Doubles gather_all(const weft::Job& job, const Doubles& part, std::int64_t total
   check(MPI_Allgather(&count, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, job.communicator()));
   if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) != total)
     throw weft::Error(weft::ErrorCode::misuse, "gather_all: found parts of another length");
-  Doubles all(static_cast<py::ssize_t>(total));
+  Doubles all = new_array(total);
   double* begin = all.mutable_data();
   std::copy_n(
       part.data(), count,
@@ -272,7 +274,7 @@ PYBIND11_MODULE(_weft, module) {
       .def("multiply_block", &PyMatrix::multiply_block)
       .def("right_hand_side", [](const PyMatrix& a, const std::string& word) {
         const auto b = a.matrix.right_hand_side(word);
-        return Doubles(static_cast<py::ssize_t>(b.size()), b.data());
+        return copy_of(b.data(), static_cast<std::int64_t>(b.size()), true);
       });
 
   py::class_<weft::Report>(module, "Report")

@@ -29,9 +29,15 @@ inline std::span<double> write(Doubles& array) {
   return {array.mutable_data(), static_cast<std::size_t>(array.size())};
 }
 
+/// A new array, made by NumPy: pybind11 before 2.12 gives its own arrays wrong strides with NumPy
+/// 2, whose descriptions of types have another layout.
+inline Doubles new_array(std::int64_t count) {
+  return py::module_::import("numpy").attr("empty")(count).cast<Doubles>();
+}
+
 /// An array of Python of its own, which a function may keep, with values of weft.
 inline Doubles copy_of(const double* values, std::int64_t count, bool is_writeable) {
-  Doubles array(static_cast<py::ssize_t>(count));
+  Doubles array = new_array(count);
   std::copy_n(values, count, array.mutable_data());
   if (!is_writeable)
     py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;

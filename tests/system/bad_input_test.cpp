@@ -344,4 +344,7 @@ TEST_CASE("ranks with different commands or options end with one line") {
   printing.insert(printing.end(), {":", "-n", "1", program_path()});
   printing.insert(printing.end(), first.begin(), first.end());
   check_refused(folder, printing, {", and generate --print-config on rank 0"}, 1);
+  std::vector<std::string> helping = {"help", "solve", ":", "-n", "1", program_path()};
+  helping.insert(helping.end(), first.begin(), first.end());
+  check_refused(folder, helping, {"rank 1: found generate, and help on rank 0"}, 1);
 }

@@ -79,6 +79,18 @@ def _expect_same_library(MPI: Any, is_same: Optional[bool] = None) -> None:
                 "(-DMPI_C_COMPILER=...), or take an mpi4py built with weft's")
 
 
+def _keep_mpi4py_from_starting_mpi() -> None:
+    """Where weft has started MPI, mpi4py need not, and must not where it calls another library: that
+    would wait for answers of the launcher that weft's has had."""
+    if "mpi4py.MPI" in sys.modules:
+        return
+    try:
+        import mpi4py
+    except ImportError:
+        return
+    mpi4py.rc.initialize = False
+
+
 # Objects of the extension module that a forked process must not free: their threads and the
 # connections of MPI are those of its parent.
 _alive: "weakref.WeakSet[Any]" = weakref.WeakSet()
@@ -237,6 +249,7 @@ class Job:
         self._thread = threading.get_ident()
         if self.size > 1:
             _callers.add(self._thread)
+            _keep_mpi4py_from_starting_mpi()
 
     def _meet_mpi4py(self) -> None:
         """Raises Error where mpi4py has been imported, perhaps later, with another MPI library."""
