@@ -215,7 +215,7 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
   CLI::App& command = *study_command.add_subcommand(
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
   add_solve_study_options(command, *options, "one or more problems");
-  add_triangle_option(command, *options);
+  add_entry_options(command, *options);
   command.add_option("--cycles", options->cycles, "as --cycle of weft solve")
       ->delimiter(',')
       ->allow_extra_args(false)
