@@ -155,7 +155,7 @@ std::string only_member(const Hdf5Name& name, const Handle& file, const std::str
   if (!found.empty()) return found;
   // What cannot be opened may have been meant.
   for (const std::string& member : members_of(file)) {
-    const Handle object(H5Oopen(file.id(), member.c_str(), H5P_DEFAULT), H5Oclose);
+    const Handle object = hdf5::open_object(file, member);
     if (!object.is_open()) hdf5::fail_to_open(name, file, member, "dataset or group");
   }
   fail(name, "found no " + what + " at the root; expected one, or FILE.h5:NAME");

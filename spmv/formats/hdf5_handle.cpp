@@ -122,6 +122,15 @@ Handle access_without_locks() {
   return access;
 }
 
+Handle open_object(const Handle& parent, const std::string& member, std::string* error) {
+  const Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
+  H5Pset_elink_fapl(access.id(), access_without_locks().id());
+  Handle object(H5Oopen(parent.id(), member.c_str(), access.id()), H5Oclose);
+  // The next call of the library forgets it.
+  if (!object.is_open() && error != nullptr) *error = last_error();
+  return object;
+}
+
 Handle open_file(const Hdf5Name& name) {
   keep_quiet();
   const FileBytes readable(name.file);  // says why it is not
@@ -142,10 +151,12 @@ bool has(const Handle& group, const char* member) {
 }
 
 Handle open_group(const Handle& parent, const std::string& member) {
-  return {H5Gopen2(parent.id(), member.c_str(), H5P_DEFAULT), H5Gclose};
+  Handle object = open_object(parent, member);
+  return H5Iget_type(object.id()) == H5I_GROUP ? std::move(object) : Handle();
 }
 Handle open_dataset(const Handle& parent, const std::string& member) {
-  return {H5Dopen2(parent.id(), member.c_str(), H5P_DEFAULT), H5Dclose};
+  Handle object = open_object(parent, member);
+  return H5Iget_type(object.id()) == H5I_DATASET ? std::move(object) : Handle();
 }
 
 std::vector<std::string> members_of(const Handle& file) {
@@ -172,8 +183,8 @@ bool is_in_file(const Handle& object, const std::string& file) {
 
 void fail_to_open(const Hdf5Name& name, const Handle& parent, const std::string& member,
                   const std::string& what) {
-  const Handle object(H5Oopen(parent.id(), member.c_str(), H5P_DEFAULT), H5Oclose);
-  const std::string error = object.is_open() ? "" : last_error();
+  std::string error;
+  const Handle object = open_object(parent, member, &error);
   std::string path;
   for (std::size_t begin = 0; begin < member.size();) {
     const std::size_t end = std::min(member.find('/', begin), member.size());
@@ -182,7 +193,7 @@ void fail_to_open(const Hdf5Name& name, const Handle& parent, const std::string&
     if (path.empty() || path.ends_with('/')) continue;
     if (H5Lexists(parent.id(), path.c_str(), H5P_DEFAULT) <= 0)
       fail(name, "found no " + what + " " + member + "; expected one");
-    if (object.is_open() || H5Oexists_by_name(parent.id(), path.c_str(), H5P_DEFAULT) > 0) continue;
+    if (object.is_open() || open_object(parent, path).is_open()) continue;
     const std::string target = target_of(parent, path);
     if (!target.empty())
       fail(name, "found " + path + " as a link to " + target + ", which cannot be opened (" +
