@@ -127,9 +127,13 @@ struct Plan {
   std::int64_t rows = 0;  // of a matrix, which is the group; 0 for a vector
 };
 
+/// The name in the file where none is given.
+const char* default_name(bool is_matrix) { return is_matrix ? "matrix" : "vector"; }
+
 /// Throws InputError where the members of `file` are in the way of what `plan` says.
 void check_members(const Hdf5Name& name, const Handle& file, const Plan& plan) {
   const bool is_vector = plan.rows == 0;
+  const std::string wanted = name.object.empty() ? default_name(!is_vector) : name.object;
   std::vector<std::string> outer = plan.group;
   if (!is_vector && !outer.empty()) outer.pop_back();
   Handle group = walk(name, file, name.file, outer, false);
@@ -137,7 +141,7 @@ void check_members(const Hdf5Name& name, const Handle& file, const Plan& plan) {
   if (is_vector) {
     const std::string& member = plan.datasets[0].member;
     if (hdf5::has(group, member.c_str()) && hdf5::open_group(group, member).is_open())
-      hdf5::fail(name, "found the group " + name.object + "; expected a dataset, or a new name");
+      hdf5::fail(name, "found the group " + wanted + "; expected a dataset, or a new name");
     return;
   }
   if (!plan.group.empty()) {
@@ -147,15 +151,23 @@ void check_members(const Hdf5Name& name, const Handle& file, const Plan& plan) {
   }
   for (const char* const other : {"ir", "jc", "type", "value", "i", "j", "a"})
     if (hdf5::has(group, other))
-      hdf5::fail(name, "found the group " + name.object + " with " + other +
+      hdf5::fail(name, "found the group " + wanted + " with " + other +
                            "; expected one with data, indices and indptr, or a new name");
 }
 
-/// True if what is written joins what is in the file already.
-bool joins(const Hdf5Name& name) {
+/// True if what is written joins what is in the file already. Without a name that is so where the
+/// file holds anything but an output without a name. Throws InputError where the file is damaged.
+bool joins(const Hdf5Name& name, bool is_matrix) {
   std::error_code none;
-  return !name.object.empty() && std::filesystem::is_regular_file(name.file, none) &&
-         std::filesystem::file_size(name.file, none) > 0;
+  if (!std::filesystem::is_regular_file(name.file, none) ||
+      std::filesystem::file_size(name.file, none) == 0)
+    return false;
+  if (!name.object.empty()) return true;
+  hdf5::keep_quiet();
+  if (H5Fis_hdf5(name.file.c_str()) <= 0) return false;
+  const auto members = [&] { return hdf5::members_of(hdf5::open_file(name)); };
+  hdf5::try_in_child(name, [&] { members(); });
+  return members() != std::vector<std::string>{default_name(is_matrix)};
 }
 
 void set_text(const Handle& group, const char* attribute_name, const std::string& value) {
@@ -186,19 +198,19 @@ void describe_matrix(const Handle& group, std::int64_t rows) {
   if (H5Aexists(group.id(), "encoding-type") > 0) set_text(group, "encoding-type", "csr_matrix");
 }
 
-/// Makes the datasets in `temporary`, on rank 0: in a copy of the file where it is there and a name
-/// is given, else in a new file. Returns where each begins; fewer where that failed.
+/// Makes the datasets in `temporary`, on rank 0: in a copy of the file where they join what is in
+/// it, else in a new file. Returns where each begins; fewer where that failed.
 std::vector<std::int64_t> make_file(const Hdf5Name& name, const std::string& temporary,
                                     const Plan& plan) {
   hdf5::keep_quiet();
   const Handle access = hdf5::access_without_locks();
   Handle file;
-  if (joins(name)) {
+  if (joins(name, plan.rows > 0)) {
     std::error_code error;
     std::filesystem::copy_file(name.file, temporary,
                                std::filesystem::copy_options::overwrite_existing, error);
     if (error)
-      hdf5::fail(name, "cannot be copied, to add " + name.object + " (" + error.message() +
+      hdf5::fail(name, "cannot be copied, to add to it (" + error.message() +
                            "); expected room beside it");
     file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
   } else {
@@ -228,14 +240,14 @@ std::vector<std::int64_t> make_file(const Hdf5Name& name, const std::string& tem
 void check_file(const Hdf5Name& name, const Plan& plan) {
   if (name.file.ends_with(".mat"))
     hdf5::fail(name, "found as an output; expected FILE.h5, which MATLAB's h5read reads");
-  if (!joins(name)) return;
+  if (!joins(name, plan.rows > 0)) return;
   hdf5::try_in_child(name, [&] { check_members(name, hdf5::open_file(name), plan); });
   check_members(name, hdf5::open_file(name), plan);
 }
 
 Plan plan_of_vector(const Hdf5Name& name, std::int64_t rows) {
   Plan plan;
-  plan.group = words_of(name.object.empty() ? "vector" : name.object);
+  plan.group = words_of(name.object.empty() ? default_name(false) : name.object);
   if (plan.group.empty()) hdf5::fail(name, "found the name /; expected the name of a dataset");
   plan.datasets = {{plan.group.back(), H5T_IEEE_F64LE, rows}};
   plan.group.pop_back();
@@ -243,7 +255,7 @@ Plan plan_of_vector(const Hdf5Name& name, std::int64_t rows) {
 }
 
 Plan plan_of_matrix(const Hdf5Name& name, std::int64_t rows, std::int64_t nonzeros, hid_t index) {
-  return {words_of(name.object.empty() ? "matrix" : name.object),
+  return {words_of(name.object.empty() ? default_name(true) : name.object),
           {{"data", H5T_IEEE_F64LE, nonzeros},
            {"indices", index, nonzeros},
            {"indptr", index, rows + 1}},

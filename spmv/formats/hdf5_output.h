@@ -9,9 +9,10 @@
 
 namespace weft::spmv {
 
-/// Written as hdf5_file.h reads them. With a name in a file that is there already, this name is
-/// added or replaced in a copy of it, which then takes its place: all else stays, attributes of
-/// what is replaced included. Thread: the main thread.
+/// Written as hdf5_file.h reads them. In a file that is there already, the name, which is "matrix"
+/// or "vector" where none is given, is added or replaced in a copy of it, which then takes its
+/// place: all else stays, attributes of what is replaced included. A file that holds nothing else
+/// and is named without a name is written anew. Thread: the main thread.
 
 /// Throws comm_thread::InputError where what is in the file is in the way of such an output.
 void check_hdf5_output(const std::string& path, bool is_matrix);

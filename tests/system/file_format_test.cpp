@@ -292,6 +292,9 @@ TEST_CASE("a name in an HDF5 file is added or replaced, and all else stays") {
   convert(3, folder.path("sixty.npy"), folder.path("kept.h5:x"));
   convert(1, folder.path("sixty.npy"), folder.path("kept.h5:new/er/x"));
   convert(3, folder.path("three.npz"), folder.path("kept.h5:A"));
+  // Without a name they are the vector and the matrix in it.
+  convert(1, folder.path("sixty.npy"), folder.path("kept.h5"));
+  convert(3, folder.path("three.npz"), folder.path("kept.h5"));
   CHECK(run_script("check-kept", folder));
   const std::string before = read_file(folder.path("kept.h5"));
   const auto refused = [&](const std::string& output, const std::string& fault) {
