@@ -143,6 +143,9 @@ class Solve(unittest.TestCase):
         self.assertEqual((X.shape, len(reports)), ((ROWS, 1), 1))
         np.testing.assert_array_equal(X[:, 0], solver.solve(b).x)
         self.assertEqual((solver.matrix @ X).shape, (ROWS, 1))
+        # Sparse right-hand sides are taken as dense ones.
+        X, reports = solver.solve(sp.csc_matrix(b.reshape(-1, 1)))
+        np.testing.assert_array_equal(X[:, 0], solver.solve(b).x)
 
     def test_numbers_that_are_not_finite_are_named(self):
         A, b = matrix(), right_hand_side()

@@ -253,7 +253,7 @@ def _agree(of_job: Job, fault: str) -> None:
 
 def _real(values: Any) -> Array:
     """As doubles; what is complex is kept, for `_fault_of_type`."""
-    array = np.asarray(values)
+    array = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
     return np.ascontiguousarray(array, dtype=None if array.dtype.kind == "c" else np.float64)
 
 
