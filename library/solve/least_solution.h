@@ -19,7 +19,8 @@ class LeastSolution {
   void offer(std::span<const double> x, const solver::SolveReport& report, const std::string& way);
 
   /// At the end of a solve: if x is better than what `report` tells of, gives the report its
-  /// residuals and returns a line for the user; else forgets x and returns nothing.
+  /// residuals, and why that method has ended, and returns a line for the user; else forgets x and
+  /// returns nothing.
   std::string take_place_in(solver::SolveReport& report);
 
   /// True if it is to be used instead of the last solution.
@@ -28,8 +29,7 @@ class LeastSolution {
 
  private:
   std::vector<double> x_;
-  double recurrence_residual_ = 0;
-  double relative_residual_ = 0;
+  solver::SolveReport report_;
   std::string way_;  // empty: nothing is kept
 };
 

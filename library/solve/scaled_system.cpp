@@ -68,6 +68,8 @@ spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
   return scaled;
 }
 
+constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+
 /// Adds what another pass has taken.
 void add_costs(const SolveReport& pass, SolveReport& sum) {
   sum.iterations += pass.iterations;
@@ -116,7 +118,6 @@ void ScaledSystem::collective_set_penalties(std::span<const double> b) {
 
 /// L·r without what is rounding: in a row of 1e30 that is much, and no x leaves less.
 void ScaledSystem::find_rest(std::span<const double> b) {
-  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
   for (std::size_t i = 0; i < r_.size(); ++i) {
     const double penalty = scales_.penalty[i];
     const double least = rounding * std::max(std::abs(penalty * x_[i]), std::abs(b[i]));
@@ -132,7 +133,6 @@ ScaledSystem::Aim ScaledSystem::collective_begin(const solver::StopCriterion& st
           .row_norm = residual_.collective_norm_of_rows(b)};
   aim.has_b = aim.row_norm > 0 && std::isfinite(aim.row_norm);
   // No residual falls below the rounding of b.
-  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
   aim.wanted_given = std::max(stop.wanted_norm(aim.given_norm), rounding * aim.given_norm);
   aim.wanted_of_rows = stop.wanted_norm(aim.row_norm);
   if (guess && aim.has_b)
@@ -144,20 +144,27 @@ ScaledSystem::Aim ScaledSystem::collective_begin(const solver::StopCriterion& st
   return aim;
 }
 
-/// How many times r is as large as is wanted, in the norm in which that is more.
-double ScaledSystem::collective_judge(const Aim& aim, SolveReport& report) {
+/// How many times r is as large as is wanted.
+ScaledSystem::Excess ScaledSystem::collective_judge(const Aim& aim, SolveReport& report) {
+  // No residual falls below the rounding of A·x, which is much in a row of a large scale.
+  for (std::size_t i = 0; i < x_.size(); ++i)
+    scaled_[i] = x_[i] / (scales_.left[i] * scales_.right[i]);
+  double least_given = rounding * residual_.collective_norm(scaled_.span(), {});
+  if (!std::isfinite(least_given)) least_given = 0;
   const double given = residual_.collective_norm(r_.span(), {});
   const double of_rows = residual_.collective_norm_of_rows(r_.span());
   report.relative_residual = aim.given_norm > 0 ? given / aim.given_norm : given;
   report.scaled_residual = aim.row_norm > 0 ? of_rows / aim.row_norm : of_rows;
   const auto ratio = [](double norm, double wanted) { return norm == 0 ? 0 : norm / wanted; };
-  return std::max(ratio(given, aim.wanted_given), ratio(of_rows, aim.wanted_of_rows));
+  return {ratio(given, std::max(aim.wanted_given, least_given)),
+          ratio(of_rows, aim.wanted_of_rows)};
 }
 
-/// One run of the method, for what is left of b; x stays where it leaves more than `excess`.
-/// Returns the excess then.
-double ScaledSystem::collective_run(const Method& method, const Aim& aim, std::span<const double> b,
-                                    double excess, double& first_norm, SolveReport& report) {
+/// One run of the method, for what is left of b; x stays where it leaves more than `before` in both
+/// norms. Returns the excess then.
+ScaledSystem::Excess ScaledSystem::collective_run(const Method& method, const Aim& aim,
+                                                  std::span<const double> b, const Excess& before,
+                                                  double& first_norm, SolveReport& report) {
   find_rest(b);
   const double scaled_norm = residual_.collective_norm(scaled_.span(), {});
   if (first_norm < 0) first_norm = scaled_norm;
@@ -173,8 +180,10 @@ double ScaledSystem::collective_run(const Method& method, const Aim& aim, std::s
   for (std::size_t i = 0; i < y.size(); ++i) x_[i] += scales_.right[i] * y[i];
   residual_.collective_find(b, x_.span(), r_.span());
   if (aim.has_b) collective_set_penalties(b);
-  const double found = collective_judge(aim, report);
-  if (found <= excess) return found;
+  // A matrix that is not symmetric hides rows of a large scale from the method at first: what they
+  // leave may grow while W·r falls, and falls with it in the next run.
+  const Excess found = collective_judge(aim, report);
+  if (found.most() <= before.most() || found.of_rows <= before.of_rows) return found;
   std::swap(x_, best_);
   residual_.collective_find(b, x_.span(), r_.span());
   return collective_judge(aim, report);
@@ -185,23 +194,26 @@ SolveReport ScaledSystem::collective_solve(const Method& method, const solver::S
                                            bool may_go_on) {
   const Aim aim = collective_begin(stop, b, guess);
   SolveReport report;
-  double excess = collective_judge(aim, report);
+  Excess excess = collective_judge(aim, report);
   double first_norm = -1;  // of L·r; not known yet
-  bool may_repeat = !aim.has_b || !(excess <= KrylovMethod::allowed_drift);
+  bool may_repeat = !aim.has_b || !(excess.most() <= KrylovMethod::allowed_drift);
   bool has_gained = true;
   while (may_repeat) {
-    const double before = excess;
+    const Excess before = excess;
     excess = collective_run(method, aim, b, before, first_norm, report);
-    has_gained = excess < KrylovMethod::least_gain * before;
+    has_gained = excess.most() < KrylovMethod::least_gain * before.most() ||
+                 excess.of_rows < KrylovMethod::least_gain * before.of_rows;
     const bool has_ended =
         report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
     // A method that is asked to stop makes one more iteration.
-    may_repeat = !(excess <= KrylovMethod::allowed_drift) && has_ended && has_gained && may_go_on &&
-                 report.iterations + 1 < stop.max_iterations;
+    may_repeat = !(excess.most() <= KrylovMethod::allowed_drift) && has_ended && has_gained &&
+                 may_go_on && report.iterations + 1 < stop.max_iterations;
   }
-  if (excess <= KrylovMethod::allowed_drift) {
+  if (excess.most() <= KrylovMethod::allowed_drift) {
     report.status = SolveStatus::converged;
-    report.explanation.clear();
+    const bool is_rounding =
+        report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
+    report.explanation = is_rounding ? "the residual is rounding, of rows of a large scale" : "";
     report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
   } else if (report.status == SolveStatus::converged) {
     report.status = SolveStatus::not_converged;

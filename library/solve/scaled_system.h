@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -70,11 +71,18 @@ class ScaledSystem {
     bool has_b = false;
   };
 
+  /// How many times the norms of a residual are what is wanted.
+  struct Excess {
+    double given = 0;
+    double of_rows = 0;
+    double most() const { return std::max(given, of_rows); }
+  };
+
   Aim collective_begin(const solver::StopCriterion& stop, std::span<const double> b,
                        const solver::Guess& guess);
-  double collective_judge(const Aim& aim, solver::SolveReport& report);
-  double collective_run(const Method& method, const Aim& aim, std::span<const double> b,
-                        double excess, double& first_norm, solver::SolveReport& report);
+  Excess collective_judge(const Aim& aim, solver::SolveReport& report);
+  Excess collective_run(const Method& method, const Aim& aim, std::span<const double> b,
+                        const Excess& before, double& first_norm, solver::SolveReport& report);
   void collective_set_penalties(std::span<const double> b);
   void find_rest(std::span<const double> b);
 

@@ -141,6 +141,16 @@ void MatrixMarketFile::collective_count(
   header_.is_counted = true;
   comm_thread::collective_attempt(*communicator_, [&] {
     if (!communicator_->is_root()) return;
+    const bool has_sizes = header_.announced_rows > 0 &&
+                           header_.announced_rows == header_.row_count - 1 + header_.base &&
+                           header_.announced_entries == header_.entry_count - 1;
+    if (has_sizes) {
+      const std::string rows = std::to_string(header_.announced_rows);
+      throw InputError(path_ + ":" + std::to_string(header_.line_count + 1) + ": found \"" + rows +
+                       " " + rows + " " + std::to_string(header_.announced_entries) +
+                       "\" before as many entries, which seem to be their sizes; expected \"ROW "
+                       "COLUMN VALUE\" from the first line on");
+    }
     try {
       check_header(check);
     } catch (const TextFault& fault) {
@@ -151,7 +161,7 @@ void MatrixMarketFile::collective_count(
 
 void MatrixMarketFile::collective_share_header() {
   using Header = MatrixMarketHeader;
-  std::array<std::int64_t, 11> numbers{static_cast<int>(header_.format),
+  std::array<std::int64_t, 13> numbers{static_cast<int>(header_.format),
                                        static_cast<int>(header_.field),
                                        static_cast<int>(header_.symmetry),
                                        header_.row_count,
@@ -161,6 +171,8 @@ void MatrixMarketFile::collective_share_header() {
                                        header_.data_begin,
                                        header_.base,
                                        header_.is_counted,
+                                       header_.announced_rows,
+                                       header_.announced_entries,
                                        is_compressed_};
   communicator_->broadcast(numbers, 0);
   header_ = {static_cast<Header::Format>(numbers[0]),
@@ -172,8 +184,10 @@ void MatrixMarketFile::collective_share_header() {
              numbers[6],
              numbers[7],
              numbers[8],
-             numbers[9] != 0};
-  is_compressed_ = numbers[10] != 0;
+             numbers[9] != 0,
+             numbers[10],
+             numbers[11]};
+  is_compressed_ = numbers[12] != 0;
 }
 
 void MatrixMarketFile::find_own_range() {

@@ -288,6 +288,11 @@ void take_first_line(std::string_view line, bool is_symmetric, Header& header) {
                               : Header::Field::complex;
   if (is_symmetric) header.symmetry = Header::Symmetry::symmetric;
   header.row_count = header.column_count = std::numeric_limits<GlobalIndex>::max();
+  const auto numbers = whole_numbers_of(line);
+  if (numbers.size() == 3 && numbers[0] == numbers[1]) {
+    header.announced_rows = numbers[0];
+    header.announced_entries = numbers[2];
+  }
 }
 
 }  // namespace

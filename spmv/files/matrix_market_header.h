@@ -34,6 +34,9 @@ struct MatrixMarketHeader {
   std::int64_t data_begin = 0;  // characters of the header
   std::int64_t base = 1;  // the first row and the first column
   bool is_counted = true;  // false: sizes are not there yet, and indices may be any from 0
+  /// Where the first line of entries may be "ROWS ROWS ENTRIES" instead: these; else 0.
+  GlobalIndex announced_rows = 0;
+  std::int64_t announced_entries = 0;
 };
 
 /// Reads a header line by line.

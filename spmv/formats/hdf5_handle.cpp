@@ -122,10 +122,13 @@ Handle access_without_locks() {
   return access;
 }
 
-Handle open_object(const Handle& parent, const std::string& member) {
+Handle open_object(const Handle& parent, const std::string& member, std::string* error) {
   const Handle access(H5Pcreate(H5P_LINK_ACCESS), H5Pclose);
   H5Pset_elink_fapl(access.id(), access_without_locks().id());
-  return {H5Oopen(parent.id(), member.c_str(), access.id()), H5Oclose};
+  Handle object(H5Oopen(parent.id(), member.c_str(), access.id()), H5Oclose);
+  // The next call of the library forgets it.
+  if (!object.is_open() && error != nullptr) *error = last_error();
+  return object;
 }
 
 Handle open_file(const Hdf5Name& name) {
@@ -180,8 +183,8 @@ bool is_in_file(const Handle& object, const std::string& file) {
 
 void fail_to_open(const Hdf5Name& name, const Handle& parent, const std::string& member,
                   const std::string& what) {
-  const Handle object = open_object(parent, member);
-  const std::string error = object.is_open() ? "" : last_error();
+  std::string error;
+  const Handle object = open_object(parent, member, &error);
   std::string path;
   for (std::size_t begin = 0; begin < member.size();) {
     const std::size_t end = std::min(member.find('/', begin), member.size());

@@ -56,8 +56,8 @@ Handle open_file(const Hdf5Name& name);
 /// Not open where there is none. Links may lead to other files, which are not locked either: one
 /// that leads back to a file that is open must ask for what that file was opened with. (A dataset
 /// that H5Dopen2 with such a list cannot open crashes the library, 1.10.8, later; H5Oopen does
-/// not.)
-Handle open_object(const Handle& parent, const std::string& member);
+/// not.) `error`: gets the reason.
+Handle open_object(const Handle& parent, const std::string& member, std::string* error = nullptr);
 /// The same where it is none of these, too.
 Handle open_group(const Handle& parent, const std::string& member);
 Handle open_dataset(const Handle& parent, const std::string& member);

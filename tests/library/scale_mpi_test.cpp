@@ -1,4 +1,5 @@
 // A system times any power of two has the same iterations and the same digits of x.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -206,6 +207,48 @@ TEST_CASE("a preconditioner is applied as one of the matrix as given") {
   for (const char* const word : {"amg", "jacobi", "isai"})
     CHECK(differences(precondition(-700, word), times(precondition(0, word), 700)) == 0);
   CHECK(differences(precondition(-700, "none"), precondition(0, "none")) == 0);
+}
+
+TEST_CASE("rows that are multiplied by a large number change neither x nor what is said of it") {
+  const Job job = make_job();
+  const std::vector<Options> ways{
+      {{"method", "auto"}},
+      {{"method", "gmres"}, {"preconditioner", "jacobi"}, {"scale", "rows"}},
+      {{"method", "bicgstab"}, {"preconditioner", "none"}, {"scale", "rows"}}};
+  for (const Options& way : ways)
+    for (const double diagonal : {4.1, 4.5})
+      for (const int exponent : {0, 30, 40, 50}) {
+        CAPTURE(exponent, diagonal);
+        TridiagonalRows rows(row_count, job.rank(), job.size(), diagonal);
+        Vector b = some_vector(rows, 1);
+        Vector right(b.size());
+        Solver(Matrix::from_rows(job, rows.rows()), {{"tolerance", "1e-12"}}).solve(b, right);
+        // The rows of the first half.
+        for (std::size_t row = 0; row < rows.count(); ++row) {
+          if (rows.first_row + static_cast<std::int64_t>(row) >= row_count / 2) continue;
+          b[row] = std::ldexp(b[row], exponent);
+          for (auto k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
+            double& value = rows.values[static_cast<std::size_t>(k)];
+            value = std::ldexp(value, exponent);
+          }
+        }
+        Vector x(b.size());
+        const Report report = Solver(Matrix::from_rows(job, rows.rows()), way).solve(b, x);
+        INFO(report.explanation);
+        CHECK(report.status == Status::converged);
+        CHECK(report.scaled_residual.value_or(0) < 1e-7);
+        double error = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+          error = std::max(error, std::abs(x[i] - right[i]));
+        CHECK(error < 1e-5);
+
+        // Now the rows are as large, and b is not.
+        Vector of_one(b.size(), 1.0);
+        const Report other = Solver(Matrix::from_rows(job, rows.rows()), way).solve(of_one, x);
+        INFO(other.explanation);
+        CHECK(other.status == Status::converged);
+        CHECK(other.scaled_residual.value_or(0) < 1e-7);
+      }
 }
 
 }  // namespace

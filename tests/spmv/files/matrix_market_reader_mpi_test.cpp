@@ -133,6 +133,11 @@ TEST_CASE("entries as text that are wrong are told with their line") {
   CHECK(triplet_fault("1,1,4\n") == "a.txt:1: found \"1,1,4\"; expected a finite number");
   CHECK(triplet_fault("1 1 1 1 1\n") ==
         "a.txt:1: found 5 words; expected \"ROW COLUMN VALUE\" or one number");
+  // Sizes in the first line are no entry, in either way to count.
+  CHECK(triplet_fault("# sizes\n3 3 2\n1 1 4\n2 2 5\n") ==
+        "a.txt:2: found \"3 3 2\" before as many entries, which seem to be their sizes; expected "
+        "\"ROW COLUMN VALUE\" from the first line on");
+  CHECK_THAT(triplet_fault("3 3 3\n0 0 4\n2 2 5\n0 1 1\n"), Catch::StartsWith("a.txt:1: found"));
   CHECK(triplet_fault("1 1 1\n99999999 1 1\n").find("rows in a file of") != std::string::npos);
   CHECK(triplet_fault("#  HashMatrix Matrix (COO)\n3 3\n") ==
         "a.txt:2: found \"3 3\"; expected the size line of FreeFEM, "
