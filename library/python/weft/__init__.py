@@ -210,6 +210,8 @@ class Job:
     threads: compute threads per rank; 0: one for each core.
     pinning: "keep" leaves threads where they are; "pin" binds each to a core of its own until the
         job ends, the calling thread too; "none" also frees the communication thread.
+    pin_beyond_mask: with "pin": all cores that the cpuset permits, whatever mask Python was started
+        with (taskset, a job).
     allow_singletons: several processes that a launcher of another MPI library has started, each
         alone, are an error unless they are meant to know nothing of each other.
 
@@ -219,7 +221,8 @@ class Job:
     """
 
     def __init__(self, comm: Any = None, threads: int = 0, pinning: str = "keep",
-                 strict_placement: bool = False, allow_singletons: bool = False) -> None:
+                 strict_placement: bool = False, allow_singletons: bool = False,
+                 pin_beyond_mask: bool = False) -> None:
         if pinning not in ("pin", "keep", "none"):
             raise InputError(f"pinning: found {pinning!r}; expected pin, keep or none")
         _expect_no_fork()
@@ -240,7 +243,8 @@ class Job:
         if comm is None or (comm != MPI.COMM_NULL and
                             comm.Get_size() == MPI.COMM_WORLD.Get_size()):
             _has_joined_all = True
-        self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons))
+        self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons,
+                                    pin_beyond_mask))
         if comm is not None:
             is_same = (comm.Get_rank(), comm.Get_size()) == (self.rank, self.size)
             _expect_same_library(MPI, is_same)
