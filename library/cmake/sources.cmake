@@ -73,8 +73,6 @@ set(WEFT_LIBRARY_SOURCES
     library/api/error.cpp
     library/api/iteration.cpp
     library/api/job.cpp
-    library/api/job.cpp
-    library/api/job.cpp
     library/api/matrix.cpp
     library/api/options.cpp
     library/api/report.cpp
@@ -409,6 +407,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/convert_command.cpp
     tools/commands/file_conflict.cpp
     tools/commands/generate_command.cpp
+    tools/commands/help_text.cpp
     tools/commands/jacobi_command.cpp
     tools/commands/progress_command.cpp
     tools/commands/roofline_command.cpp
@@ -425,7 +424,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/config_file.cpp
     tools/job/counters.cpp
     tools/job/effective_options.cpp
-    tools/job/help_text.cpp
     tools/job/input_agreement.cpp
     tools/job/job.cpp
     tools/job/job_trace.cpp

@@ -1,4 +1,4 @@
-#include "tools/job/help_text.h"
+#include "tools/commands/help_text.h"
 
 #include <algorithm>
 #include <array>
