@@ -155,8 +155,28 @@ void check_members(const Hdf5Name& name, const Handle& file, const Plan& plan) {
                            "; expected one with data, indices and indptr, or a new name");
 }
 
-/// True if what is written joins what is in the file already. Without a name that is so where the
-/// file holds anything but an output without a name. Throws InputError where the file is damaged.
+bool has_attributes(const Handle& object) {
+  hsize_t at = 0;
+  const H5A_operator2_t stop = [](hid_t, const char*, const H5A_info_t*, void*) -> herr_t {
+    return 1;
+  };
+  return H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, &at, stop, nullptr) > 0;
+}
+
+/// True if the file holds nothing but what was written to it without a name.
+bool holds_output_only(const Handle& file, bool is_matrix) {
+  const std::string name = default_name(is_matrix);
+  if (hdf5::members_of(file) != std::vector<std::string>{name} || has_attributes(file))
+    return false;
+  if (is_matrix)
+    return hdf5::members_of(hdf5::open_group(file, name)) ==
+           std::vector<std::string>{"data", "indices", "indptr"};
+  const Handle dataset = hdf5::open_dataset(file, name);
+  return dataset.is_open() && !has_attributes(dataset);
+}
+
+/// True if what is written joins what is in the file already: always where there is a name, else
+/// where anything would be lost. Throws InputError where the file is damaged.
 bool joins(const Hdf5Name& name, bool is_matrix) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(name.file, none) ||
@@ -165,9 +185,9 @@ bool joins(const Hdf5Name& name, bool is_matrix) {
   if (!name.object.empty()) return true;
   hdf5::keep_quiet();
   if (H5Fis_hdf5(name.file.c_str()) <= 0) return false;
-  const auto members = [&] { return hdf5::members_of(hdf5::open_file(name)); };
-  hdf5::try_in_child(name, [&] { members(); });
-  return members() != std::vector<std::string>{default_name(is_matrix)};
+  const auto has_others = [&] { return !holds_output_only(hdf5::open_file(name), is_matrix); };
+  hdf5::try_in_child(name, [&] { has_others(); });
+  return has_others();
 }
 
 void set_text(const Handle& group, const char* attribute_name, const std::string& value) {

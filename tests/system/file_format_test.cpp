@@ -361,6 +361,8 @@ TEST_CASE("a name in an HDF5 file is added or replaced, and all else stays") {
   };
   refused("kept.h5:A", "found the group A");
   refused("kept.h5:other/x", "found other as a dataset");
+  convert(1, folder.path("three.npz"), folder.path("groups.h5:vector"));
+  refused("groups.h5", "found the group vector");
   refused("kept.h5:away/y", "a link to another file");
   check_refused({"convert", folder.path("kept.h5:x"), folder.path("kept.h5:copy")},
                 "the same file");
