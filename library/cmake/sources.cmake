@@ -441,6 +441,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
+    tools/reporting/columns_report.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
     tools/reporting/multigrid_report.cpp

@@ -33,8 +33,8 @@ RightHandSide RightHandSide::parse(std::string_view word) {
   constexpr std::string_view x_random = "x-random:";
   if (word == "ones") return {RightHandSideKind::ones, 0, {}};
   if (word == "boundary-one") return {RightHandSideKind::boundary_one, 0, {}};
-  for (const std::string_view ending : {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5",
-                                        ".h5ad", ".mat", ".txt", ".dat"})
+  for (const std::string_view ending : {".mtx", ".mtx.gz", ".npy", ".npz", ".petsc", ".bin", ".h5",
+                                        ".hdf5", ".h5ad", ".mat", ".txt", ".dat"})
     if (word.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
   const std::string_view before_number = word.substr(0, word.rfind(':'));
   for (const std::string_view ending : {".petsc", ".bin"})  // with the number of an object
@@ -48,7 +48,7 @@ RightHandSide RightHandSide::parse(std::string_view word) {
     return {RightHandSideKind::x_random, parse_seed(word, word.substr(x_random.size())), {}};
   fail(word,
        "not a known one; expected ones, boundary-one, random:SEED, x-random:SEED, FILE.mtx, "
-       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin, FILE.h5 or FILE.txt");
+       "FILE.mtx.gz, FILE.npy, FILE.npz, FILE.petsc, FILE.bin, FILE.h5 or FILE.txt");
 }
 
 std::string RightHandSide::name() const {
