@@ -241,6 +241,14 @@ std::int64_t Matrix::local_row_count() const {
 std::int64_t Matrix::nonzero_count() const { return state_->nonzero_count; }
 std::string Matrix::format() const { return state_->format_name(); }
 
+std::vector<double> Matrix::State::collective_read(const std::string& path) {
+  spmv::Remarks found;
+  auto vector = spmv::collective_read_vector_file(space, *given, path, found);
+  for (std::string& remark : found)
+    if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(std::move(remark));
+  return vector;
+}
+
 std::vector<std::string> Matrix::remarks() const {
   std::vector<std::string> remarks = state_->remarks;
   if (!state_->half.empty()) remarks.push_back(state_->half);
@@ -305,7 +313,7 @@ std::vector<double> Matrix::right_hand_side(const std::string& word) const {
       if (!state.given)
         throw InputError("right-hand side: found the file " + wanted.path +
                          " for a grid without a matrix; expected a generated one");
-      return spmv::collective_read_vector_file(state.space, *state.given, wanted.path);
+      return state.collective_read(wanted.path);
     }
     if (state.given) {
       spmv::fill(wanted, state.problem, *state.given, state.space.rank(), state.threads().team(),

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "comm_thread/mpi/communicator.h"
 #include "library/api/job_state.h"
@@ -31,6 +32,9 @@ struct Matrix::State {
   comm_thread::Job& threads() { return *job->job; }
   /// At present: products may change it.
   std::string format_name() const;
+  /// This rank's part of a vector from a file, in the order of `given`; what there is to remark
+  /// joins the remarks, once. Collective. Throws comm_thread::InputError.
+  std::vector<double> collective_read(const std::string& path);
 
   std::shared_ptr<Job::State> job;
   comm_thread::Communicator space;  // messages of this matrix alone
@@ -49,7 +53,7 @@ struct Matrix::State {
   std::uint64_t values_version = 0;  // counts updates
   std::uint64_t places_version = 0;  // counts those after which other places have entries
   std::string half;  // why nobody should solve with the matrix as it is; empty: no reason
-  spmv::Remarks remarks;  // what was dropped or decided when it was made
+  spmv::Remarks remarks;  // what was dropped or decided when it was made, or vectors were read
 };
 
 }  // namespace v0

@@ -118,7 +118,7 @@ library::SystemContext Solver::State::context() {
   library::SystemContext context{.name = matrix->name, .problem = matrix->problem};
   if (matrix->given)
     context.collective_read = [this](const std::string& path) {
-      const auto given = spmv::collective_read_vector_file(matrix->space, *matrix->given, path);
+      const auto given = matrix->collective_read(path);
       std::vector<double> vector(matrix->op->element_count());
       matrix->map->collective_to_operator(given, vector);
       return vector;

@@ -92,6 +92,8 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/word_settings.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
+    library/solve/chosen_solver.cpp
+    library/solve/chosen_solver.cpp
     library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
@@ -234,6 +236,10 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/inflate_stream.cpp
     spmv/files/matrix_market_entries.cpp
     spmv/files/matrix_market_file.cpp
+    spmv/files/matrix_market_file.cpp
+    spmv/files/matrix_market_file.cpp
+    spmv/files/matrix_market_header.cpp
+    spmv/files/matrix_market_header.cpp
     spmv/files/matrix_market_header.cpp
     spmv/files/matrix_market_output.cpp
     spmv/files/matrix_market_reader.cpp
@@ -252,8 +258,12 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/csr_source.cpp
     spmv/formats/entry_reader.cpp
     spmv/formats/matrix_file.cpp
+    spmv/formats/matrix_file.cpp
+    spmv/formats/matrix_file.cpp
     spmv/formats/number_array.cpp
     spmv/formats/numpy_file.cpp
+    spmv/formats/petsc_file.cpp
+    spmv/formats/petsc_file.cpp
     spmv/formats/petsc_file.cpp
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
@@ -308,6 +318,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/phonon_space.cpp
     spmv/problems/problem.cpp
     spmv/problems/problem_reader.cpp
+    spmv/problems/right_hand_side.cpp
+    spmv/problems/right_hand_side.cpp
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
@@ -417,6 +429,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
+    tools/commands/solve_command.cpp
+    tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
@@ -451,6 +465,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
+    tools/reporting/columns_report.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
     tools/reporting/multigrid_report.cpp

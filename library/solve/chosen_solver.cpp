@@ -361,6 +361,7 @@ void ChosenSolver::collective_solve_at_once(std::span<const std::span<const doub
     vectors.emplace_back(range_, b[i], guesses.empty() ? std::nullopt : solver::Guess(guesses[i]),
                          asked_.stop);
   auto& matrix = dynamic_cast<spmv::SparseOperator&>(op());
+  if (hooks_.on_start) hooks_.on_start();
   std::vector<SolveReport> solved =
       blocks_.collective_solve(matrix, way_in_use_.options(), vectors);
   for (std::size_t i = 0; i < b.size(); ++i) {

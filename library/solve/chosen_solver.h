@@ -67,8 +67,8 @@ class ChosenSolver {
   /// Solves for several right-hand sides: in blocks of 8, 4 and 2 where conjugate gradients can,
   /// else one after another; the bits and the iterations are those of `collective_solve`. Shape: b,
   /// guesses, x: [number of vectors] of [element_count]; `guesses` may be empty. `may_block`: false
-  /// where somebody watches, on any rank, as the hooks do not know of blocks. `on_iteration`: in
-  /// the place of that of the hooks; may be null.
+  /// where somebody may stop a solve, on any rank, as blocks do not ask. `on_iteration`: in the
+  /// place of that of the hooks; may be null.
   std::vector<solver::SolveReport> collective_solve_block(
       std::span<const std::span<const double>> b, std::span<const std::span<const double>> guesses,
       std::span<const std::span<double>> x, bool may_block, const OnVectorIteration& on_iteration);
@@ -78,6 +78,9 @@ class ChosenSolver {
   std::span<const double> solution() const {
     return is_scaled_back_ ? scaled_back_.span() : found_solution();
   }
+
+  /// The first of the vectors of `collective_solve_block` that are being solved for; else 0.
+  std::size_t first_vector() const { return watch_.first_vector(); }
 
   /// z = M·r with the preconditioner alone; z = r without one. Shape: [element_count].
   void collective_precondition(std::span<const double> r, std::span<double> z);

@@ -49,13 +49,17 @@ class IterationWatch {
   /// Says so where time is over.
   void judge_time(solver::SolveReport& report) const;
 
-  /// Tells `on_iteration` instead of the hooks for as long as it lives.
+  /// Tells `on_iteration` instead of the hooks for as long as it lives, and counts vectors from 0
+  /// afterwards.
   class VectorScope {
    public:
     VectorScope(IterationWatch& watch, const OnVectorIteration& on_iteration) : watch_(watch) {
       watch_.on_vector_iteration_ = on_iteration;
     }
-    ~VectorScope() { watch_.on_vector_iteration_ = nullptr; }
+    ~VectorScope() {
+      watch_.on_vector_iteration_ = nullptr;
+      watch_.first_vector_ = 0;
+    }
     VectorScope(const VectorScope&) = delete;
     VectorScope& operator=(const VectorScope&) = delete;
 
@@ -64,6 +68,7 @@ class IterationWatch {
   };
   /// The first of the right-hand sides that are solved for next.
   void set_first_vector(std::size_t vector) { first_vector_ = vector; }
+  std::size_t first_vector() const { return first_vector_; }
   /// An iteration of vector number `vector` beside the first. Thread: the primary thread.
   void note_vector(std::size_t vector, std::int64_t iteration, double residual) const;
 

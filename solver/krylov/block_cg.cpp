@@ -78,6 +78,7 @@ std::vector<SolveReport> BlockCg::solve(std::span<const std::span<const double>>
   });
   std::vector<SolveReport> reports;
   for (State& state : result) {
+    state.report.vectors_at_once = width_;
     state.report.solve_seconds = watch.seconds();
     state.report.comm_thread_cpu_seconds = op_.comm_thread().cpu_seconds() - cpu_before;
     state.report.phases = timer_.times();

@@ -24,6 +24,7 @@ struct SolveReport {
   double relative_residual = 0;  // ‖b − A x‖/‖b‖, recomputed from x
   /// The same with each row of both divided by its scale, where rows differ in scale.
   std::optional<double> scaled_residual;
+  int vectors_at_once = 1;  // solved for together: the times are those of all of them
   double solve_seconds = 0;
   double comm_thread_cpu_seconds = 0;
   double halved_residual = 0;  // the last that was half of the one before, and its iteration

@@ -56,6 +56,10 @@ class MatrixMarketEntries {
   template <class Take>
   std::int64_t parse_array(std::string_view block, std::int64_t& next, Take&& take) const;
 
+  /// Does the same for lines that have the numbers of a row each; `next` counts lines.
+  template <class Take>
+  std::int64_t parse_rows(std::string_view block, std::int64_t& next, Take&& take) const;
+
   /// Fault of a data line, in the words of TextFault; empty if the line is correct.
   std::string fault_of(std::string_view line) const;
 
@@ -193,6 +197,28 @@ std::int64_t MatrixMarketEntries::parse_array(std::string_view block, std::int64
     ++count;
     ++next;
     if (++row == header_.row_count) std::tie(row, column) = array.place_of(next);
+  }
+  return count;
+}
+
+template <class Take>
+std::int64_t MatrixMarketEntries::parse_rows(std::string_view block, std::int64_t& next,
+                                             Take&& take) const {
+  std::int64_t count = 0;
+  while (!block.empty()) {
+    const std::string_view line = take_lines(block, 0);
+    if (!is_data_line(line)) continue;
+    if (next >= header_.entry_count) return -1;
+    const char* text = line.data();
+    const char* const end = text + line.size();
+    for (MatrixEntry entry{next, 0, 0.0}; entry.column < header_.column_count; ++entry.column) {
+      text = parse_value(skip_blanks(text), end, entry.value);
+      if (!text) return -1;
+      take(entry);
+    }
+    if (*skip_blanks(text) != '\n') return -1;
+    ++count;
+    ++next;
   }
   return count;
 }

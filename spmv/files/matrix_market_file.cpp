@@ -23,23 +23,35 @@ using comm_thread::InputError;
 
 MatrixMarketFile MatrixMarketFile::collective_open(
     const comm_thread::Communicator& communicator, const std::string& path,
-    const std::function<void(const MatrixMarketHeader&)>& check, IndexBase base) {
+    const std::function<void(const MatrixMarketHeader&)>& check, IndexBase base, TextUse use) {
   MatrixMarketFile file(communicator, path, base);
-  // Where rank 0 lacks the file, all ranks look, so that the line says which of them lack it.
-  std::array<std::int64_t, 1> is_lacking{communicator.is_root() && access(path.c_str(), R_OK) != 0};
-  communicator.broadcast(is_lacking, 0);
-  if (is_lacking[0] != 0) comm_thread::collective_attempt(communicator, [&] { file.open(); });
-  comm_thread::collective_attempt(communicator, [&] {
-    if (!communicator.is_root()) return;
-    file.read_header(check);
-    // A last line without its '\n' was handed out with one.
-    if (!file.is_compressed_)
-      file.header_.data_begin = std::min(file.header_.data_begin, file.source_->stored_bytes());
-  });
-  file.collective_share_header();
+  file.collective_read_header(check, use);
   comm_thread::collective_attempt(communicator, [&] { file.find_own_range(); });
   if (!file.header_.is_counted) file.collective_count(check);
   return file;
+}
+
+MatrixMarketHeader MatrixMarketFile::collective_look(const comm_thread::Communicator& communicator,
+                                                     const std::string& path, TextUse use) {
+  MatrixMarketFile file(communicator, path, IndexBase::found);
+  file.collective_read_header([](const MatrixMarketHeader&) {}, use);
+  return file.header_;
+}
+
+void MatrixMarketFile::collective_read_header(
+    const std::function<void(const MatrixMarketHeader&)>& check, TextUse use) {
+  // Where rank 0 lacks the file, all ranks look, so that the line says which of them lack it.
+  std::array<std::int64_t, 1> is_lacking{communicator_->is_root() &&
+                                         access(path_.c_str(), R_OK) != 0};
+  communicator_->broadcast(is_lacking, 0);
+  if (is_lacking[0] != 0) comm_thread::collective_attempt(*communicator_, [&] { open(); });
+  comm_thread::collective_attempt(*communicator_, [&] {
+    if (!communicator_->is_root()) return;
+    read_header(check, use);
+    // A last line without its '\n' was handed out with one.
+    if (!is_compressed_) header_.data_begin = std::min(header_.data_begin, source_->stored_bytes());
+  });
+  collective_share_header();
 }
 
 void MatrixMarketFile::open() {
@@ -53,7 +65,8 @@ void MatrixMarketFile::open() {
   }
 }
 
-void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHeader&)>& check) {
+void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHeader&)>& check,
+                                   TextUse use) {
   open();
   is_compressed_ = source_->is_compressed();
   MatrixMarketHeaderParser parser;
@@ -61,7 +74,7 @@ void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHe
   try {
     TextLines lines(*source_, {});
     if (is_triplet_name(path_)) {
-      header_ = read_triplet_header(path_, lines.next(), line);
+      header_ = read_triplet_header(path_, lines.next(), use, line);
       take_base();
       if (header_.is_counted) check_header(check);
       return;
@@ -116,8 +129,9 @@ void MatrixMarketFile::collective_count(
       for (std::string_view block = lines.next(); !block.empty() && !has_fault;
            block = lines.next()) {
         const std::int64_t more =
-            is_array ? entries.parse_array(block, next, take)
-                     : entries.parse(block, MatrixMarketEntries::Values::skip, take);
+            header_.has_lines_of_rows ? entries.parse_rows(block, next, take)
+            : is_array                ? entries.parse_array(block, next, take)
+                       : entries.parse(block, MatrixMarketEntries::Values::skip, take);
         has_fault = more < 0;
         count += more;
       }
@@ -161,7 +175,7 @@ void MatrixMarketFile::collective_count(
 
 void MatrixMarketFile::collective_share_header() {
   using Header = MatrixMarketHeader;
-  std::array<std::int64_t, 13> numbers{static_cast<int>(header_.format),
+  std::array<std::int64_t, 14> numbers{static_cast<int>(header_.format),
                                        static_cast<int>(header_.field),
                                        static_cast<int>(header_.symmetry),
                                        header_.row_count,
@@ -173,6 +187,7 @@ void MatrixMarketFile::collective_share_header() {
                                        header_.is_counted,
                                        header_.announced_rows,
                                        header_.announced_entries,
+                                       header_.has_lines_of_rows,
                                        is_compressed_};
   communicator_->broadcast(numbers, 0);
   header_ = {static_cast<Header::Format>(numbers[0]),
@@ -186,8 +201,9 @@ void MatrixMarketFile::collective_share_header() {
              numbers[8],
              numbers[9] != 0,
              numbers[10],
-             numbers[11]};
-  is_compressed_ = numbers[12] != 0;
+             numbers[11],
+             numbers[12] != 0};
+  is_compressed_ = numbers[13] != 0;
 }
 
 void MatrixMarketFile::find_own_range() {

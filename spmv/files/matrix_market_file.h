@@ -25,12 +25,18 @@ namespace weft::spmv {
 class MatrixMarketFile {
  public:
   /// Opens the file, reads the header on rank 0 and broadcasts it. `check`: throws TextFault if the
-  /// header is not the expected one. `base`: of a matrix without a header, else it is wrong.
+  /// header is not the expected one. `base`: of a matrix without a header, else it is wrong. `use`:
+  /// of a text without such a header.
   /// Collective.
   static MatrixMarketFile collective_open(
       const comm_thread::Communicator& communicator, const std::string& path,
       const std::function<void(const MatrixMarketHeader&)>& check,
-      IndexBase base = IndexBase::found);
+      IndexBase base = IndexBase::found, TextUse use = TextUse::matrix);
+
+  /// The header as it stands in the file: sizes that the file does not say are not counted.
+  /// Collective.
+  static MatrixMarketHeader collective_look(const comm_thread::Communicator& communicator,
+                                            const std::string& path, TextUse use);
 
   const comm_thread::Communicator& communicator() const { return *communicator_; }
   const MatrixMarketHeader& header() const { return header_; }
@@ -66,7 +72,9 @@ class MatrixMarketFile {
 
   /// Throws comm_thread::InputError.
   void open();
-  void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
+  void collective_read_header(const std::function<void(const MatrixMarketHeader&)>& check,
+                              TextUse use);
+  void read_header(const std::function<void(const MatrixMarketHeader&)>& check, TextUse use);
   void take_base();
   void check_header(const std::function<void(const MatrixMarketHeader&)>& check) const;
   /// Finds the sizes of a text without any, then checks them.

@@ -193,20 +193,6 @@ void check_is_array(const Header& header) {
         "line)");
 }
 
-void check_is_vector(const Header& header, GlobalIndex row_count) {
-  if (has_half_of_many(header))
-    throw TextFault(
-        "found a matrix; expected a vector (\"matrix array real general\" in the first "
-        "line)");
-  if (header.row_count == 1 && header.column_count == row_count) return;
-  if (header.column_count != 1)
-    throw TextFault("found " + std::to_string(header.column_count) +
-                    " columns; expected a vector of 1 column");
-  if (header.row_count != row_count)
-    throw TextFault("found a vector of length " + std::to_string(header.row_count) +
-                    "; expected length " + std::to_string(row_count));
-}
-
 void check_fits_ranks(const Header& header, int rank_count) {
   const GlobalIndex most = GlobalIndex{std::numeric_limits<LocalIndex>::max()} * rank_count;
   if (header.row_count > most)
@@ -238,9 +224,12 @@ void check_fits_file(const Header& header, std::int64_t stored_bytes, bool is_co
 
 namespace {
 
-std::vector<std::int64_t> whole_numbers_of(std::string_view line) {
+/// The first `most` words of a line as numbers; none where one is no whole number.
+std::vector<std::int64_t> whole_numbers_of(std::string_view line,
+                                           std::size_t most = std::string_view::npos) {
   std::vector<std::int64_t> numbers;
   for (const std::string_view word : words_of(line)) {
+    if (numbers.size() == most) break;
     std::int64_t number = 0;
     const char* const end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, number);
@@ -267,22 +256,35 @@ void take_sizes(std::string_view line, bool is_morse, Header& header) {
   header.base = is_morse || numbers[counts_from_1_of_coo] != 0 ? 1 : 0;
 }
 
-/// What the first line of data says.
-void take_first_line(std::string_view line, bool is_symmetric, Header& header) {
+/// What the first line of data, of those in `block`, says.
+void take_first_line(std::string_view line, std::string_view block, bool is_symmetric, TextUse use,
+                     Header& header) {
+  constexpr std::size_t most_of_entry = 4;
   const std::size_t words = words_of(line).size();
-  if (words > 4)
-    throw TextFault("found " + std::to_string(words) +
-                    " words; expected \"ROW COLUMN VALUE\" or one number; Python makes a file of a "
-                    "dense matrix: scipy.io.mmwrite(\"FILE.mtx\", A)");
   header.is_counted = false;
   header.base = 0;
-  if (words == 1) {
+  if (words == 1 || use == TextUse::columns) {
+    if (words > 1 && words <= most_of_entry && whole_numbers_of(line, 2).size() == 2)
+      throw TextFault("found " + quoted(without_line_end(line)) +
+                      ", which looks like \"ROW COLUMN VALUE\"; expected columns of numbers with a "
+                      "decimal point, as numpy.savetxt writes them, or FILE.mtx");
     header.format = Header::Format::array;
     header.entry_count = std::numeric_limits<std::int64_t>::max();
     header.row_count = header.entry_count;
-    header.column_count = 1;
+    header.column_count = static_cast<GlobalIndex>(words);
+    header.has_lines_of_rows = words > 1;
+    // A row may be a vector. Behind a longer line there may be others.
+    const bool is_whole = line.size() < TextLines::block_bytes / 2;
+    if (words > 1 && is_whole && count_lines(block).data_lines == 0) {
+      header.entry_count = header.row_count = 1;
+      header.is_counted = true;
+    }
     return;
   }
+  if (words > most_of_entry)
+    throw TextFault("found " + std::to_string(words) +
+                    " words; expected \"ROW COLUMN VALUE\" or one number; Python makes a file of a "
+                    "dense matrix: scipy.io.mmwrite(\"FILE.mtx\", A)");
   header.field = words == 2   ? Header::Field::pattern
                  : words == 3 ? Header::Field::real
                               : Header::Field::complex;
@@ -297,7 +299,7 @@ void take_first_line(std::string_view line, bool is_symmetric, Header& header) {
 
 }  // namespace
 
-MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view block,
+MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view block, TextUse use,
                                        std::int64_t& lines_taken) {
   Header header;
   bool is_coo = false;
@@ -314,7 +316,7 @@ MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view b
     }
     const bool is_size_line = !is_comment && is_data_line(line);
     if (is_size_line && !is_coo && !is_morse) {
-      take_first_line(line, path.ends_with(".sti") || path.ends_with(".mas"), header);
+      take_first_line(line, block, path.ends_with(".sti") || path.ends_with(".mas"), use, header);
       return header;
     }
     ++header.line_count;

@@ -37,6 +37,7 @@ struct MatrixMarketHeader {
   /// Where the first line of entries may be "ROWS ROWS ENTRIES" instead: these; else 0.
   GlobalIndex announced_rows = 0;
   std::int64_t announced_entries = 0;
+  bool has_lines_of_rows = false;  // an array with the numbers of a row in one line, not in several
 };
 
 /// Reads a header line by line.
@@ -82,11 +83,10 @@ class MatrixMarketArray {
 /// The words of a line, which blanks part.
 std::vector<std::string_view> words_of(std::string_view line);
 
-/// Throw TextFault unless the file holds a square matrix, columns of numbers, or one column or row
-/// of `row_count` numbers. Each may be written sparse or as an array.
+/// Throw TextFault unless the file holds a square matrix, or columns of numbers. Each may be
+/// written sparse or as an array.
 void check_is_square_matrix(const MatrixMarketHeader& header);
 void check_is_array(const MatrixMarketHeader& header);
-void check_is_vector(const MatrixMarketHeader& header, GlobalIndex row_count);
 
 /// Throws TextFault when the rows are too many for local numbers of 32 bits.
 void check_fits_ranks(const MatrixMarketHeader& header, int rank_count);
@@ -97,6 +97,10 @@ void check_fits_ranks(const MatrixMarketHeader& header, int rank_count);
 void check_fits_file(const MatrixMarketHeader& header, std::int64_t stored_bytes,
                      bool is_compressed);
 
+/// What a text without a Matrix Market header is read for. Lines of several numbers are entries of
+/// a matrix, or rows of columns.
+enum class TextUse { matrix, columns };
+
 /// Finds out what a text holds by its first lines, `block`, each ended by '\n':
 ///
 ///     # HashMatrix Matrix (COO) …        FreeFEM 4: sizes, then `i j value`
@@ -104,12 +108,13 @@ void check_fits_file(const MatrixMarketHeader& header, std::int64_t stored_bytes
 ///     i j value                          the entries of a square matrix, as large as they say
 ///     i j                                ones
 ///     value                              a vector
+///     value value …                      columns, one row a line; only for TextUse::columns
 ///
 /// Comments (# or %) may stand before. CalculiX writes one triangle of a symmetric matrix, by the
 /// name. `lines_taken`: gets the number of the line with the fault, from 1, if this throws.
 /// Throws TextFault.
 /// Source: FreeFEM 4.11, HashMatrix.hpp; CalculiX 2.20, `*FREQUENCY, SOLVER=MATRIXSTORAGE`.
-MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view block,
+MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view block, TextUse use,
                                        std::int64_t& lines_taken);
 
 }  // namespace weft::spmv

@@ -19,12 +19,13 @@ using comm_thread::InputError;
 
 constexpr std::size_t piece_bytes = 1 << 20;
 
-/// Forms the items of this rank, piece by piece.
+/// Forms the items of this rank in one run, piece by piece.
 class Pieces {
  public:
-  explicit Pieces(const TextItems& items) : items_(items) {}
+  Pieces(const TextItems& items, std::int64_t run)
+      : items_(items), item_(run * items.count), end_(item_ + items.count) {}
 
-  bool has_more() const { return item_ < items_.count; }
+  bool has_more() const { return item_ < end_; }
 
   std::string next() {
     std::string text;
@@ -34,20 +35,26 @@ class Pieces {
 
  private:
   const TextItems& items_;
-  std::int64_t item_ = 0;
+  std::int64_t item_;
+  std::int64_t end_;
 };
 
 void write_plain(const Communicator& communicator, const std::string& temporary,
                  const std::string& path, const TextItems& items) {
-  std::int64_t own_bytes = communicator.is_root() ? std::ssize(items.header) : 0;
-  for (Pieces pieces(items); pieces.has_more();) own_bytes += std::ssize(pieces.next());
-  const std::int64_t offset = communicator.exclusive_prefix_sum(own_bytes);
-  comm_thread::collective_attempt(communicator, [&] {
-    TextSink sink = TextSink::plain(temporary, path, offset);
-    if (communicator.is_root()) sink.write(items.header);
-    for (Pieces pieces(items); pieces.has_more();) sink.write(pieces.next());
-    sink.finish();
-  });
+  std::int64_t begin = 0;  // of a run
+  for (std::int64_t run = 0; run < items.run_count; ++run) {
+    const bool has_header = run == 0 && communicator.is_root();
+    std::int64_t own_bytes = has_header ? std::ssize(items.header) : 0;
+    for (Pieces pieces(items, run); pieces.has_more();) own_bytes += std::ssize(pieces.next());
+    const std::int64_t offset = begin + communicator.exclusive_prefix_sum(own_bytes);
+    comm_thread::collective_attempt(communicator, [&] {
+      TextSink sink = TextSink::plain(temporary, path, offset);
+      if (has_header) sink.write(items.header);
+      for (Pieces pieces(items, run); pieces.has_more();) sink.write(pieces.next());
+      sink.finish();
+    });
+    begin += communicator.sum(own_bytes);
+  }
 }
 
 /// One round: rank `turn` sends its next piece, rank 0 compresses it.
@@ -83,9 +90,11 @@ void write_compressed(const Communicator& communicator, const std::string& tempo
     sink.emplace(TextSink::compressed(temporary, path));
     sink->write(items.header);
   });
-  Pieces pieces(items);
-  for (int turn = 0; turn < communicator.size(); ++turn)
-    while (collective_compress_piece(communicator, turn, pieces, sink)) continue;
+  for (std::int64_t run = 0; run < items.run_count; ++run) {
+    Pieces pieces(items, run);
+    for (int turn = 0; turn < communicator.size(); ++turn)
+      while (collective_compress_piece(communicator, turn, pieces, sink)) continue;
+  }
   comm_thread::collective_attempt(communicator, [&] {
     if (sink) sink->finish();
   });

@@ -8,12 +8,15 @@
 
 namespace weft::spmv {
 
-/// A text that is written item by item: those of rank 0, then those of rank 1, and so on.
+/// A text that is written item by item: those of rank 0, then those of rank 1, and so on; then,
+/// where there are several runs, the items of the next one.
 struct TextItems {
   std::string header;  // the same on every rank, written once
-  std::int64_t count = 0;  // items of this rank
-  /// Appends an item of this rank to a text; called in ascending order, possibly twice from 0.
-  std::function<void(std::int64_t item, std::string& text)> append;
+  std::int64_t count = 0;  // items of this rank in each run
+  /// Appends an item of this rank, numbered on from run to run, to a text; called in ascending
+  /// order, possibly twice from the first of a run.
+  std::function<void(std::int64_t item, std::string& text)> append{};
+  std::int64_t run_count = 1;  // the same on every rank
 };
 
 /// Writes a text file, gzip-compressed if `path` ends in ".gz"; the same bytes for any number of

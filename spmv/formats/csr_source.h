@@ -13,18 +13,20 @@
 
 namespace weft::spmv {
 
-/// A square matrix in compressed row storage in a file, or by columns, or as single entries.
+/// A square matrix in compressed row storage in a file, or by columns, or as single entries; or a
+/// sparse vector, or several, as such a matrix that need not be square (`column_count`).
 ///
 ///     layout   rows                                        columns               values
 ///     rows     row lengths [row_count] or, `has_offsets`,
 ///              where each row begins [row_count + 1]       column of each nonzero of each
-///     columns  where each column begins [row_count + 1]    row of each nonzero    of each
+///     columns  where each column begins [column_count + 1] row of each nonzero    of each
 ///     entries  row of each nonzero                         column of each nonzero of each
 struct CsrSource {
   enum class Layout { rows, columns, entries };
 
   Layout layout = Layout::rows;
   GlobalIndex row_count = 0;
+  GlobalIndex column_count = 0;  // where it need not be square; of no use else
   std::int64_t nonzero_count = 0;
   bool has_offsets = false;
   NumberArray rows{};

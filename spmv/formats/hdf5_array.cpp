@@ -50,26 +50,40 @@ bool is_plain(const Handle& type, NumberType& plain) {
   return false;
 }
 
-/// The values of a dataset as doubles or as whole numbers of 64 bits, through the library.
+/// The values of a dataset as doubles, pairs of doubles or whole numbers of 64 bits, through the
+/// library.
 class DatasetBytes final : public ByteSource {
  public:
-  DatasetBytes(const Hdf5Name& name, Handle file, Handle dataset, std::int64_t count, hid_t type)
+  DatasetBytes(const Hdf5Name& name, Handle file, Handle dataset, std::int64_t count, Handle type)
       : name_(name.file),
         file_(std::move(file)),
         dataset_(std::move(dataset)),
         count_(count),
-        type_(type) {}
+        type_(std::move(type)),
+        number_bytes_(static_cast<std::int64_t>(H5Tget_size(type_.id()))) {}
 
-  std::int64_t size() const override { return 8 * count_; }
+  std::int64_t size() const override { return number_bytes_ * count_; }
   bool is_parallel() const override { return false; }
   const std::string& name() const override { return name_; }
 
   void read(std::int64_t offset, std::span<std::byte> piece) override {
     const std::vector<std::int64_t> sizes = sizes_of(dataset_);
-    for (std::int64_t at = offset / 8; !piece.empty();) {
-      const std::int64_t count = read_block(sizes, at, piece);
-      at += count;
-      piece = piece.subspan(static_cast<std::size_t>(8 * count));
+    for (std::int64_t at = offset; !piece.empty();) {
+      const std::int64_t number = at / number_bytes_;
+      const std::int64_t before = at % number_bytes_;
+      if (before == 0 && std::ssize(piece) >= number_bytes_) {
+        const std::int64_t bytes = number_bytes_ * read_block(sizes, number, piece);
+        at += bytes;
+        piece = piece.subspan(static_cast<std::size_t>(bytes));
+        continue;
+      }
+      std::array<std::byte, 16> whole{};  // of which only a part is wanted
+      read_block(sizes, number, std::span(whole).first(static_cast<std::size_t>(number_bytes_)));
+      const auto part = static_cast<std::size_t>(
+          std::min(number_bytes_ - before, static_cast<std::int64_t>(piece.size())));
+      std::copy_n(whole.begin() + before, part, piece.begin());
+      at += static_cast<std::int64_t>(part);
+      piece = piece.subspan(part);
     }
   }
 
@@ -78,7 +92,7 @@ class DatasetBytes final : public ByteSource {
   /// as there is of the outermost dimension at whose border `at` is. Returns how many they are.
   std::int64_t read_block(const std::vector<std::int64_t>& sizes, std::int64_t at,
                           std::span<std::byte> piece) {
-    const std::int64_t most = std::ssize(piece) / 8;
+    const std::int64_t most = std::ssize(piece) / number_bytes_;
     std::vector<hsize_t> begin(sizes.size());
     std::vector<hsize_t> counts(sizes.size(), 1);
     std::int64_t block = 1;
@@ -101,7 +115,7 @@ class DatasetBytes final : public ByteSource {
     const bool is_read =
         H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin.data(), nullptr, counts.data(),
                             nullptr) >= 0 &&
-        H5Dread(dataset_.id(), type_, memory.id(), space.id(), H5P_DEFAULT, piece.data()) >= 0;
+        H5Dread(dataset_.id(), type_.id(), memory.id(), space.id(), H5P_DEFAULT, piece.data()) >= 0;
     if (!is_read)
       throw InputError(name_ + ": ends in its numbers, or is damaged; expected a whole file");
     return block;
@@ -111,8 +125,34 @@ class DatasetBytes final : public ByteSource {
   Handle file_;
   Handle dataset_;
   std::int64_t count_;
-  hid_t type_;
+  Handle type_;
+  std::int64_t number_bytes_;
 };
+
+/// In memory, two doubles for each pair of a compound type: the names are those of h5py, and those
+/// of MATLAB and Octave. Not open where it is no such type.
+Handle pair_of(const Handle& type) {
+  struct Names {
+    const char* real;
+    const char* imaginary;
+  };
+  if (H5Tget_class(type.id()) != H5T_COMPOUND || H5Tget_nmembers(type.id()) != 2) return {};
+  for (const auto& [real, imaginary] :
+       {Names{"r", "i"}, Names{"real", "imag"}, Names{"re", "im"}}) {
+    const int first = H5Tget_member_index(type.id(), real);
+    const int second = H5Tget_member_index(type.id(), imaginary);
+    if (first < 0 || second < 0) continue;
+    for (const int member : {first, second}) {
+      const H5T_class_t kind = H5Tget_member_class(type.id(), static_cast<unsigned>(member));
+      if (kind != H5T_FLOAT && kind != H5T_INTEGER) return {};
+    }
+    Handle pair(H5Tcreate(H5T_COMPOUND, 2 * sizeof(double)), H5Tclose);
+    H5Tinsert(pair.id(), real, 0, H5T_NATIVE_DOUBLE);
+    H5Tinsert(pair.id(), imaginary, sizeof(double), H5T_NATIVE_DOUBLE);
+    return pair;
+  }
+  return {};
+}
 
 /// The library reads zeros where a file behind such a dataset is missing or too short.
 void check_storage(const Hdf5Name& name, const Handle& dataset, const std::string& member) {
@@ -191,11 +231,12 @@ NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::st
   for (const std::int64_t size : sizes) count *= size;
   const Handle type(H5Dget_type(dataset.id()), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type.id());
-  if (kind == H5T_COMPOUND)
+  Handle as_read = pair_of(type);
+  if (kind == H5T_COMPOUND && !as_read.is_open())
     fail(name, "found " + member +
-                   " of complex or other compound numbers; expected real or whole ones: save the "
-                   "real part, as A.real");
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)
+                   " of records, or of complex numbers in another way than as pairs r, i or real, "
+                   "imag; expected real or whole numbers: save the real part, as A.real");
+  if (!as_read.is_open() && kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)
     fail(name, "found " + member + " of another type; expected real or whole numbers");
   check_storage(name, dataset, member);
   NumberArray array{.source = nullptr, .offset = 0, .count = count, .type = {}};
@@ -213,10 +254,15 @@ NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::st
                 : is_natural      ? Kind::natural
                                   : Kind::integer,
                 8, false};
+  if (as_read.is_open())
+    array.type = {Kind::complex, 2 * sizeof(double), false};
+  else
+    as_read = Handle(H5Tcopy(kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
+                             : is_natural      ? H5T_NATIVE_UINT64
+                                               : H5T_NATIVE_INT64),
+                     H5Tclose);
   array.source = std::make_shared<DatasetBytes>(name, open_file(name), std::move(dataset), count,
-                                                kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
-                                                : is_natural      ? H5T_NATIVE_UINT64
-                                                                  : H5T_NATIVE_INT64);
+                                                std::move(as_read));
   return array;
 }
 

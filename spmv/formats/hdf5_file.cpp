@@ -9,19 +9,14 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/hdf5_array.h"
 #include "spmv/formats/hdf5_handle.h"
 #include "spmv/formats/hdf5_name.h"
-#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 namespace {
 
-using comm_thread::Communicator;
-using comm_thread::InputError;
 using hdf5::fail;
 using hdf5::Handle;
 using hdf5::has;
@@ -233,11 +228,7 @@ std::string only_vector(const Hdf5Name& name, const Handle& file) {
                      [&](const std::string& member) { return is_vector(file, member, has_flat); });
 }
 
-std::string sizes_text(const std::vector<std::int64_t>& sizes) {
-  return fmt::format("{}", fmt::join(sizes, " x "));
-}
-
-/// Throws where the numbers of a dataset, one after another, are no vector.
+/// Throws where a dataset holds no numbers.
 void check_vector(const Hdf5Name& name, const VectorPlace& place, const Handle& dataset) {
   const std::vector<std::int64_t> sizes = hdf5::sizes_of(dataset);
   const std::string found = "found " + place.member;
@@ -246,30 +237,36 @@ void check_vector(const Hdf5Name& name, const VectorPlace& place, const Handle& 
     if (matlab_class == none)
       fail(name, std::string(found).append(" of MATLAB's class ") + none + "; expected numbers");
   if (is_set(dataset, "MATLAB_empty")) fail(name, found + ", which is empty; expected numbers");
-  if (is_set(dataset, "complex"))
-    fail(name, found + " of a build of PETSc with complex numbers; expected one with real ones");
-  if (hdf5::is_row_or_column(sizes)) return;
-  if (place.is_by_columns)
-    fail(name, found + " as an array of " + sizes_text({sizes.rbegin(), sizes.rend()}) +
-                   "; expected one row or column");
   if (is_set(dataset, "timestepping") && sizes[0] > 1)
     fail(name, found + " at " + std::to_string(sizes[0]) + " times; expected one");
 }
 
-/// `row_count`: of the vector that is expected; below 0 for any.
-NumberArray open_vector(const std::string& path, std::int64_t row_count) {
+/// PETSc's complex builds write real and imaginary parts as a last dimension of two.
+void take_pairs(const Hdf5Name& name, const VectorPlace& place, ShapedArray& array) {
+  NumberType& type = array.numbers.type;
+  if (array.shape.size() < 2 || array.shape.back() != 2 || type.kind != NumberType::Kind::real ||
+      type.bytes != 8)
+    fail(name, "found " + place.member +
+                   " of a build of PETSc with complex numbers in another way than as pairs of "
+                   "doubles; expected one with real numbers");
+  array.shape.pop_back();
+  array.numbers.count /= 2;
+  type = {NumberType::Kind::complex, 16, type.is_big_endian};
+}
+
+ShapedArray open_vector(const std::string& path) {
   const Hdf5Name name(path);
   const Handle file = open_file(name);
   const VectorPlace place =
       place_of_vector(file, name.object.empty() ? only_vector(name, file) : name.object);
   const Handle dataset = open_dataset(file, place.member);
   if (dataset.is_open()) check_vector(name, place, dataset);
-  NumberArray array = open_array(name, file, place.member);
-  array.check_size("vector");
-  const std::vector<std::int64_t> sizes = hdf5::sizes_of(dataset);
-  if (row_count >= 0 && array.count != row_count && !hdf5::is_row_or_column(sizes))
-    fail(name, "found " + place.member + " of " + sizes_text(sizes) + " numbers; expected length " +
-                   std::to_string(row_count));
+  ShapedArray array{.numbers = open_array(name, file, place.member),
+                    .shape = hdf5::sizes_of(dataset),
+                    .is_by_columns = place.is_by_columns};
+  array.numbers.check_size("vector");
+  if (is_set(dataset, "complex")) take_pairs(name, place, array);
+  if (array.is_by_columns) std::ranges::reverse(array.shape);
   return array;
 }
 
@@ -332,6 +329,7 @@ CsrSource open_csr(const std::string& path) {
   source.row_count = source.rows.count - 1;
   source.nonzero_count = source.values.count;
   check_shape(name, group, members, source.row_count);
+  source.remarks = remarks_on_complex(source.values);
   if (source.columns.count != source.nonzero_count)
     fail(name, fmt::format("found {} {} and {} values; expected as many", source.columns.count,
                            members.indices, source.nonzero_count));
@@ -342,9 +340,9 @@ CsrSource open_csr(const std::string& path) {
 void touch(const NumberArray& array) {
   array.check_size("numbers");
   if (array.count == 0 || array.source->is_parallel()) return;
-  std::array<std::byte, 8> number{};
-  array.source->read(array.offset, number);
-  array.source->read(array.offset + 8 * (array.count - 1), number);
+  std::array<std::byte, 8> part{};
+  array.source->read(array.offset, part);
+  array.source->read(array.offset + array.type.bytes * array.count - 8, part);
 }
 
 }  // namespace
@@ -364,8 +362,7 @@ bool holds_hdf5_matrix(const std::string& path) {
 }
 
 std::int64_t hdf5_vector_length(const std::string& path) {
-  try_in_child(Hdf5Name(path), [&] { touch(open_vector(path, -1)); });
-  return open_vector(path, -1).count;
+  return open_hdf5_vector(path).array.numbers.count;
 }
 
 CsrSource open_hdf5_matrix(const std::string& path) {
@@ -377,14 +374,11 @@ CsrSource open_hdf5_matrix(const std::string& path) {
   return open_csr(path);
 }
 
-std::vector<double> collective_read_hdf5_vector(const Communicator& communicator,
-                                                const RowPartition& partition,
-                                                const std::string& path) {
-  return collective_read_vector(communicator, partition, path, [&] {
-    const std::int64_t row_count = partition.row_count();
-    try_in_child(Hdf5Name(path), [&] { touch(open_vector(path, row_count)); });
-    return open_vector(path, row_count);
-  });
+VectorSource open_hdf5_vector(const std::string& path) {
+  try_in_child(Hdf5Name(path), [&] { touch(open_vector(path).numbers); });
+  VectorSource source{.array = open_vector(path), .may_be_flat = true};
+  source.remarks = remarks_on_complex(source.array.numbers);
+  return source;
 }
 
 }  // namespace weft::spmv

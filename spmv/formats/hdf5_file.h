@@ -2,11 +2,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "comm_thread/mpi/communicator.h"
 #include "spmv/formats/csr_source.h"
-#include "spmv/rows/partition.h"
+#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 
@@ -19,7 +17,10 @@ namespace weft::spmv {
 ///     columns Octave      value/cidx   value/ridx   value/data  value/nr, value/nc; by columns
 ///     PETSc       i            j            a           attribute ncols
 ///
-/// Numbers of a vector follow one another with the last dimension fastest, as PETSc writes blocks.
+/// Datasets of two dimensions have vectors as columns, of which MATLAB and Octave write one after
+/// another; where they have as many numbers as one vector, those follow one another with the last
+/// dimension fastest, as PETSc writes blocks. Complex numbers are pairs, named {r, i} by h5py and
+/// {real, imag} by MATLAB and Octave, or the last dimension of a dataset of PETSc.
 /// "FILE.h5:NAME" names the group or the dataset; without a name it is the root, or the only one
 /// there is in it. Names where `name` is missing are written as "matrix" and "vector".
 ///
@@ -41,9 +42,7 @@ std::int64_t hdf5_vector_length(const std::string& path);
 /// Throws comm_thread::InputError where the file holds no square sparse matrix of real numbers.
 CsrSource open_hdf5_matrix(const std::string& path);
 
-/// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
-std::vector<double> collective_read_hdf5_vector(const comm_thread::Communicator& communicator,
-                                                const RowPartition& partition,
-                                                const std::string& path);
+/// Throws comm_thread::InputError where the file holds no dataset of real numbers.
+VectorSource open_hdf5_vector(const std::string& path);
 
 }  // namespace weft::spmv

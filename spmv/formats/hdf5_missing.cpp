@@ -20,10 +20,7 @@ bool holds_hdf5_matrix(const std::string& path) { refuse(path); }
 std::int64_t hdf5_vector_length(const std::string& path) { refuse(path); }
 CsrSource open_hdf5_matrix(const std::string& path) { refuse(path); }
 
-std::vector<double> collective_read_hdf5_vector(const comm_thread::Communicator&,
-                                                const RowPartition&, const std::string& path) {
-  refuse(path);
-}
+VectorSource open_hdf5_vector(const std::string& path) { refuse(path); }
 
 void check_hdf5_output(const std::string& path, bool) { refuse(path); }
 
@@ -32,8 +29,8 @@ void collective_write_hdf5_matrix(const comm_thread::Communicator&, const Distri
   refuse(path);
 }
 
-void collective_write_hdf5_vector(const comm_thread::Communicator&, const RowPartition&,
-                                  std::span<const double>, const std::string& path) {
+void collective_write_hdf5_columns(const comm_thread::Communicator&, const RowPartition&,
+                                   std::span<const double>, std::int64_t, const std::string& path) {
   refuse(path);
 }
 

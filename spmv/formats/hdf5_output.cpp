@@ -27,6 +27,7 @@ struct NewDataset {
   std::string member;
   hid_t type;
   std::int64_t count;
+  std::int64_t columns = 1;  // where there are several, a second dimension
 };
 
 /// Creates groups and datasets without times, so that the bytes depend on the contents alone.
@@ -70,8 +71,8 @@ std::int64_t create_dataset(const Handle& parent, const NewDataset& wanted,
     old = hdf5::open_dataset(parent, wanted.member);
     if (H5Ldelete(parent.id(), member, H5P_DEFAULT) < 0) return -1;
   }
-  const auto size = static_cast<hsize_t>(wanted.count);
-  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const std::array sizes{static_cast<hsize_t>(wanted.count), static_cast<hsize_t>(wanted.columns)};
+  const Handle space(H5Screate_simple(wanted.columns > 1 ? 2 : 1, sizes.data(), nullptr), H5Sclose);
   const Handle creation = without_times(H5P_DATASET_CREATE);
   H5Pset_layout(creation.id(), H5D_CONTIGUOUS);
   H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY);
@@ -265,11 +266,11 @@ void check_file(const Hdf5Name& name, const Plan& plan) {
   check_members(name, hdf5::open_file(name), plan);
 }
 
-Plan plan_of_vector(const Hdf5Name& name, std::int64_t rows) {
+Plan plan_of_vectors(const Hdf5Name& name, std::int64_t rows, std::int64_t columns) {
   Plan plan;
   plan.group = words_of(name.object.empty() ? default_name(false) : name.object);
   if (plan.group.empty()) hdf5::fail(name, "found the name /; expected the name of a dataset");
-  plan.datasets = {{plan.group.back(), H5T_IEEE_F64LE, rows}};
+  plan.datasets = {{plan.group.back(), H5T_IEEE_F64LE, rows, columns}};
   plan.group.pop_back();
   return plan;
 }
@@ -303,7 +304,8 @@ std::vector<std::int64_t> collective_make_file(const Communicator& communicator,
 
 void check_hdf5_output(const std::string& path, bool is_matrix) {
   const Hdf5Name name(path);
-  check_file(name, is_matrix ? plan_of_matrix(name, 1, 1, H5T_STD_I32LE) : plan_of_vector(name, 1));
+  check_file(name,
+             is_matrix ? plan_of_matrix(name, 1, 1, H5T_STD_I32LE) : plan_of_vectors(name, 1, 1));
 }
 
 void collective_write_hdf5_matrix(const Communicator& communicator, const DistributedMatrix& matrix,
@@ -334,13 +336,14 @@ void collective_write_hdf5_matrix(const Communicator& communicator, const Distri
   output.collective_finish();
 }
 
-void collective_write_hdf5_vector(const Communicator& communicator, const RowPartition& partition,
-                                  std::span<const double> own, const std::string& path) {
+void collective_write_hdf5_columns(const Communicator& communicator, const RowPartition& partition,
+                                   std::span<const double> own, std::int64_t count,
+                                   const std::string& path) {
   const Hdf5Name name(path);
   SharedOutput output(communicator, name.file);
-  const std::vector<std::int64_t> offsets =
-      collective_make_file(communicator, name, output, plan_of_vector(name, partition.row_count()));
-  output.write(offsets[0] + 8 * partition.begin(communicator.rank()), std::as_bytes(own));
+  const std::vector<std::int64_t> offsets = collective_make_file(
+      communicator, name, output, plan_of_vectors(name, partition.row_count(), count));
+  output.write(offsets[0] + 8 * count * partition.begin(communicator.rank()), std::as_bytes(own));
   output.collective_finish();
 }
 

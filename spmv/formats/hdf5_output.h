@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -21,9 +22,10 @@ void check_hdf5_output(const std::string& path, bool is_matrix);
 void collective_write_hdf5_matrix(const comm_thread::Communicator& communicator,
                                   const DistributedMatrix& matrix, const std::string& path);
 
-/// `own`: [partition.size(rank)]. Collective. Throws comm_thread::InputError.
-void collective_write_hdf5_vector(const comm_thread::Communicator& communicator,
-                                  const RowPartition& partition, std::span<const double> own,
-                                  const std::string& path);
+/// `count` columns, or one vector as a dataset of one dimension. `own`:
+/// [partition.size(rank)][count]. Collective. Throws comm_thread::InputError.
+void collective_write_hdf5_columns(const comm_thread::Communicator& communicator,
+                                   const RowPartition& partition, std::span<const double> own,
+                                   std::int64_t count, const std::string& path);
 
 }  // namespace weft::spmv

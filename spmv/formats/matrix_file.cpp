@@ -24,6 +24,7 @@
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
 #include "spmv/formats/scipy_file.h"
+#include "spmv/formats/vector_reader.h"
 #include "spmv/texts/harwell_boeing_file.h"
 #include "spmv/texts/hypre_file.h"
 
@@ -44,6 +45,19 @@ CsrSource open_matrix(const std::string& path) {
   }
 }
 
+VectorSource open_vector_file(const std::string& path) {
+  switch (format_of(path)) {
+    case FileFormat::petsc:
+      return open_petsc_vector(path);
+    case FileFormat::hdf5:
+      return open_hdf5_vector(path);
+    case FileFormat::scipy:
+      return open_scipy_vector(path);
+    default:
+      return open_numpy_vector(path);
+  }
+}
+
 /// Opened by every rank, which agree on what is wrong.
 CsrSource collective_open(const Communicator& communicator, const std::string& path) {
   std::optional<CsrSource> source;
@@ -59,11 +73,16 @@ void check_base(const std::string& path, IndexBase base) {
         "with entries as text (FILE.txt)");
 }
 
+/// A format of which one vector of a file is read.
+bool holds_one_vector(std::string_view path) {
+  const FileFormat format = format_of(path);
+  return format == FileFormat::harwell_boeing || format == FileFormat::hypre;
+}
+
 /// A format that is not written.
 bool is_only_read(std::string_view path) {
   const FileFormat format = format_of(path);
-  return format == FileFormat::text || format == FileFormat::harwell_boeing ||
-         format == FileFormat::hypre;
+  return format == FileFormat::text || holds_one_vector(path);
 }
 
 void collective_check_output(const Communicator& communicator, const std::string& path,
@@ -96,8 +115,8 @@ void check_vector_file(const std::string& path) {
   if (!is_vector_file(path))
     throw InputError(path +
                      ": found another ending; expected a vector as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin, FILE.npy, FILE.h5, FILE.mat, FILE.txt, FILE.rua or "
-                     "NAME.00000, as which Python writes what else it can read: "
+                     "FILE.petsc, FILE.bin, FILE.npy, FILE.npz, FILE.h5, FILE.mat, FILE.txt, "
+                     "FILE.rua or NAME.00000, as which Python writes what else it can read: "
                      "numpy.save('FILE.npy', b)");
 }
 
@@ -111,9 +130,14 @@ void check_matrix_output(const std::string& path) {
       "FILE.h5");
 }
 
-void check_vector_output(const std::string& path) {
-  if (format_of(path) == FileFormat::petsc) check_petsc_output(path);
-  if (is_vector_file(path) && !is_only_read(path)) return;
+void check_vector_output(const std::string& path, std::int64_t column_count) {
+  const FileFormat format = format_of(path);
+  if (format == FileFormat::petsc) check_petsc_output(path);
+  if (format == FileFormat::petsc && column_count > 1)
+    throw InputError(path + ": found for " + std::to_string(column_count) +
+                     " vectors; expected FILE.mtx, FILE.mtx.gz, FILE.npy or FILE.h5, which hold "
+                     "several as columns");
+  if (is_vector_file(path) && !is_only_read(path) && format != FileFormat::scipy) return;
   throw InputError(
       path +
       (is_only_read(path) ? ": found an ending that is only read" : ": found another ending") +
@@ -179,17 +203,24 @@ FileContents collective_look_into(const Communicator& communicator, const std::s
     const bool is_sparse = header.format == MatrixMarketHeader::Format::coordinate;
     const bool is_line = header.row_count == 1 || header.column_count == 1;
     const bool is_square = header.row_count == header.column_count;
-    return {is_square ? is_sparse || !is_line : is_sparse && !is_line,
-            is_line ? std::max(header.row_count, header.column_count) : header.row_count};
+    if (!is_square && !is_line)
+      throw InputError(path + ":" + std::to_string(header.line_count) + ": found " +
+                       std::to_string(header.row_count) + " rows and " +
+                       std::to_string(header.column_count) +
+                       " columns; expected a square matrix or a vector");
+    return {is_square && (is_sparse || !is_line), std::max(header.row_count, header.column_count)};
   }
-  FileContents contents{.is_matrix = format == FileFormat::scipy};
+  FileContents contents;
   comm_thread::collective_attempt(communicator, [&] {
+    if (format == FileFormat::scipy) contents.is_matrix = holds_scipy_matrix(path);
     if (format == FileFormat::petsc) contents.is_matrix = holds_petsc_matrix(path);
     if (format == FileFormat::hdf5) contents.is_matrix = holds_hdf5_matrix(path);
-    if (format == FileFormat::numpy)
-      contents.row_count = open_numpy_array(std::make_shared<FileBytes>(path)).count;
-    else if (contents.is_matrix)
+    if (contents.is_matrix)
       contents.row_count = open_matrix(path).row_count;
+    else if (format == FileFormat::numpy)
+      contents.row_count = open_numpy_array(std::make_shared<FileBytes>(path)).count;
+    else if (format == FileFormat::scipy)
+      contents.row_count = std::ranges::max(open_scipy_vector(path).sizes());
     else
       contents.row_count =
           format == FileFormat::petsc ? petsc_vector_length(path) : hdf5_vector_length(path);
@@ -225,40 +256,40 @@ DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
   return collective_read_matrix_file(communicator, team, path, partition, unread);
 }
 
-std::vector<double> collective_read_vector_file(const Communicator& communicator,
-                                                const RowPartition& partition,
-                                                const std::string& path, Remarks& remarks) {
+std::int64_t collective_count_columns(const Communicator& communicator, const std::string& path,
+                                      const std::function<GlobalIndex()>& row_count) {
   check_vector_file(path);
-  Remarks own;
-  std::vector<double> values;
-  switch (format_of(path)) {
-    case FileFormat::petsc:
-      values = collective_read_petsc_vector(communicator, partition, path, own);
-      break;
-    case FileFormat::numpy:
-      values = collective_read_numpy_vector(communicator, partition, path, own);
-      break;
-    case FileFormat::hdf5:
-      values = collective_read_hdf5_vector(communicator, partition, path);
-      break;
-    case FileFormat::harwell_boeing:
-      values = collective_read_harwell_boeing_vector(communicator, partition, path);
-      break;
-    case FileFormat::hypre:
-      values = collective_read_hypre_vector(communicator, partition, path, own);
-      break;
-    default:
-      values = collective_read_vector(communicator, partition, path);
-  }
-  remarks.insert(remarks.end(), own.begin(), own.end());
-  return values;
+  if (is_text_file(path)) return collective_count_text_columns(communicator, path, row_count);
+  if (holds_one_vector(path)) return 1;
+  VectorSource source;
+  comm_thread::collective_attempt(communicator, [&] { source = open_vector_file(path); });
+  const std::vector<std::int64_t> sizes = source.sizes();
+  if (sizes.size() < 2 || (sizes.size() == 2 && sizes[1] == 1)) return 1;
+  const GlobalIndex rows = row_count();
+  std::int64_t count = 1;
+  comm_thread::collective_attempt(
+      communicator, [&] { count = columns_of(source, path, rows, any_number_of_columns); });
+  return count;
+}
+
+FileColumns collective_read_columns_file(const Communicator& communicator,
+                                         const RowPartition& partition, const std::string& path,
+                                         std::int64_t most, Remarks& remarks) {
+  check_vector_file(path);
+  if (is_text_file(path))
+    return collective_read_columns(communicator, partition, path, most, remarks);
+  if (format_of(path) == FileFormat::harwell_boeing)
+    return {1, collective_read_harwell_boeing_vector(communicator, partition, path)};
+  if (format_of(path) == FileFormat::hypre)
+    return {1, collective_read_hypre_vector(communicator, partition, path, remarks)};
+  return collective_read_columns(
+      communicator, partition, path, most, [&] { return open_vector_file(path); }, remarks);
 }
 
 std::vector<double> collective_read_vector_file(const Communicator& communicator,
                                                 const RowPartition& partition,
-                                                const std::string& path) {
-  Remarks unread;
-  return collective_read_vector_file(communicator, partition, path, unread);
+                                                const std::string& path, Remarks& remarks) {
+  return collective_read_columns_file(communicator, partition, path, 1, remarks).own;
 }
 
 void collective_write_matrix_file(const Communicator& communicator, const DistributedMatrix& matrix,
@@ -276,19 +307,25 @@ void collective_write_matrix_file(const Communicator& communicator, const Distri
   }
 }
 
-void collective_write_vector_file(const Communicator& communicator, const RowPartition& partition,
-                                  std::span<const double> own, const std::string& path) {
-  check_vector_output(path);
+void collective_write_columns_file(const Communicator& communicator, const RowPartition& partition,
+                                   std::span<const double> own, std::int64_t count,
+                                   const std::string& path) {
+  check_vector_output(path, count);
   switch (format_of(path)) {
     case FileFormat::petsc:
       return collective_write_petsc_vector(communicator, partition, own, path);
     case FileFormat::numpy:
-      return collective_write_numpy_vector(communicator, partition, own, path);
+      return collective_write_numpy_columns(communicator, partition, own, count, path);
     case FileFormat::hdf5:
-      return collective_write_hdf5_vector(communicator, partition, own, path);
+      return collective_write_hdf5_columns(communicator, partition, own, count, path);
     default:
-      return collective_write_vector(communicator, partition, own, path);
+      return collective_write_columns(communicator, partition, own, count, path);
   }
+}
+
+void collective_write_vector_file(const Communicator& communicator, const RowPartition& partition,
+                                  std::span<const double> own, const std::string& path) {
+  collective_write_columns_file(communicator, partition, own, 1, path);
 }
 
 }  // namespace weft::spmv

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "spmv/files/matrix_market_header.h"
+#include "spmv/files/matrix_market_vector.h"
 #include "spmv/files/remarks.h"
 #include "spmv/names/file_format.h"
 #include "spmv/rows/distributed_matrix.h"
@@ -23,9 +25,10 @@ std::string file_of(const std::string& path);
 /// hold a matrix or a vector. Not collective: before any work.
 void check_matrix_file(const std::string& path);
 void check_vector_file(const std::string& path);
-/// Throw it where such a file is not written, too, or is named as a part of one that is read.
+/// Throw it where such a file is not written, too, or is named as a part of one that is read; or
+/// does not hold so many vectors as columns.
 void check_matrix_output(const std::string& path);
-void check_vector_output(const std::string& path);
+void check_vector_output(const std::string& path, std::int64_t column_count = 1);
 
 /// Throw comm_thread::InputError where a file of this name, or a name in it, cannot be written,
 /// before hours of work; what is there stays as it is. Collective.
@@ -67,14 +70,21 @@ DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& c
                                               const comm_thread::ComputeTeam& team,
                                               const std::string& path, PartitionBy partition);
 
-/// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
-/// `remarks`: as above.
+/// How many vectors a file holds for a system of `row_count()` rows, which is asked for only where
+/// it matters. Reads headers. Collective. Throws comm_thread::InputError on every rank.
+std::int64_t collective_count_columns(const comm_thread::Communicator& communicator,
+                                      const std::string& path,
+                                      const std::function<GlobalIndex()>& row_count);
+
+/// The entries of this rank's rows of vectors, at most `most` of them. Collective. Throws
+/// comm_thread::InputError on every rank. `remarks`: as above.
+FileColumns collective_read_columns_file(const comm_thread::Communicator& communicator,
+                                         const RowPartition& partition, const std::string& path,
+                                         std::int64_t most, Remarks& remarks);
+/// The same of one vector.
 std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
                                                 const RowPartition& partition,
                                                 const std::string& path, Remarks& remarks);
-std::vector<double> collective_read_vector_file(const comm_thread::Communicator& communicator,
-                                                const RowPartition& partition,
-                                                const std::string& path);
 
 /// All ranks write one file, which appears complete or not at all; its bytes do not depend on the
 /// ranks. `comment`: for formats that have room for one. Collective. Throws
@@ -83,7 +93,11 @@ void collective_write_matrix_file(const comm_thread::Communicator& communicator,
                                   const DistributedMatrix& matrix, const std::string& path,
                                   const std::string& comment = "");
 
-/// The same for a vector. `own`: [partition.size(rank)].
+/// The same for vectors, as columns. `own`: [partition.size(rank)][count].
+void collective_write_columns_file(const comm_thread::Communicator& communicator,
+                                   const RowPartition& partition, std::span<const double> own,
+                                   std::int64_t count, const std::string& path);
+/// The same for one vector.
 void collective_write_vector_file(const comm_thread::Communicator& communicator,
                                   const RowPartition& partition, std::span<const double> own,
                                   const std::string& path);

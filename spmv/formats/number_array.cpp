@@ -170,7 +170,7 @@ void read_real_parts(const NumberArray& array, std::int64_t begin, std::span<dou
         throw InputError(array.source->name() + ": " + what + ": number " +
                          std::to_string(first + static_cast<std::int64_t>(i)) +
                          " is complex; expected real numbers, or imaginary parts that are all "
-                         "zero");
+                         "zero: save the real part, as A.real");
       values[done + i] = piece[2 * i];
     }
   }
@@ -244,12 +244,15 @@ void NumberArray::check_size(const std::string& what) const {
                    " bytes are left; expected a longer file or fewer");
 }
 
+Remarks remarks_on_complex(const NumberArray& array) {
+  if (array.type.kind != Kind::complex) return {};
+  return {array.source->name() +
+          ": complex numbers whose imaginary parts are all zero; the real parts were read"};
+}
+
 Remarks remarks_on_numbers(const NumberArray& array) {
-  Remarks remarks;
+  Remarks remarks = remarks_on_complex(array);
   const std::string name = array.source->name() + ": ";
-  if (array.type.kind == Kind::complex)
-    remarks.push_back(
-        name + "complex numbers whose imaginary parts are all zero; the real parts were read");
   const std::int64_t left = array.source->size() - array.offset - array.count * array.type.bytes;
   if (left > 0)
     remarks.push_back(name + std::to_string(left) + " bytes behind the last number were not read");

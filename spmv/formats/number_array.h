@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "spmv/files/remarks.h"
 #include "spmv/formats/byte_source.h"
@@ -40,7 +41,16 @@ struct NumberArray {
   void check_size(const std::string& what) const;
 };
 
-/// What to say of numbers that were read: of complex ones, and of bytes behind the last one.
+/// Numbers in any dimensions.
+struct ShapedArray {
+  NumberArray numbers{};
+  std::vector<std::int64_t> shape{};
+  bool is_by_columns = false;  // the first index varies fastest
+};
+
+/// What to say of complex numbers that were read; nothing of others.
+Remarks remarks_on_complex(const NumberArray& array);
+/// That, and what to say of bytes behind the last one.
 Remarks remarks_on_numbers(const NumberArray& array);
 
 /// `count` whole numbers that stand in no file: `number(i)` for each index i. `file` gives the name

@@ -9,7 +9,6 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "spmv/formats/shared_output.h"
-#include "spmv/formats/vector_reader.h"
 
 namespace weft::spmv {
 namespace {
@@ -211,24 +210,22 @@ std::string numpy_header(const std::string& type, const std::string& shape) {
   return header + dictionary;
 }
 
-std::vector<double> collective_read_numpy_vector(const comm_thread::Communicator& communicator,
-                                                 const RowPartition& partition,
-                                                 const std::string& path, Remarks& remarks) {
-  return collective_read_vector(communicator, partition, path, [&] {
-    const NumberArray array = open_numpy_array(std::make_shared<FileBytes>(path));
-    remarks = remarks_on_numbers(array);
-    return array;
-  });
+VectorSource open_numpy_vector(const std::string& path) {
+  VectorSource source{.array = open_shaped_array(std::make_shared<FileBytes>(path))};
+  source.remarks = remarks_on_numbers(source.array.numbers);
+  return source;
 }
 
-void collective_write_numpy_vector(const comm_thread::Communicator& communicator,
-                                   const RowPartition& partition, std::span<const double> own,
-                                   const std::string& path) {
-  const std::string header =
-      numpy_header("<f8", "(" + std::to_string(partition.row_count()) + ",)");
+void collective_write_numpy_columns(const comm_thread::Communicator& communicator,
+                                    const RowPartition& partition, std::span<const double> own,
+                                    std::int64_t count, const std::string& path) {
+  const std::string rows = std::to_string(partition.row_count());
+  const std::string header = numpy_header(
+      "<f8", count == 1 ? "(" + rows + ",)" : "(" + rows + ", " + std::to_string(count) + ")");
   SharedOutput output(communicator, path);
   if (communicator.is_root()) output.write(0, std::as_bytes(std::span(header)));
-  output.write(std::ssize(header) + 8 * partition.begin(communicator.rank()), std::as_bytes(own));
+  output.write(std::ssize(header) + 8 * count * partition.begin(communicator.rank()),
+               std::as_bytes(own));
   output.collective_finish();
 }
 

@@ -16,7 +16,6 @@
 #include "spmv/formats/csr_output.h"
 #include "spmv/formats/number_array.h"
 #include "spmv/formats/shared_output.h"
-#include "spmv/formats/vector_reader.h"
 #include "spmv/names/file_format.h"
 
 namespace weft::spmv {
@@ -214,6 +213,21 @@ const PetscObject& choose(const PetscObjects& objects, const PetscName& name, st
   return *object;
 }
 
+/// A vector; or a matrix that is named by its number, or one that is not square where there is no
+/// vector.
+const PetscObject& choose_columns(const PetscObjects& objects, const PetscName& name) {
+  const auto& all = objects.all;
+  if (name.number > 0 && name.number <= all.size() && all[name.number - 1].id == matrix_id)
+    return all[name.number - 1];
+  const auto has_columns = [](const PetscObject& object) {
+    return object.id == matrix_id && object.rows != object.columns;
+  };
+  const auto columns = std::ranges::find_if(all, has_columns);
+  const bool has_vector = std::ranges::find(all, vector_id, &PetscObject::id) != all.end();
+  if (name.number == 0 && !has_vector && columns != all.end()) return *columns;
+  return choose(objects, name, vector_id);
+}
+
 /// What to say about scalars of another build, and about objects beside `used`.
 Remarks remarks_on(const PetscObjects& objects, const PetscObject& used) {
   Remarks remarks;
@@ -236,6 +250,20 @@ Remarks remarks_on(const PetscObjects& objects, const PetscObject& used) {
     remarks.push_back(name + std::to_string(objects.file->size() - objects.end) +
                       " bytes at its end are of an object of another class, and were not read");
   return remarks;
+}
+
+/// Of any shape.
+CsrSource sparse_matrix(const PetscObjects& objects, const PetscObject& object) {
+  const NumberType index = index_type(objects.index_bytes);
+  const std::int64_t place = object.begin + 4 * std::int64_t{index.bytes};
+  const std::int64_t columns = place + object.rows * index.bytes;
+  CsrSource source{
+      .row_count = object.rows, .column_count = object.columns, .nonzero_count = object.nonzeros};
+  source.rows = {objects.file, place, object.rows, index};
+  source.columns = {objects.file, columns, object.nonzeros, index};
+  source.values = {objects.file, columns + object.nonzeros * index.bytes, object.nonzeros,
+                   value_type(objects.scalar_bytes)};
+  return source;
 }
 
 /// Writes the numbers of the header on rank 0.
@@ -276,42 +304,45 @@ CsrSource open_petsc_matrix(const std::string& path) {
   const PetscName name(path);
   const PetscObjects objects = open_objects(name.file);
   const PetscObject& object = choose(objects, name, matrix_id);
-  const auto& [id, begin, end, rows, columns, nonzeros] = object;
-  if (rows != columns || rows < 0)
+  const std::int64_t rows = object.rows;
+  if (rows != object.columns || rows < 0)
     throw InputError(path + ": found " + std::to_string(rows) + " rows and " +
-                     std::to_string(columns) + " columns; expected a square matrix");
-  const auto& file = objects.file;
-  const NumberType index = index_type(objects.index_bytes);
-  const NumberType value = value_type(objects.scalar_bytes);
-  const std::int64_t place = begin + 4 * std::int64_t{index.bytes};
-  CsrSource source{.row_count = rows, .nonzero_count = nonzeros};
-  source.remarks = remarks_on(objects, object);
-  if (nonzeros == dense) {
-    source.nonzero_count = rows * rows;
+                     std::to_string(object.columns) + " columns; expected a square matrix");
+  CsrSource source;
+  if (object.nonzeros == dense) {
+    const auto& file = objects.file;
+    source = {.row_count = rows, .nonzero_count = rows * rows};
     source.rows = computed_numbers(file, rows, [rows](std::int64_t) { return rows; });
     source.columns =
         computed_numbers(file, rows * rows, [rows](std::int64_t k) { return k % rows; });
-    source.values = {file, place, rows * rows, value};
-    source.remarks.push_back(path + ": a dense matrix, stored as a sparse one");
-    return source;
+    source.values = {file, object.begin + 4 * std::int64_t{objects.index_bytes}, rows * rows,
+                     value_type(objects.scalar_bytes)};
+  } else {
+    source = sparse_matrix(objects, object);
   }
-  source.rows = {file, place, rows, index};
-  source.columns = {file, place + rows * index.bytes, nonzeros, index};
-  source.values = {file, place + (rows + nonzeros) * index.bytes, nonzeros, value};
+  source.remarks = remarks_on(objects, object);
+  if (object.nonzeros == dense)
+    source.remarks.push_back(path + ": a dense matrix, stored as a sparse one");
   return source;
 }
 
-std::vector<double> collective_read_petsc_vector(const Communicator& communicator,
-                                                 const RowPartition& partition,
-                                                 const std::string& path, Remarks& remarks) {
-  return collective_read_vector(communicator, partition, path, [&] {
-    const PetscName name(path);
-    const PetscObjects objects = open_objects(name.file);
-    const PetscObject& object = choose(objects, name, vector_id);
-    remarks = remarks_on(objects, object);
-    return NumberArray{objects.file, object.begin + 2 * std::int64_t{objects.index_bytes},
-                       object.rows, value_type(objects.scalar_bytes)};
-  });
+VectorSource open_petsc_vector(const std::string& path) {
+  const PetscName name(path);
+  const PetscObjects objects = open_objects(name.file);
+  const PetscObject& object = choose_columns(objects, name);
+  const bool is_matrix = object.id == matrix_id;
+  VectorSource source{.remarks = remarks_on(objects, object)};
+  const NumberType value = value_type(objects.scalar_bytes);
+  const std::int64_t index = objects.index_bytes;
+  if (!is_matrix || object.nonzeros == dense) {
+    source.array.shape = {object.rows};
+    if (is_matrix) source.array.shape.push_back(object.columns);
+    source.array.numbers = {objects.file, object.begin + (is_matrix ? 4 : 2) * index,
+                            object.rows * object.columns, value};
+  } else {
+    source.sparse = sparse_matrix(objects, object);
+  }
+  return source;
 }
 
 void collective_write_petsc_matrix(const Communicator& communicator,

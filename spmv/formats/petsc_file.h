@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
-#include "spmv/files/remarks.h"
 #include "spmv/formats/csr_source.h"
+#include "spmv/formats/vector_reader.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition.h"
 
@@ -38,10 +38,9 @@ std::int64_t petsc_vector_length(const std::string& path);
 /// Throws comm_thread::InputError where the file holds no square matrix.
 CsrSource open_petsc_matrix(const std::string& path);
 
-/// The entries of this rank's rows. Collective. Throws comm_thread::InputError on every rank.
-std::vector<double> collective_read_petsc_vector(const comm_thread::Communicator& communicator,
-                                                 const RowPartition& partition,
-                                                 const std::string& path, Remarks& remarks);
+/// A vector, or the columns of a matrix that is named by its number, or of the first one that is
+/// not square where there is no vector. Throws comm_thread::InputError where the file holds none.
+VectorSource open_petsc_vector(const std::string& path);
 
 /// With indices of 32 bits where all fit. Collective. Throws comm_thread::InputError.
 void collective_write_petsc_matrix(const comm_thread::Communicator& communicator,

@@ -176,14 +176,18 @@ class ArchiveWriter {
 /// Throws comm_thread::InputError where the arrays are of different lengths.
 void check_counts(const CsrSource& source) {
   const bool has_offsets = source.has_offsets;
-  const std::int64_t expected = has_offsets ? source.row_count + 1 : source.nonzero_count;
+  const bool is_by_columns = source.layout == CsrSource::Layout::columns;
+  const std::int64_t expected = !has_offsets    ? source.nonzero_count
+                                : is_by_columns ? source.column_count + 1
+                                                : source.row_count + 1;
   if (source.rows.count == expected && source.columns.count == source.nonzero_count) return;
   source.fail("found " + std::to_string(source.rows.count) +
               (has_offsets ? " offsets, " : " rows, ") + std::to_string(source.columns.count) +
               (has_offsets ? " indices and " : " columns and ") +
               std::to_string(source.nonzero_count) + " values for " +
-              std::to_string(source.row_count) + " rows; expected " +
-              (has_offsets ? "one offset more than rows, and as many indices as values"
+              std::to_string(is_by_columns ? source.column_count : source.row_count) +
+              (is_by_columns ? " columns" : " rows") + "; expected " +
+              (has_offsets ? "one offset more than that, and as many indices as values"
                            : "as many of each"));
 }
 
@@ -204,17 +208,18 @@ std::vector<std::int64_t> read_all(const ZipDirectory& archive, const std::strin
 
 /// Blocks (bsr): data[block][row of the block][column of the block]. Every rank holds where the
 /// rows of blocks begin, and which columns the blocks have.
-CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows) {
+CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows, std::int64_t column_count) {
   const ShapedArray data = open_shaped_array(archive.open("data.npy"));
   const auto& file = data.numbers.source;
   const std::vector<std::int64_t>& shape = data.shape;
   const bool is_whole = shape.size() == 3 && shape[1] > 0 && shape[2] > 0 && rows % shape[1] == 0 &&
-                        rows % shape[2] == 0 && !data.is_by_columns;
+                        column_count % shape[2] == 0 && !data.is_by_columns;
   if (!is_whole)
     throw InputError(file->name() +
                      ": found blocks in another shape; expected (blocks, rows, "
                      "columns) whose sizes divide the " +
-                     std::to_string(rows) + " rows: save_npz(FILE, A.tocsr())");
+                     std::to_string(rows) + " rows and " + std::to_string(column_count) +
+                     " columns: save_npz(FILE, A.tocsr())");
   const std::int64_t block_rows = shape[1];
   const std::int64_t block_columns = shape[2];
   const auto begins = std::make_shared<const std::vector<std::int64_t>>(
@@ -227,8 +232,10 @@ CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows) {
                      std::to_string(shape[0]) +
                      " blocks; expected offsets that ascend from 0 to their number");
   const std::int64_t size = block_rows * block_columns;
-  CsrSource source{
-      .layout = CsrSource::Layout::entries, .row_count = rows, .nonzero_count = data.numbers.count};
+  CsrSource source{.layout = CsrSource::Layout::entries,
+                   .row_count = rows,
+                   .column_count = column_count,
+                   .nonzero_count = data.numbers.count};
   source.rows = computed_numbers(file, data.numbers.count, [=](std::int64_t k) {
     const auto row = std::ranges::upper_bound(*begins, k / size) - begins->begin() - 1;
     return row * block_rows + k % size / block_columns;
@@ -236,7 +243,7 @@ CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows) {
   source.columns = computed_numbers(file, data.numbers.count, [=](std::int64_t k) {
     const std::int64_t block = (*columns)[static_cast<std::size_t>(k / size)];
     // A product that would overflow stands for a column that the matrix does not have.
-    if (block < 0 || block >= rows) return block < 0 ? block : rows;
+    if (block < 0 || block >= column_count) return block < 0 ? block : column_count;
     return block * block_columns + k % block_columns;
   });
   source.values = data.numbers;
@@ -245,7 +252,7 @@ CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows) {
 }
 
 /// Diagonals (dia): data[diagonal][column], of which those are entries that lie in the matrix.
-CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows) {
+CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::int64_t columns) {
   const ShapedArray data = open_shaped_array(archive.open("data.npy"));
   const auto& file = data.numbers.source;
   const std::vector<std::int64_t>& shape = data.shape;
@@ -265,9 +272,9 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows) {
   std::int64_t count = 0;
   for (std::size_t d = 0; d < offsets.size(); ++d) {
     const std::int64_t offset = offsets[d];
-    if (offset <= -rows || offset >= rows) continue;
+    if (offset <= -rows || offset >= columns) continue;
     const std::int64_t begin = std::max<std::int64_t>(0, offset);
-    const std::int64_t end = std::min({rows, rows + offset, shape[1]});
+    const std::int64_t end = std::min({columns, rows + offset, shape[1]});
     if (begin >= end) continue;
     diagonals->push_back({count, static_cast<std::int64_t>(d) * shape[1] + begin, begin, offset});
     count += end - begin;
@@ -275,7 +282,10 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows) {
   const auto diagonal_of = [diagonals](std::int64_t k) -> const Diagonal& {
     return *std::prev(std::ranges::upper_bound(*diagonals, k, {}, &Diagonal::number));
   };
-  CsrSource source{.layout = CsrSource::Layout::entries, .row_count = rows, .nonzero_count = count};
+  CsrSource source{.layout = CsrSource::Layout::entries,
+                   .row_count = rows,
+                   .column_count = columns,
+                   .nonzero_count = count};
   source.columns = computed_numbers(file, count, [=](std::int64_t k) {
     const Diagonal& diagonal = diagonal_of(k);
     return diagonal.column + k - diagonal.number;
@@ -299,38 +309,95 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows) {
   return source;
 }
 
-}  // namespace
+/// Rows and columns; an array of one dimension is one column.
+std::array<std::int64_t, 2> shape_of(const ZipDirectory& archive) {
+  const NumberArray shape = open_numpy_array(archive.open("shape.npy"));
+  std::array<std::int64_t, 2> sizes{0, 1};
+  if (shape.count != 1 && shape.count != 2)
+    throw InputError(shape.source->name() + ": found a shape of " + std::to_string(shape.count) +
+                     " sizes; expected two sizes");
+  shape.read(0, std::span(sizes).first(static_cast<std::size_t>(shape.count)), "shape");
+  if (sizes[0] < 0 || sizes[1] < 0)
+    throw InputError(shape.source->name() + ": found " + std::to_string(sizes[0]) + " rows and " +
+                     std::to_string(sizes[1]) + " columns; expected sizes of at least 0");
+  return sizes;
+}
 
-CsrSource open_scipy_matrix(const std::string& path) {
+/// A matrix of any shape.
+CsrSource open_sparse(const ZipDirectory& archive) {
   using Layout = CsrSource::Layout;
-  const ZipDirectory archive(std::make_shared<FileBytes>(path));
-  const std::string format = read_numpy_text(*archive.open("format.npy"));
+  const auto format_text = archive.open("format.npy");
+  const std::string format = read_numpy_text(*format_text);
   const bool is_known =
       format == "csr" || format == "csc" || format == "coo" || format == "bsr" || format == "dia";
   if (!is_known)
-    throw InputError(path + ": found the format '" + format +
+    throw InputError(format_text->name() + ": found the format '" + format +
                      "'; expected csr, csc, coo, bsr or dia: save_npz(FILE, A.tocsr())");
-  const NumberArray shape = open_numpy_array(archive.open("shape.npy"));
-  std::array<std::int64_t, 2> sizes{};
-  if (shape.count != 2) throw InputError(path + ": found no shape; expected two sizes");
-  shape.read(0, sizes, "shape");
-  if (sizes[0] != sizes[1] || sizes[0] < 0)
-    throw InputError(path + ": found " + std::to_string(sizes[0]) + " rows and " +
-                     std::to_string(sizes[1]) + " columns; expected a square matrix");
-  if (format == "bsr") return open_blocks(archive, sizes[0]);
-  if (format == "dia") return open_diagonals(archive, sizes[0]);
+  const auto [rows, columns] = shape_of(archive);
+  if (format == "bsr") return open_blocks(archive, rows, columns);
+  if (format == "dia") return open_diagonals(archive, rows, columns);
   const bool has_offsets = format != "coo";
-  CsrSource source{.layout = format == "csr"   ? Layout::rows
-                             : format == "csc" ? Layout::columns
-                                               : Layout::entries,
-                   .row_count = sizes[0],
+  // An array of one dimension is in one row, which is our column.
+  const bool is_flat = open_numpy_array(archive.open("shape.npy")).count == 1;
+  CsrSource source{.layout = !has_offsets                 ? Layout::entries
+                             : format == "csc" || is_flat ? Layout::columns
+                                                          : Layout::rows,
+                   .row_count = rows,
+                   .column_count = columns,
                    .has_offsets = has_offsets};
-  source.rows = open_numpy_array(archive.open(has_offsets ? "indptr.npy" : "row.npy"));
-  source.columns = open_numpy_array(archive.open(has_offsets ? "indices.npy" : "col.npy"));
   source.values = open_numpy_array(archive.open("data.npy"));
   source.nonzero_count = source.values.count;
+  if (has_offsets) {
+    source.rows = open_numpy_array(archive.open("indptr.npy"));
+    source.columns = open_numpy_array(archive.open("indices.npy"));
+  } else if (is_flat) {
+    source.rows = open_numpy_array(archive.open("coords.npy"));
+    source.columns = computed_numbers(source.values.source, source.nonzero_count,
+                                      [](std::int64_t) { return std::int64_t{0}; });
+  } else {
+    source.rows = open_numpy_array(archive.open("row.npy"));
+    source.columns = open_numpy_array(archive.open("col.npy"));
+  }
   check_counts(source);
   source.remarks = remarks_on_numbers(source.values);
+  return source;
+}
+
+}  // namespace
+
+CsrSource open_scipy_matrix(const std::string& path) {
+  CsrSource source = open_sparse(ZipDirectory(std::make_shared<FileBytes>(path)));
+  if (source.row_count != source.column_count)
+    throw InputError(path + ": found " + std::to_string(source.row_count) + " rows and " +
+                     std::to_string(source.column_count) + " columns; expected a square matrix");
+  return source;
+}
+
+bool holds_scipy_matrix(const std::string& path) {
+  const ZipDirectory archive(std::make_shared<FileBytes>(path));
+  if (!archive.has("format.npy")) return false;
+  const auto [rows, columns] = shape_of(archive);
+  return (rows > 1 && columns > 1) || rows == columns;
+}
+
+VectorSource open_scipy_vector(const std::string& path) {
+  const ZipDirectory archive(std::make_shared<FileBytes>(path));
+  VectorSource source;
+  if (archive.has("format.npy")) {
+    source.sparse = open_sparse(archive);
+    source.remarks = source.sparse->remarks;
+    return source;
+  }
+  const std::vector<std::string> names = archive.names();
+  if (names.size() != 1) {
+    std::string found;
+    for (const std::string& name : names) found += (found.empty() ? "" : ", ") + name;
+    throw InputError(path + ": found " + std::to_string(names.size()) + " arrays (" + found +
+                     "); expected one, or FILE.npy: numpy.save('b.npy', numpy.load('" + path +
+                     "')[NAME])");
+  }
+  source.array = open_shaped_array(archive.open(names[0]));
+  source.remarks = remarks_on_numbers(source.array.numbers);
   return source;
 }
 

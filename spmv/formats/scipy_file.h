@@ -4,6 +4,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "spmv/formats/csr_source.h"
+#include "spmv/formats/vector_reader.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
@@ -17,6 +18,14 @@ namespace weft::spmv {
 
 /// Throws comm_thread::InputError where the file holds no square matrix in this format.
 CsrSource open_scipy_matrix(const std::string& path);
+
+/// True if the file holds a square matrix, which is no vector. Throws comm_thread::InputError.
+bool holds_scipy_matrix(const std::string& path);
+
+/// A sparse matrix of any shape, an array of one dimension as one column; or the only array that
+/// numpy.savez has put into an archive. Throws comm_thread::InputError where the file holds
+/// neither.
+VectorSource open_scipy_vector(const std::string& path);
 
 /// Stored, not compressed. Collective. Throws comm_thread::InputError.
 void collective_write_scipy_matrix(const comm_thread::Communicator& communicator,

@@ -133,6 +133,12 @@ const ZipDirectory::Member* ZipDirectory::find(const std::string& name) const {
 
 bool ZipDirectory::has(const std::string& member) const { return find(member) != nullptr; }
 
+std::vector<std::string> ZipDirectory::names() const {
+  std::vector<std::string> names;
+  for (const Member& member : members_) names.push_back(member.name);
+  return names;
+}
+
 std::shared_ptr<ByteSource> ZipDirectory::open(const std::string& name) const {
   const Member* const member = find(name);
   if (!member)

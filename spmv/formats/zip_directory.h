@@ -17,6 +17,8 @@ class ZipDirectory {
   explicit ZipDirectory(std::shared_ptr<ByteSource> file);
 
   bool has(const std::string& member) const;
+  /// In the order of the archive.
+  std::vector<std::string> names() const;
   /// The bytes of a member; a short one has been compared with its checksum. Throws
   /// comm_thread::InputError where there is none of that name.
   std::shared_ptr<ByteSource> open(const std::string& member) const;

@@ -34,10 +34,7 @@ bool is_matrix_file(std::string_view path) {
   return format != FileFormat::unknown && format != FileFormat::numpy;
 }
 
-bool is_vector_file(std::string_view path) {
-  const FileFormat format = format_of(path);
-  return format != FileFormat::unknown && format != FileFormat::scipy;
-}
+bool is_vector_file(std::string_view path) { return format_of(path) != FileFormat::unknown; }
 
 bool is_text_file(std::string_view path) {
   const FileFormat format = format_of(path);

@@ -12,7 +12,7 @@ namespace weft::spmv {
 ///     .hb .rb .rua .psa ...   Harwell-Boeing, Rutherford-Boeing; only read   matrix with vector
 ///     NAME.00000       hypre's parts; only read   matrix, vector
 ///     .petsc .bin      PETSc's binary one   matrix, vector; with ":NUMBER" of an object
-///     .npz             SciPy                matrix
+///     .npz             SciPy                matrix; vectors are only read
 ///     .npy             NumPy                vector
 ///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
 ///     .h5ad .mat       HDF5 of AnnData and MATLAB

@@ -41,7 +41,8 @@ RightHandSide RightHandSide::parse(std::string_view word) {
     return {RightHandSideKind::x_random, parse_seed(word, word.substr(x_random.size())), {}};
   fail(word,
        "not a known one; expected ones, boundary-one, random:SEED, x-random:SEED, FILE.mtx, "
-       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin, FILE.h5, FILE.txt, FILE.rua or NAME.00000");
+       "FILE.mtx.gz, FILE.npy, FILE.npz, FILE.petsc, FILE.bin, FILE.h5, FILE.txt, FILE.rua or "
+       "NAME.00000");
 }
 
 std::string RightHandSide::name() const {

@@ -99,7 +99,8 @@ void read_matrix_market(std::string text) {
 void read_triplets(std::string text) {
   text += '\n';
   std::int64_t line = 0;
-  const auto header = weft::spmv::read_triplet_header("a.sti", text, line);
+  const auto header =
+      weft::spmv::read_triplet_header("a.sti", text, weft::spmv::TextUse::matrix, line);
   const weft::spmv::MatrixMarketEntries entries(header);
   const std::string_view left =
       std::string_view(text).substr(static_cast<std::size_t>(header.data_begin));

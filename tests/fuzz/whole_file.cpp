@@ -67,7 +67,9 @@ void read_numbers(const Communicator& alone, const std::string& path) {
   if (!contents.is_matrix) {
     if (contents.row_count < 0 || contents.row_count > most_rows) return;
     const auto rows = spmv::RowPartition::by_rows(contents.row_count, 1);
-    spmv::collective_read_vector_file(alone, rows, path);
+    spmv::Remarks unread;
+    const auto any = spmv::any_number_of_columns;
+    spmv::collective_read_columns_file(alone, rows, path, any, unread);
     return;
   }
   const auto size = spmv::collective_matrix_file_size(alone, path);

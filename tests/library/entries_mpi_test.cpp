@@ -3,16 +3,20 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/mpi/communicator.h"
 #include "library/include/weft/weft.h"
 #include "library/include/weft/weft.hpp"
 #include "tests/library/tridiagonal.h"
 #include "tests/support/mpi_main.h"
+#include "tests/support/shared_folder.h"
 #include "tests/support/thread_count.h"
 
 namespace weft::tests {
@@ -200,6 +204,25 @@ TEST_CASE("a preconditioner that is kept goes on with entries in other places") 
     a.multiply(x, y);
     for (std::size_t i = 0; i < y.size(); ++i)
       if (y[i] != Approx(b[i]).epsilon(1e-5)) FAIL_CHECK("row " << i << " of the solution");
+  }
+}
+
+TEST_CASE("what is decided about a vector from a file is remarked once") {
+  const Job job = make_job();
+  const TridiagonalRows rows(row_count, job.rank(), job.size());
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  const auto world = comm_thread::Communicator::collective_world();
+  const SharedFolder folder(world);
+  const std::string path = folder.file("b.mtx");
+  if (world.is_root())
+    std::ofstream(path) << "%%MatrixMarket matrix coordinate complex general\n"
+                        << row_count << " 1 1\n5 1 2.5 0\n";
+  world.barrier();
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<double> b = a.right_hand_side(path);
+    CHECK(world.sum(std::accumulate(b.begin(), b.end(), 0.0)) == 2.5);
+    CHECK(a.remarks() ==
+          std::vector{path + ": all imaginary parts are 0; the numbers are taken as real"});
   }
 }
 

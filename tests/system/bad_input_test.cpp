@@ -264,7 +264,7 @@ TEST_CASE("a right-hand side that does not fit is refused") {
   check_refused(folder, {"solve", matrix, "--rhs", longer},
                 {longer + ":2: ", "length 3", "length 2"});
   check_refused(folder, {"solve", matrix, "--rhs", shorter}, {shorter + ":3: "});
-  check_refused(folder, {"solve", matrix, "--rhs", wide}, {wide + ":2: ", "2 columns"});
+  check_refused(folder, {"jacobi", matrix, "--rhs", wide}, {wide + ":2: ", "2 columns"});
   check_refused(folder, {"solve", matrix, "--rhs", odd}, {odd + ":4: ", "nan"});
   check_refused(folder, {"solve", matrix, "--rhs", matrix}, {matrix + ":", "vector"});
   check_refused(folder, {"solve", matrix, "--rhs", folder.path("missing.mtx")}, {"No such file"});

@@ -103,7 +103,8 @@ std::int64_t read_numbers(const Communicator& world, const ComputeTeam& team,
     return std::int64_t{8} * (matrix.rows.row_count + 1) + 12 * matrix.rows.nonzero_count();
   }
   const auto partition = weft::spmv::RowPartition::by_rows(contents.row_count, world.size());
-  return 8 * std::ssize(weft::spmv::collective_read_vector_file(world, partition, path));
+  weft::spmv::Remarks unread;
+  return 8 * std::ssize(weft::spmv::collective_read_vector_file(world, partition, path, unread));
 }
 
 double processor_seconds() {

@@ -1,9 +1,12 @@
 #include "tools/commands/solve_command.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,9 +35,11 @@
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/choices_report.h"
+#include "tools/reporting/columns_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
+#include "tools/system/linear_system.h"
 #include "tools/system/memory_forecast.h"
 #include "tools/system/solve_options.h"
 #include "tools/system/solve_system.h"
@@ -51,16 +56,17 @@ class Watcher {
   using Forecast = std::function<MemoryForecast(const library::SolveSettings&)>;
 
   /// `forecast_of`: of what has been chosen. Lifetime: all outlive it.
-  Watcher(Job& job, double tolerance, const perfmodel::Stopwatch& watch,
+  Watcher(Job& job, const SolveOptions& options, const perfmodel::Stopwatch& watch,
           const MemoryForecast& forecast, Forecast forecast_of, Timeline& timeline,
           SolveFacts& facts)
       : job_(job),
+        has_history_(options.column_count == 1),
         watch_(watch),
         forecast_of_(std::move(forecast_of)),
         forecast_(forecast),
         timeline_(timeline),
         facts_(facts),
-        progress_(job.is_root() && somebody_watches(), tolerance) {}
+        progress_(job.is_root() && somebody_watches(), options.stop.tolerance) {}
 
   /// Of a solver, which is to call `begin_with` before it solves.
   library::SolveHooks hooks() {
@@ -99,20 +105,22 @@ class Watcher {
     collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
   }
 
-  /// Counts from where a method begins to iterate.
+  /// Counts from where a method begins to iterate, for the first right-hand side.
   void collective_start() {
     progress_.clear();
+    if (solver_->first_vector() > 0) return;
     facts_.setup_seconds = watch_.seconds();
     grids_ = std::make_unique<MultigridGrids>(solver_->method(), solver_->preconditioner());
     grids_->forget_times();
     if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver_->preconditioner()))
       amg->forget_times();
     timeline_.collective_start();
-    if (job_.is_root()) history_.emplace();
+    if (job_.is_root() && has_history_) history_.emplace();
     schwarz_seconds_before_ = solver_->schwarz() ? solver_->schwarz()->seconds() : 0;
   }
 
   Job& job_;
+  bool has_history_;
   const perfmodel::Stopwatch& watch_;
   Forecast forecast_of_;
   MemoryForecast forecast_;
@@ -221,6 +229,38 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
                                   "; expected a problem on a grid, or another ending");
 }
 
+/// Solves for each right-hand side, and for several of them in blocks where the method can; the
+/// solutions of several are in `solutions`. Collective.
+std::vector<SolveReport> collective_solve_columns(
+    ChosenSolver& solver, const std::vector<SolveSystem::Vector>& columns,
+    const std::vector<std::vector<double>>& initial,
+    const std::function<void(std::int64_t, double)>& on_iteration,
+    std::vector<SolveSystem::Vector>& solutions) {
+  if (columns.size() == 1)
+    return {solver.collective_solve(
+        columns.front().span(), initial.empty() ? std::nullopt : solver::Guess(initial.front()))};
+  std::vector<std::span<const double>> b;
+  std::vector<std::span<double>> x;
+  for (const auto& column : columns) {
+    b.push_back(column.span());
+    solutions.emplace_back(column.size());
+  }
+  for (auto& solution : solutions) x.push_back(solution.span());
+  const std::vector<std::span<const double>> guesses(initial.begin(), initial.end());
+  return solver.collective_solve_block(
+      b, guesses, x, true, [&](std::size_t /*vector*/, std::int64_t iteration, double residual) {
+        on_iteration(iteration, residual);
+      });
+}
+
+std::vector<std::span<const double>> views_of(const ChosenSolver& solver,
+                                              const std::vector<SolveSystem::Vector>& solutions) {
+  if (solutions.empty()) return {solver.solution()};
+  std::vector<std::span<const double>> views;
+  for (const auto& solution : solutions) views.push_back(solution.span());
+  return views;
+}
+
 int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
           SolveOptions options) {
   const perfmodel::Stopwatch watch;
@@ -236,6 +276,8 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   Job job = collective_start_job(session, options);
+  options.column_count = collective_count_right_hand_sides(job, problem, right_hand_side);
+  options.check_columns();
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
@@ -248,9 +290,11 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   if (options.is_dry_run)
     return collective_show_forecast(job, report_file, "solve", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
-  SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free());
-  std::optional<std::vector<double>> initial;
-  if (!options.initial_path.empty()) initial = system.collective_read(job, options.initial_path);
+  SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free(),
+                     options.column_count);
+  std::vector<std::vector<double>> initial;
+  if (!options.initial_path.empty())
+    initial = system.collective_read_columns(job, options.initial_path);
   SolveFacts facts;
   facts.problem = problem.name();
   if (options.mode == "auto") {
@@ -275,23 +319,27 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     again.reached = forecast.reached;
     return again;
   };
-  Watcher watcher(job, options.stop.tolerance, watch, forecast, forecast_of, timeline, facts);
+  Watcher watcher(job, options, watch, forecast, forecast_of, timeline, facts);
   library::SolveHooks hooks = watcher.hooks();
   hooks.checkpoints = job_checkpoints.get();
   ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
   watcher.begin_with(solver);
-  SolveReport result = solver.collective_solve(system.b(), initial);
+  std::vector<SolveSystem::Vector> solutions;  // of several right-hand sides
+  const std::vector<SolveReport> results =
+      collective_solve_columns(solver, system.columns(), initial, hooks.on_iteration, solutions);
+  SolveReport result = results.size() == 1 ? results.front() : worst_of(results);
   watcher.end();
   job_checkpoints.finish(result.status, result.explanation);
   options.method = solver.settings().method;
   options.preconditioner = solver.settings().preconditioner;
   options.grid = solver.settings().grid;
   if (!options.solution_path.empty())
-    system.collective_write(job, solver.solution(), options.solution_path);
+    system.collective_write(job, views_of(solver, solutions), options.solution_path);
 
   collective_describe(job, system, options, solver, watcher, facts);
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, result);
+  if (results.size() > 1) report["columns"] = columns_report(results);
   report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
   if (checkpoints)
     report["checkpoints"] =
@@ -329,6 +377,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
       "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
       "  weft solve matrix.mtx.gz --preconditioner amg\n"
+      "  weft solve matrix.mtx --rhs columns.npy --solution x.npy\n"
       "  weft solve matrix.mtx --initial x.mtx --max-seconds 60 --solution x.mtx\n"
       "  weft solve matrix.mtx --checkpoint state --checkpoint-every 10min\n"
       "  weft solve matrix.mtx --restart state --checkpoint state\n"

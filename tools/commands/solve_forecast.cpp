@@ -215,6 +215,18 @@ IsaiBytes bytes_of_isai(const Job& job, solver::IsaiPreconditioner::Form form,
   return {std::max({held, fetched, both_as_rows, one_as_rows}), held};
 }
 
+/// Bytes of right-hand sides besides the first, of all solutions and guesses, and of a block.
+double bytes_of_columns(const SolveOptions& options, const SystemSize& size) {
+  constexpr std::int64_t widest_block = 8;
+  constexpr double arrays_of_block = 6;  // x, r, p, q, z, and p with its halo
+  const auto count = static_cast<double>(options.column_count);
+  const auto width = static_cast<double>(std::min(options.column_count, widest_block));
+  const bool has_blocks = options.method == "cg" || options.method == "auto";
+  const double arrays = 2 * count - 1 + (options.initial_path.empty() ? 0 : count) +
+                        (has_blocks ? arrays_of_block * width : 0);
+  return 8 * arrays * (size.elements_per_rank + size.halo_per_rank);
+}
+
 /// True if `auto` will take multigrid for a grid without a matrix.
 bool takes_multigrid(const SolveOptions& options, const spmv::Problem& problem) {
   const bool is_free = options.preconditioner.empty() || options.preconditioner == "none";
@@ -264,6 +276,8 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
               arrays_of_multigrid(options, problem, is_varying, job.world().size()) +
                   arrays_of_checkpoint(options, is_general),
               forecast);
+  if (options.column_count > 1)
+    forecast.parts.push_back({"columns", bytes_of_columns(options, size)});
   if (const auto isai = options.settings().parsed_isai()) {
     // It is built before the vectors of the method are there, but for b and x.
     const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;

@@ -7,6 +7,7 @@
 #include "perfmodel/traffic_model.h"
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/choices_report.h"
+#include "tools/reporting/columns_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/ordered_matrix.h"
@@ -28,7 +29,8 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
           ? perfmodel::krylov_flops(facts.nonzeros, facts.rows, facts.products, facts.vector_flops,
                                     facts.has_jacobi)
           : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
-  const double bytes = facts.products * facts.matrix_bytes + facts.vector_bytes * facts.rows;
+  const double bytes =
+      facts.products * facts.matrix_bytes / solve.vectors_at_once + facts.vector_bytes * facts.rows;
   Json report = {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
                  {"seconds_per_iteration", seconds},
                  {"model_bytes_per_row", bytes / facts.rows},
@@ -43,7 +45,7 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
 /// Time spent waiting for other ranks, as shares of the time and compared with the messages alone.
 Json collective_waiting_report(const Job& job, const SolveFacts& facts, const SolveReport& solve) {
   const double total = job.world().max(solve.phases.total());
-  const double iterations = static_cast<double>(solve.iterations);
+  const double iterations = static_cast<double>(solve.iterations) / solve.vectors_at_once;
   const double halo = job.world().max(solve.phases[Phase::halo_wait]);
   const double reduction = job.world().max(solve.phases[Phase::reduction]);
   const auto share = [&](double seconds) { return total > 0 ? seconds / total : 0; };
@@ -183,9 +185,12 @@ void print_solve_summary(const Json& report) {
              ranks_and_threads(report), storage_phrase(performance));
   if (report.contains("schwarz_preconditioner"))
     print_schwarz(text(report["preconditioner"]), report["schwarz_preconditioner"]);
-  fmt::print("result       {} after {} iterations\n", text(report["status"]),
-             report["iterations"].get<std::int64_t>());
+  const bool has_columns = report.contains("columns");
+  fmt::print("result       {} after {} iterations{}\n", text(report["status"]),
+             report["iterations"].get<std::int64_t>(),
+             has_columns ? fmt::format(" for {} right-hand sides", report["columns"].size()) : "");
   if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
+  if (has_columns) print_columns(report["columns"]);
   if (report.contains("method_choice"))
     fmt::print("method       {}\n", text(report["method_choice"]));
   if (report.contains("mode_choice") && !report.contains("choices"))

@@ -76,29 +76,61 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
   return matrix;
 }
 
-HugePageBuffer<double> collective_build_right_hand_side(Job& job, spmv::SparseOperator& op,
-                                                        const spmv::Problem& problem,
-                                                        const spmv::RightHandSide& right_hand_side,
-                                                        const spmv::RowOrder* order) {
+std::int64_t collective_count_right_hand_sides(const Job& job, const spmv::Problem& problem,
+                                               const spmv::RightHandSide& right_hand_side) {
+  if (right_hand_side.kind != RightHandSideKind::file) return 1;
+  return spmv::collective_count_columns(job.world(), right_hand_side.path, [&] {
+    return problem.is_file()
+               ? spmv::collective_matrix_file_size(job.world(), problem.path).row_count
+               : problem.row_count();
+  });
+}
+
+void collective_read_vectors(const Job& job, const spmv::RowPartition& given,
+                             const spmv::RowOrder* order, const std::string& path,
+                             std::int64_t most,
+                             const std::function<void(std::span<const double> vector)>& take) {
+  spmv::Remarks remarks;
+  const spmv::FileColumns columns =
+      spmv::collective_read_columns_file(job.world(), given, path, most, remarks);
+  print_remarks(job, remarks);
+  const auto count = static_cast<std::size_t>(columns.count);
+  std::vector<double> column(columns.own.size() / count);
+  for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t row = 0; row < column.size(); ++row)
+      column[row] = columns.own[row * count + c];
+    if (order)
+      take(order->collective_apply(column));
+    else
+      take(column);
+  }
+}
+
+std::vector<HugePageBuffer<double>> collective_build_right_hand_sides(
+    Job& job, spmv::SparseOperator& op, const spmv::Problem& problem,
+    const spmv::RightHandSide& right_hand_side, const spmv::RowOrder* order, std::int64_t most) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const spmv::RowPartition& given = order ? order->given() : matrix.partition;
-  auto b = make_vector(job, op.matrix());
-  if (right_hand_side.kind != RightHandSideKind::file && !order) {
-    spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), b.span());
-  } else {
-    std::vector<double> own(static_cast<std::size_t>(given.size(matrix.rank)));
-    if (right_hand_side.kind == RightHandSideKind::file) {
-      spmv::Remarks remarks;
-      own = spmv::collective_read_vector_file(job.world(), given, right_hand_side.path, remarks);
-      print_remarks(job, remarks);
-    } else
-      spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), own);
-    if (order) own = order->collective_apply(own);
-    std::copy(own.begin(), own.end(), b.data());
+  std::vector<HugePageBuffer<double>> vectors;
+  if (right_hand_side.kind == RightHandSideKind::file) {
+    collective_read_vectors(job, given, order, right_hand_side.path, most,
+                            [&](std::span<const double> vector) {
+                              vectors.push_back(make_vector(job, op.matrix()));
+                              std::ranges::copy(vector, vectors.back().data());
+                            });
+    return vectors;
   }
-  if (right_hand_side.kind == RightHandSideKind::x_random)
-    collective_multiply_in_place(job, op, b.span());
-  return b;
+  vectors.push_back(make_vector(job, op.matrix()));
+  const std::span<double> b = vectors.back().span();
+  if (order) {
+    std::vector<double> own(static_cast<std::size_t>(given.size(matrix.rank)));
+    spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), own);
+    std::ranges::copy(order->collective_apply(own), b.begin());
+  } else {
+    spmv::fill(right_hand_side, problem, given, matrix.rank, job.team(), b);
+  }
+  if (right_hand_side.kind == RightHandSideKind::x_random) collective_multiply_in_place(job, op, b);
+  return vectors;
 }
 
 }  // namespace weft::tools

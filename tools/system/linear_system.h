@@ -1,11 +1,18 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/order/row_order.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
 #include "spmv/rows/distributed_matrix.h"
+#include "spmv/rows/partition.h"
 #include "tools/job/job.h"
 #include "tools/job/system_options.h"
 #include "tools/system/memory_forecast.h"
@@ -28,11 +35,25 @@ enum class MatrixUse {
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
                                                const SystemOptions& options, MatrixUse use);
 
-/// b for the rows of this rank, first touched by the threads that will use it.
+/// How many right-hand sides there are: several where a file has them as columns. Reads headers.
+/// Collective. Throws comm_thread::InputError.
+std::int64_t collective_count_right_hand_sides(const Job& job, const spmv::Problem& problem,
+                                               const spmv::RightHandSide& right_hand_side);
+
+/// The vectors in a file, at most `most`: this rank's part of each in turn. `given`: the rows as
+/// the file has them; `order`: that of the operator's rows, null where it is the same. Prints what
+/// there is to remark. Collective. Throws comm_thread::InputError.
+void collective_read_vectors(const Job& job, const spmv::RowPartition& given,
+                             const spmv::RowOrder* order, const std::string& path,
+                             std::int64_t most,
+                             const std::function<void(std::span<const double> vector)>& take);
+
+/// b for the rows of this rank, first touched by the threads that will use it; at most `most` of
+/// them, where a file has several as columns.
 /// `order`: that of the operator's rows, where they are not as given; what b is named by counts
-/// rows as given. Collective. Throws comm_thread::InputError. Shape: [row_count].
-perfmodel::HugePageBuffer<double> collective_build_right_hand_side(
+/// rows as given. Collective. Throws comm_thread::InputError. Shape: [row_count] each.
+std::vector<perfmodel::HugePageBuffer<double>> collective_build_right_hand_sides(
     Job& job, spmv::SparseOperator& op, const spmv::Problem& problem,
-    const spmv::RightHandSide& right_hand_side, const spmv::RowOrder* order = nullptr);
+    const spmv::RightHandSide& right_hand_side, const spmv::RowOrder* order, std::int64_t most);
 
 }  // namespace weft::tools

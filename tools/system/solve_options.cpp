@@ -14,6 +14,8 @@
 #include "library/settings/amg_word.h"
 #include "library/settings/multigrid_word.h"
 #include "solver/methods/method_table.h"
+#include "spmv/formats/matrix_file.h"
+#include "spmv/formats/vtk_file.h"
 #include "spmv/grid/grid_operator.h"
 #include "spmv/grid/partition.h"
 #include "spmv/problems/right_hand_side.h"
@@ -167,13 +169,29 @@ void SolveOptions::check(const CLI::App& command) const {
   expect_effects(command, *this, solve_effects());
 }
 
+void SolveOptions::check_columns() const {
+  if (column_count == 1) return;
+  const auto refuse = [&](const std::string& option, const std::string& expected) {
+    throw comm_thread::InputError(fmt::format("{}: found with {} right-hand sides; expected {}",
+                                              option, column_count, expected));
+  };
+  if (!checkpoints.path.empty()) refuse("--checkpoint", "one, of which states are kept");
+  if (!checkpoints.from.empty()) refuse("--restart " + checkpoints.from, "one, as in that file");
+  if (!trace_path.empty()) refuse("--trace", "one, whose iterations are drawn");
+  if (spmv::is_vtk_file(solution_path))
+    refuse("--solution " + solution_path,
+           "FILE.mtx, FILE.mtx.gz, FILE.npy or FILE.h5, which hold several as columns");
+  if (!solution_path.empty()) spmv::check_vector_output(solution_path, column_count);
+}
+
 void add_solve_options(CLI::App& command, SolveOptions& options) {
   add_problem_options(command, options);
   command
       .add_option(
           "--rhs", options.right_hand_side,
           "right-hand side: ones, boundary-one, random:SEED, x-random:SEED or a\n"
-          "file .mtx, .mtx.gz, .npy, .petsc, .bin, .h5; default: boundary-one for grids, ones for\n"
+          "file .mtx, .mtx.gz, .npy, .npz, .petsc, .bin, .h5, .txt; where it has several columns,\n"
+          "one system is solved for each; default: boundary-one for grids, ones for\n"
           "files, random:1 otherwise")
       ->type_name("RHS");
   add_choice(command, "--operator", options.operator_kind, {"auto", "matrix", "stencil"},
@@ -307,19 +325,22 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check(fault_of_positive);
   command
       .add_option("--max-seconds", options.max_seconds,
-                  "end the solve after this time, set-up not counted, with exit code 6")
+                  "end the solve after this time, set-up not counted, with exit code 6; with\n"
+                  "several right-hand sides, the solve for each")
       ->check(fault_of_positive)
       ->type_name("SECONDS");
   command
-      .add_option("--initial", options.initial_path,
-                  "x to begin with, a file as for --rhs; the solve still ends where the residual\n"
-                  "is small compared with b; default: 0")
+      .add_option(
+          "--initial", options.initial_path,
+          "x to begin with, a file as for --rhs, with as many columns; the solve still ends\n"
+          "where the residual is small compared with b; default: 0")
       ->type_name("FILE");
   add_format_option(command, options);
   command
       .add_option("--solution", options.solution_path,
                   "write x: Matrix Market .mtx or .mtx.gz, NumPy .npy, PETSc .petsc or .bin,\n"
-                  "HDF5 .h5, and of a grid VTK's images .vti or .pvti")
+                  "HDF5 .h5, and of a grid VTK's images .vti or .pvti; of several right-hand\n"
+                  "sides as columns: .mtx, .mtx.gz, .npy or .h5")
       ->type_name("FILE");
   add_dry_run_option(command, options);
   add_job_options(command, options);

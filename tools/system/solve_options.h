@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +18,7 @@ struct SolveOptions : SystemOptions {
   SolveOptions() { order.clear(); }  // as the mode: not given, until `set_defaults`
 
   std::string right_hand_side;
+  std::int64_t column_count = 1;  // right-hand sides; of a file, once it has been looked into
   std::string operator_kind = "auto";  // until `set_defaults`
   std::string mode;  // empty where not given, until `set_defaults`
   bool tries_modes = false;  // `auto` stands for a short trial, without a model of the modes
@@ -48,6 +50,8 @@ struct SolveOptions : SystemOptions {
   /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
   /// effect. After `set_defaults`.
   void check(const CLI::App& command) const;
+  /// Throws comm_thread::InputError where several right-hand sides cannot be solved for so.
+  void check_columns() const;
 
   bool is_matrix_free() const { return operator_kind == "stencil"; }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }

@@ -142,8 +142,8 @@ WEFT_C_EXPORT void weft_matrix_destroy(weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_row_count(const weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_local_row_count(const weft_matrix* matrix);
 WEFT_C_EXPORT int64_t weft_matrix_nonzero_count(const weft_matrix* matrix);
-/* What was left out or decided when the matrix was made, and why no solver takes it, a line each
-   (Matrix::remarks). Lives until the next call. */
+/* What was left out or decided when the matrix was made, or when vectors were read from files for
+   it, and why no solver takes it, a line each (Matrix::remarks). Lives until the next call. */
 WEFT_C_EXPORT const char* weft_matrix_remarks(const weft_matrix* matrix);
 /* The number of row `local` of this rank; -1 outside of 0 ... local_row_count - 1. */
 WEFT_C_EXPORT int64_t weft_matrix_global_row(const weft_matrix* matrix, int64_t local);

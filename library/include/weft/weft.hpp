@@ -284,8 +284,8 @@ class WEFT_EXPORT Matrix {
   std::int64_t row_count() const;  ///< of all ranks
   std::int64_t local_row_count() const;  ///< of this rank: the length of its vectors
   std::int64_t nonzero_count() const;  ///< of all ranks; 0 where it is not known
-  /// What was left out or decided when the matrix was made, and why no Solver takes it, in
-  /// sentences.
+  /// What was left out or decided when the matrix was made, or when vectors were read from files
+  /// for it, and why no Solver takes it, in sentences.
   std::vector<std::string> remarks() const;
   /// The number of row `local`, from 0, of this rank. Shape: local: below local_row_count.
   std::int64_t global_row(std::int64_t local) const;

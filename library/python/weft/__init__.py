@@ -518,7 +518,8 @@ class Matrix:
 
     @property
     def remarks(self) -> list[str]:
-        """What was left out or decided when the matrix was made, and why no Solver takes it."""
+        """What was left out or decided when the matrix was made, or when right-hand sides were
+        read from files, and why no Solver takes it."""
         return self._matrix.remarks
 
     def update_values(self, data: Array) -> None:

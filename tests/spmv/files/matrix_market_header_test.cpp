@@ -103,26 +103,6 @@ TEST_CASE("a header that ends too early is told from an empty file") {
   CHECK(header_fault({banner, "%"}) == "the file ends in its header; expected the size line");
 }
 
-TEST_CASE("a vector must have one column or row and the right length") {
-  const auto fault = [](const std::string& sizes, const std::string& kind = "array real general",
-                        GlobalIndex row_count = 6) -> std::string {
-    try {
-      check_is_vector(parse({"%%MatrixMarket matrix " + kind, sizes}), row_count);
-    } catch (const TextFault& error) {
-      return error.what();
-    }
-    return "";
-  };
-  CHECK(fault("6 1").empty());
-  CHECK(fault("5 1") == "found a vector of length 5; expected length 6");
-  CHECK(fault("6 2") == "found 2 columns; expected a vector of 1 column");
-  CHECK(fault("1 6").empty());
-  CHECK(fault("6 1 2", "coordinate real general").empty());
-  CHECK(fault("1 1", "array real symmetric", 1).empty());
-  CHECK(fault("6 6", "array real symmetric") ==
-        "found a matrix; expected a vector (\"matrix array real general\" in the first line)");
-}
-
 TEST_CASE("more rows than 32-bit local numbers allow are refused") {
   Header header;
   header.row_count = 3'000'000'000;
