@@ -162,9 +162,8 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
         "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
         "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
         "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
-        "FILE.mtx.gz, FILE.npz, FILE.petsc, FILE.bin, FILE.h5, FILE.txt, FILE.sti, FILE.mas, "
-        "FILE.rua, FILE.rb or NAME.00000; --help lists their settings. Python writes what else it "
-        "can read with scipy.io.mmwrite(\"FILE.mtx\", A)");
+        ".mtx.gz, .npz, .petsc, .bin, .h5, .txt, .sti, .mas, .rua, .rb, .00000; of others make one "
+        "with scipy.io.mmwrite; --help lists settings");
   }
   return problem;
 }
