@@ -140,6 +140,7 @@ TEST_CASE("jobs made and destroyed do not make a process grow") {
   CHECK(resident_megabytes() < before + (is_sanitized() ? 100 : 8));
 }
 
+<<<<<<< ours
 TEST_CASE("ranks whose job has ended on another rank get an error instead of waiting") {
   auto job = std::make_unique<Job>(MPI_COMM_WORLD, JobOptions{.threads = 1});
   const int last = job->size() - 1;
@@ -179,6 +180,9 @@ TEST_CASE("ranks whose job has ended on another rank get an error instead of wai
 
 TEST_CASE(
     "threads leave the mask with pin_beyond_mask only, which is refused where none is pinned") {
+=======
+TEST_CASE("a mask is kept where nothing is pinned, and left with pin_beyond_mask") {
+>>>>>>> theirs
   cpu_set_t before;
   CPU_ZERO(&before);
   sched_getaffinity(0, sizeof(before), &before);
@@ -188,7 +192,7 @@ TEST_CASE(
   CPU_ZERO(&one);
   CPU_SET(first, &one);
   sched_setaffinity(0, sizeof(one), &one);
-  for (const Pinning pinning : {Pinning::pin, Pinning::keep, Pinning::none}) {
+  for (const Pinning pinning : {Pinning::keep, Pinning::none}) {
     const Job job(MPI_COMM_WORLD, {.threads = thread_count(), .pinning = pinning});
     for (const ThreadPlace& place : job.audit()) {
       CHECK(place.planned_cpu == static_cast<unsigned>(first));

@@ -62,7 +62,8 @@ Outcome topology(int ranks, const std::vector<std::string>& options,
   INFO(result.errors);
   CHECK(result.exit_code == 0);
   Outcome outcome;
-  for (const json& rank : report_of(result)["placement"]["ranks"]) {
+  const json report = report_of(result);
+  for (const json& rank : report["placement"]["ranks"]) {
     for (const json& pu : rank["compute_pus"]) outcome.pus.insert(pu.get<int>());
     for (const json& finding : rank["findings"])
       outcome.findings += finding["text"].get<std::string>() + "\n";
