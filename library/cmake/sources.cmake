@@ -277,6 +277,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/modes/run_in_mode.cpp
     spmv/modes/task_mode.cpp
     spmv/modes/vector_mode.cpp
+    spmv/names/file_format.cpp
     spmv/order/cuthill_mckee.cpp
     spmv/order/order_choice.cpp
     spmv/order/reordering.cpp
@@ -306,6 +307,13 @@ set(WEFT_LIBRARY_SOURCES
     spmv/rows/partition.cpp
     spmv/rows/thread_rows.cpp
     spmv/sums/block_dot.cpp
+    spmv/texts/entry_stream.cpp
+    spmv/texts/fixed_numbers.cpp
+    spmv/texts/fortran_format.cpp
+    spmv/texts/harwell_boeing_file.cpp
+    spmv/texts/harwell_boeing_header.cpp
+    spmv/texts/harwell_boeing_sections.cpp
+    spmv/texts/hypre_file.cpp
 )
 
 # Of the program besides.

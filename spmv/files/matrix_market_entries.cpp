@@ -117,7 +117,7 @@ std::string MatrixMarketEntries::fault_of(std::string_view line) const {
                   ? " from " + std::to_string(header_.base) + " to " +
                         std::to_string((is_row ? header_.row_count : header_.column_count) +
                                        header_.base - 1)
-                  : " of at least 0");
+                  : " of at least " + std::to_string(header_.base));
     text = skip_blanks(stop);
   }
   if (header_.field == Field::pattern && *text != '\n') return rest_fault(text);

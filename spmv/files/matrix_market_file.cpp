@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/text_fault.h"
+#include "spmv/names/file_format.h"
 
 namespace weft::spmv {
 namespace {
@@ -22,8 +23,8 @@ using comm_thread::InputError;
 
 MatrixMarketFile MatrixMarketFile::collective_open(
     const comm_thread::Communicator& communicator, const std::string& path,
-    const std::function<void(const MatrixMarketHeader&)>& check) {
-  MatrixMarketFile file(communicator, path);
+    const std::function<void(const MatrixMarketHeader&)>& check, IndexBase base) {
+  MatrixMarketFile file(communicator, path, base);
   // Where rank 0 lacks the file, all ranks look, so that the line says which of them lack it.
   std::array<std::int64_t, 1> is_lacking{communicator.is_root() && access(path.c_str(), R_OK) != 0};
   communicator.broadcast(is_lacking, 0);
@@ -61,6 +62,7 @@ void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHe
     TextLines lines(*source_, {});
     if (is_triplet_name(path_)) {
       header_ = read_triplet_header(path_, lines.next(), line);
+      take_base();
       if (header_.is_counted) check_header(check);
       return;
     }
@@ -77,6 +79,16 @@ void MatrixMarketFile::read_header(const std::function<void(const MatrixMarketHe
   } catch (const TextFault& fault) {
     throw InputError(fault_at(path_, line, fault.what()));
   }
+}
+
+void MatrixMarketFile::take_base() {
+  if (base_ == IndexBase::found) return;
+  if (header_.is_counted || header_.format == MatrixMarketHeader::Format::array)
+    throw InputError(
+        path_ + ": found " +
+        (header_.is_counted ? "a header that says where rows count from" : "a vector") +
+        " and --base; expected --base with entries that have no header");
+  header_.base = base_ == IndexBase::one ? 1 : 0;
 }
 
 void MatrixMarketFile::check_header(
@@ -120,9 +132,10 @@ void MatrixMarketFile::collective_count(
   if (is_array) {
     header_.row_count = header_.entry_count;
   } else {
-    // Whoever counts from 0 has a first row.
-    header_.base = communicator_->min(least) == 0 ? 0 : 1;
-    header_.row_count = communicator_->max(most) + 1 - header_.base;
+    // Whoever counts from 0 has a first row. Indices are those from 0 where the base is given.
+    const bool is_from_1 = base_ == IndexBase::found && communicator_->min(least) > 0;
+    if (is_from_1) header_.base = 1;
+    header_.row_count = communicator_->max(most) + (is_from_1 ? 0 : 1);
     header_.column_count = header_.row_count;
   }
   header_.is_counted = true;

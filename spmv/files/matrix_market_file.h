@@ -25,11 +25,12 @@ namespace weft::spmv {
 class MatrixMarketFile {
  public:
   /// Opens the file, reads the header on rank 0 and broadcasts it. `check`: throws TextFault if the
-  /// header is not the expected one.
+  /// header is not the expected one. `base`: of a matrix without a header, else it is wrong.
   /// Collective.
   static MatrixMarketFile collective_open(
       const comm_thread::Communicator& communicator, const std::string& path,
-      const std::function<void(const MatrixMarketHeader&)>& check);
+      const std::function<void(const MatrixMarketHeader&)>& check,
+      IndexBase base = IndexBase::found);
 
   const comm_thread::Communicator& communicator() const { return *communicator_; }
   const MatrixMarketHeader& header() const { return header_; }
@@ -60,12 +61,13 @@ class MatrixMarketFile {
   const std::string& path() const { return path_; }
 
  private:
-  MatrixMarketFile(const comm_thread::Communicator& communicator, std::string path)
-      : communicator_(&communicator), path_(std::move(path)) {}
+  MatrixMarketFile(const comm_thread::Communicator& communicator, std::string path, IndexBase base)
+      : communicator_(&communicator), path_(std::move(path)), base_(base) {}
 
   /// Throws comm_thread::InputError.
   void open();
   void read_header(const std::function<void(const MatrixMarketHeader&)>& check);
+  void take_base();
   void check_header(const std::function<void(const MatrixMarketHeader&)>& check) const;
   /// Finds the sizes of a text without any, then checks them.
   void collective_count(const std::function<void(const MatrixMarketHeader&)>& check);
@@ -77,6 +79,7 @@ class MatrixMarketFile {
 
   const comm_thread::Communicator* communicator_;
   std::string path_;
+  IndexBase base_;
   std::optional<TextSource> source_;  // compressed: on rank 0 only
   MatrixMarketHeader header_;
   bool is_compressed_ = false;

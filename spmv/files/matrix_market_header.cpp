@@ -1,7 +1,6 @@
 #include "spmv/files/matrix_market_header.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -55,6 +54,10 @@ bool has_half_of_many(const Header& header) {
 }
 
 }  // namespace
+
+IndexBase parse_index_base(const std::string& word) {
+  return word.empty() ? IndexBase::found : word == "0" ? IndexBase::zero : IndexBase::one;
+}
 
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -235,9 +238,6 @@ void check_fits_file(const Header& header, std::int64_t stored_bytes, bool is_co
 
 namespace {
 
-constexpr std::array<std::string_view, 6> triplet_endings{".txt", ".dat", ".ijv",
-                                                          ".coo", ".sti", ".mas"};
-
 std::vector<std::int64_t> whole_numbers_of(std::string_view line) {
   std::vector<std::int64_t> numbers;
   for (const std::string_view word : words_of(line)) {
@@ -272,7 +272,8 @@ void take_first_line(std::string_view line, bool is_symmetric, Header& header) {
   const std::size_t words = words_of(line).size();
   if (words > 4)
     throw TextFault("found " + std::to_string(words) +
-                    " words; expected \"ROW COLUMN VALUE\" or one number");
+                    " words; expected \"ROW COLUMN VALUE\" or one number; Python makes a file of a "
+                    "dense matrix: scipy.io.mmwrite(\"FILE.mtx\", A)");
   header.is_counted = false;
   header.base = 0;
   if (words == 1) {
@@ -290,11 +291,6 @@ void take_first_line(std::string_view line, bool is_symmetric, Header& header) {
 }
 
 }  // namespace
-
-bool is_triplet_name(std::string_view path) {
-  return std::ranges::any_of(triplet_endings,
-                             [&](std::string_view ending) { return path.ends_with(ending); });
-}
 
 MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view block,
                                        std::int64_t& lines_taken) {

@@ -10,6 +10,13 @@
 
 namespace weft::spmv {
 
+/// Where rows and columns of entries without a header count from. `found`: from 0 if an index is 0,
+/// else from 1.
+enum class IndexBase { found, zero, one };
+
+/// IndexBase::found for an empty word, else "0" or "1".
+IndexBase parse_index_base(const std::string& word);
+
 /// Header of a Matrix Market file.
 struct MatrixMarketHeader {
   enum class Format { coordinate, array };
@@ -86,10 +93,6 @@ void check_fits_ranks(const MatrixMarketHeader& header, int rank_count);
 /// pass, because their last line tells more. `stored_bytes`: of the whole file.
 void check_fits_file(const MatrixMarketHeader& header, std::int64_t stored_bytes,
                      bool is_compressed);
-
-/// True for names of texts of entries or numbers without a Matrix Market header: `.txt`, `.dat`,
-/// `.ijv`, `.coo`, and CalculiX's `.sti` and `.mas`.
-bool is_triplet_name(std::string_view path);
 
 /// Finds out what a text holds by its first lines, `block`, each ended by '\n':
 ///

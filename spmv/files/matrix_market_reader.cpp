@@ -20,6 +20,7 @@
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
 #include "spmv/matrix/assembly.h"
+#include "spmv/names/file_format.h"
 #include "spmv/rows/partition.h"
 
 namespace weft::spmv {
@@ -154,12 +155,14 @@ void collective_attempt_with_memory(const comm_thread::Communicator& communicato
 }
 
 MatrixMarketFile collective_open_matrix(const comm_thread::Communicator& communicator,
-                                        const std::string& path) {
-  return MatrixMarketFile::collective_open(communicator, path,
-                                           [&](const MatrixMarketHeader& header) {
-                                             check_is_square_matrix(header);
-                                             check_fits_ranks(header, communicator.size());
-                                           });
+                                        const std::string& path, IndexBase base) {
+  return MatrixMarketFile::collective_open(
+      communicator, path,
+      [&](const MatrixMarketHeader& header) {
+        check_is_square_matrix(header);
+        check_fits_ranks(header, communicator.size());
+      },
+      base);
 }
 
 /// A block of lines. A fault in them is found when all are read.
@@ -181,8 +184,8 @@ EntrySample first_entries(MatrixMarketFile& file) {
 }  // namespace
 
 MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& communicator,
-                                               const std::string& path) {
-  MatrixMarketFile file = collective_open_matrix(communicator, path);
+                                               const std::string& path, IndexBase base) {
+  MatrixMarketFile file = collective_open_matrix(communicator, path, base);
   const MatrixMarketHeader& header = file.header();
   const std::int64_t on_diagonal =
       header.symmetry == Symmetry::symmetric ? std::min(header.row_count, header.entry_count) : 0;
@@ -201,8 +204,9 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
 
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const ComputeTeam& team, const std::string& path,
-                                                PartitionBy partition, Remarks& remarks) {
-  MatrixReader reader(collective_open_matrix(communicator, path));
+                                                PartitionBy partition, Remarks& remarks,
+                                                IndexBase base) {
+  MatrixReader reader(collective_open_matrix(communicator, path, base));
   const RowPartition rows = reader.collective_partition(partition);
 
   std::optional<MatrixAssembly> assembly;
@@ -222,11 +226,7 @@ DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator&
   if (has_both) {
     const MirrorMerge merge = assembly->collective_merge_mirrored(communicator, team);
     if (merge.has_conflict) reader.collective_fail_of(merge);
-    if (merge.pair_count > 0)
-      remarks.push_back(path + ": both triangles of the symmetric matrix stand in the file; " +
-                        std::to_string(merge.pair_count) +
-                        (merge.pair_count == 1 ? " pair of equal entries counts once"
-                                               : " pairs of equal entries count once each"));
+    if (merge.pair_count > 0) remarks.push_back(text_of_merged_pairs(path, merge.pair_count));
   }
   if (is_triplet_name(path))
     remarks.push_back(path + ": a " +

@@ -5,6 +5,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "spmv/files/matrix_market_header.h"
 #include "spmv/files/remarks.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/index.h"
@@ -22,7 +23,8 @@ struct MatrixMarketSize {
 
 /// Reads the header and the first entries. Collective. Throws comm_thread::InputError as the next.
 MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& communicator,
-                                               const std::string& path);
+                                               const std::string& path,
+                                               IndexBase base = IndexBase::found);
 
 /// Reads a square sparse matrix from a Matrix Market file, plain or gzip-compressed.
 ///
@@ -32,12 +34,14 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
 /// are 0, which `remarks` gets to know; general, symmetric and skew-symmetric (the other half is
 /// added); sparse, or an array, whose zeros off the diagonal are left out; duplicates are added up.
 /// Where (i, j) and (j, i) both stand in a symmetric file, they count once if they are equal, which
-/// `remarks` gets to know, and are a fault if not. Collective. Throws comm_thread::InputError, the
+/// `remarks` gets to know, and are a fault if not. `base`: of entries without a header.
+/// Collective. Throws comm_thread::InputError, the
 /// same on every rank: "FILE:LINE: found X; expected Y", with the first wrong line.
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const comm_thread::ComputeTeam& team,
                                                 const std::string& path, PartitionBy partition,
-                                                Remarks& remarks);
+                                                Remarks& remarks,
+                                                IndexBase base = IndexBase::found);
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const comm_thread::ComputeTeam& team,
                                                 const std::string& path, PartitionBy partition);

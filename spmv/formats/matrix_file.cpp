@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,11 +20,12 @@
 #include "spmv/formats/csr_reader.h"
 #include "spmv/formats/entry_reader.h"
 #include "spmv/formats/hdf5_file.h"
-#include "spmv/formats/hdf5_name.h"
 #include "spmv/formats/hdf5_output.h"
 #include "spmv/formats/numpy_file.h"
 #include "spmv/formats/petsc_file.h"
 #include "spmv/formats/scipy_file.h"
+#include "spmv/texts/harwell_boeing_file.h"
+#include "spmv/texts/hypre_file.h"
 
 namespace weft::spmv {
 namespace {
@@ -49,6 +51,21 @@ CsrSource collective_open(const Communicator& communicator, const std::string& p
   return std::move(*source);
 }
 
+void check_base(const std::string& path, IndexBase base) {
+  if (base != IndexBase::found && format_of(path) != FileFormat::text)
+    throw InputError(
+        path +
+        ": found --base with a format that says where rows count from; expected --base "
+        "with entries as text (FILE.txt)");
+}
+
+/// A format that is not written.
+bool is_only_read(std::string_view path) {
+  const FileFormat format = format_of(path);
+  return format == FileFormat::text || format == FileFormat::harwell_boeing ||
+         format == FileFormat::hypre;
+}
+
 void collective_check_output(const Communicator& communicator, const std::string& path,
                              bool is_matrix) {
   collective_check_writable(communicator, file_of(path));
@@ -60,66 +77,48 @@ void collective_check_output(const Communicator& communicator, const std::string
 
 }  // namespace
 
-FileFormat format_of(std::string_view path) {
-  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return FileFormat::matrix_market;
-  if (is_triplet_name(path)) return FileFormat::text;
-  if (!petsc_file_of(path).empty()) return FileFormat::petsc;
-  if (path.ends_with(".npz")) return FileFormat::scipy;
-  if (path.ends_with(".npy")) return FileFormat::numpy;
-  if (Hdf5Name::is_one(path)) return FileFormat::hdf5;
-  return FileFormat::unknown;
-}
-
-bool is_text_file(std::string_view path) {
-  const FileFormat format = format_of(path);
-  return format == FileFormat::matrix_market || format == FileFormat::text;
-}
-
 std::string file_of(const std::string& path) {
-  if (const std::string petsc = petsc_file_of(path); !petsc.empty()) return petsc;
-  return Hdf5Name::is_one(path) ? Hdf5Name(path).file : path;
-}
-
-bool is_matrix_file(std::string_view path) {
-  const FileFormat format = format_of(path);
-  return format != FileFormat::unknown && format != FileFormat::numpy;
-}
-
-bool is_vector_file(std::string_view path) {
-  const FileFormat format = format_of(path);
-  return format != FileFormat::unknown && format != FileFormat::scipy;
+  const std::size_t end = std::max(end_of_petsc_name(path), end_of_hdf5_name(path));
+  return end > 0 ? path.substr(0, end) : path;
 }
 
 void check_matrix_file(const std::string& path) {
   if (!is_matrix_file(path))
-    throw InputError(path +
-                     ": found another ending; expected a matrix as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin, FILE.npz, FILE.h5, FILE.txt, FILE.sti or FILE.mas");
+    throw InputError(
+        path +
+        ": found another ending; expected a matrix as FILE.mtx, FILE.mtx.gz, "
+        "FILE.petsc, FILE.bin, FILE.npz, FILE.h5, FILE.mat, FILE.txt, FILE.sti, "
+        "FILE.mas, FILE.rua, FILE.rb or NAME.00000, as which Python writes what else it "
+        "can read: scipy.io.mmwrite('FILE.mtx', A)");
 }
 
 void check_vector_file(const std::string& path) {
   if (!is_vector_file(path))
     throw InputError(path +
                      ": found another ending; expected a vector as FILE.mtx, FILE.mtx.gz, "
-                     "FILE.petsc, FILE.bin, FILE.npy, FILE.h5 or FILE.txt");
+                     "FILE.petsc, FILE.bin, FILE.npy, FILE.h5, FILE.mat, FILE.txt, FILE.rua or "
+                     "NAME.00000, as which Python writes what else it can read: "
+                     "numpy.save('FILE.npy', b)");
 }
 
 void check_matrix_output(const std::string& path) {
-  check_matrix_file(path);
   if (format_of(path) == FileFormat::petsc) check_petsc_output(path);
-  if (format_of(path) == FileFormat::text)
-    throw InputError(path +
-                     ": found an ending that is only read; expected a matrix as FILE.mtx, "
-                     "FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npz or FILE.h5");
+  if (is_matrix_file(path) && !is_only_read(path)) return;
+  throw InputError(
+      path +
+      (is_only_read(path) ? ": found an ending that is only read" : ": found another ending") +
+      "; expected a matrix as FILE.mtx, FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npz or "
+      "FILE.h5");
 }
 
 void check_vector_output(const std::string& path) {
-  check_vector_file(path);
   if (format_of(path) == FileFormat::petsc) check_petsc_output(path);
-  if (format_of(path) == FileFormat::text)
-    throw InputError(path +
-                     ": found an ending that is only read; expected a vector as FILE.mtx, "
-                     "FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npy or FILE.h5");
+  if (is_vector_file(path) && !is_only_read(path)) return;
+  throw InputError(
+      path +
+      (is_only_read(path) ? ": found an ending that is only read" : ": found another ending") +
+      "; expected a vector as FILE.mtx, FILE.mtx.gz, FILE.petsc, FILE.bin, FILE.npy or "
+      "FILE.h5");
 }
 
 void collective_check_matrix_output(const Communicator& communicator, const std::string& path) {
@@ -133,11 +132,20 @@ void collective_check_vector_output(const Communicator& communicator, const std:
 }
 
 MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
-                                           const std::string& path) {
+                                           const std::string& path, IndexBase base) {
   check_matrix_file(path);
+  check_base(path, base);
   if (is_text_file(path)) {
-    const auto size = collective_matrix_market_size(communicator, path);
+    const auto size = collective_matrix_market_size(communicator, path, base);
     return {size.row_count, size.nonzero_count, size.has_varying_rows, size.reach, false};
+  }
+  if (format_of(path) == FileFormat::harwell_boeing) {
+    const auto size = collective_harwell_boeing_size(communicator, path);
+    return {size.row_count, size.nonzero_count, true, size.row_count, false};
+  }
+  if (format_of(path) == FileFormat::hypre) {
+    const auto contents = collective_look_into_hypre(communicator, path);
+    return {contents.row_count, contents.entry_count, true, contents.row_count, false};
   }
   const CsrSource source = collective_open(communicator, path);
   enum { varying, reach, random };
@@ -153,12 +161,20 @@ MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
           found[random] != 0};
 }
 
-FileContents collective_look_into(const Communicator& communicator, const std::string& path) {
+FileContents collective_look_into(const Communicator& communicator, const std::string& path,
+                                  IndexBase base) {
   const FileFormat format = format_of(path);
   if (format == FileFormat::unknown) check_matrix_file(path);
+  check_base(path, base);
+  if (format == FileFormat::harwell_boeing)
+    return {true, collective_harwell_boeing_size(communicator, path).row_count};
+  if (format == FileFormat::hypre) {
+    const auto contents = collective_look_into_hypre(communicator, path);
+    return {contents.is_matrix, contents.row_count};
+  }
   if (is_text_file(path)) {
-    const auto file =
-        MatrixMarketFile::collective_open(communicator, path, [](const MatrixMarketHeader&) {});
+    const auto file = MatrixMarketFile::collective_open(
+        communicator, path, [](const MatrixMarketHeader&) {}, base);
     const MatrixMarketHeader& header = file.header();
     const bool is_sparse = header.format == MatrixMarketHeader::Format::coordinate;
     const bool is_line = header.row_count == 1 || header.column_count == 1;
@@ -184,10 +200,15 @@ FileContents collective_look_into(const Communicator& communicator, const std::s
 DistributedMatrix collective_read_matrix_file(const Communicator& communicator,
                                               const comm_thread::ComputeTeam& team,
                                               const std::string& path, PartitionBy partition,
-                                              Remarks& remarks) {
+                                              Remarks& remarks, IndexBase base) {
   check_matrix_file(path);
+  check_base(path, base);
   if (is_text_file(path))
-    return collective_read_matrix_market(communicator, team, path, partition, remarks);
+    return collective_read_matrix_market(communicator, team, path, partition, remarks, base);
+  if (format_of(path) == FileFormat::harwell_boeing)
+    return collective_read_harwell_boeing(communicator, team, path, partition, remarks);
+  if (format_of(path) == FileFormat::hypre)
+    return collective_read_hypre_matrix(communicator, team, path, partition, remarks);
   const CsrSource source = collective_open(communicator, path);
   DistributedMatrix matrix = source.layout == CsrSource::Layout::rows
                                  ? collective_read_csr(communicator, team, source, partition)
@@ -219,6 +240,12 @@ std::vector<double> collective_read_vector_file(const Communicator& communicator
       break;
     case FileFormat::hdf5:
       values = collective_read_hdf5_vector(communicator, partition, path);
+      break;
+    case FileFormat::harwell_boeing:
+      values = collective_read_harwell_boeing_vector(communicator, partition, path);
+      break;
+    case FileFormat::hypre:
+      values = collective_read_hypre_vector(communicator, partition, path, own);
       break;
     default:
       values = collective_read_vector(communicator, partition, path);

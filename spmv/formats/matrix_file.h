@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "spmv/files/matrix_market_header.h"
 #include "spmv/files/remarks.h"
+#include "spmv/names/file_format.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/partition.h"
@@ -16,25 +17,8 @@
 
 namespace weft::spmv {
 
-/// Format of a file, by the ending of its name.
-///
-///     .mtx .mtx.gz     Matrix Market        matrix, vector
-///     .txt .dat .ijv .coo .sti .mas   entries or numbers as text; only read   matrix, vector
-///     .petsc .bin      PETSc's binary one   matrix, vector; with ":NUMBER" of an object
-///     .npz             SciPy                matrix
-///     .npy             NumPy                vector
-///     .h5 .hdf5        HDF5                 matrix, vector; with ":NAME" of a group or dataset
-///     .h5ad .mat       HDF5 of AnnData and MATLAB
-enum class FileFormat { matrix_market, text, petsc, scipy, numpy, hdf5, unknown };
-
-FileFormat format_of(std::string_view path);
-bool is_matrix_file(std::string_view path);
-/// A format of lines, which ranks parse in shares?
-bool is_text_file(std::string_view path);
 /// The file alone, without the name or the number of what is in it.
 std::string file_of(const std::string& path);
-bool is_vector_file(std::string_view path);
-
 /// Throw comm_thread::InputError, with the endings that there are, where a file of this name cannot
 /// hold a matrix or a vector. Not collective: before any work.
 void check_matrix_file(const std::string& path);
@@ -58,9 +42,11 @@ struct MatrixFileSize {
   GlobalIndex reach = 0;  // largest distance between row and column; or more
   bool is_random = false;  // as has_random_couplings
 };
-/// Collective. Throws comm_thread::InputError.
+/// `base`: of entries as text; found with another format it is wrong. Collective. Throws
+/// comm_thread::InputError.
 MatrixFileSize collective_matrix_file_size(const comm_thread::Communicator& communicator,
-                                           const std::string& path);
+                                           const std::string& path,
+                                           IndexBase base = IndexBase::found);
 
 /// What a file holds: a matrix or, with as many rows, a vector.
 struct FileContents {
@@ -69,14 +55,14 @@ struct FileContents {
 };
 /// Reads the header. Collective. Throws comm_thread::InputError.
 FileContents collective_look_into(const comm_thread::Communicator& communicator,
-                                  const std::string& path);
+                                  const std::string& path, IndexBase base = IndexBase::found);
 
 /// The rows of this rank. Collective. Throws comm_thread::InputError, the same on every rank.
 /// `remarks`: gets what was dropped, decided or left unread.
 DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& communicator,
                                               const comm_thread::ComputeTeam& team,
                                               const std::string& path, PartitionBy partition,
-                                              Remarks& remarks);
+                                              Remarks& remarks, IndexBase base = IndexBase::found);
 DistributedMatrix collective_read_matrix_file(const comm_thread::Communicator& communicator,
                                               const comm_thread::ComputeTeam& team,
                                               const std::string& path, PartitionBy partition);

@@ -86,6 +86,10 @@ NumberType type_of(const ByteSource& source, const std::string& word) {
   const std::string expected = "found numbers of type '" + word +
                                "'; expected truth values, whole or floating-point numbers of up to "
                                "8 bytes, or complex ones: save x.astype('float64')";
+  if (word == "|O")
+    fail(source,
+         "found Python objects, as a sparse matrix is one; expected numbers: "
+         "scipy.sparse.save_npz('A.npz', A), or of a vector x.astype('float64')");
   if (word.size() == 4 && word.ends_with("c16"))
     return {NumberType::Kind::complex, 16, word[0] == '>'};
   if (word.size() != 3) fail(source, expected);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "spmv/formats/number_array.h"
 #include "spmv/formats/shared_output.h"
 #include "spmv/formats/vector_reader.h"
+#include "spmv/names/file_format.h"
 
 namespace weft::spmv {
 namespace {
@@ -68,7 +70,7 @@ struct PetscName {
   std::string file;
   std::size_t number = 0;
 
-  explicit PetscName(std::string_view path) : file(petsc_file_of(path)) {
+  explicit PetscName(std::string_view path) : file(path.substr(0, end_of_petsc_name(path))) {
     if (file.size() == path.size()) return;
     const std::string_view digits = path.substr(file.size() + 1);
     const auto found = comm_thread::number_in<std::int64_t>(digits);
@@ -251,20 +253,10 @@ void write_header(const Communicator& communicator, SharedOutput& output,
 
 }  // namespace
 
-std::string petsc_file_of(std::string_view path) {
-  for (const std::string_view ending : {".petsc", ".bin"}) {
-    if (path.ends_with(ending)) return std::string(path);
-    const std::size_t colon = path.rfind(':');
-    if (colon != std::string_view::npos && path.substr(0, colon).ends_with(ending))
-      return std::string(path.substr(0, colon));
-  }
-  return "";
-}
-
 void check_petsc_output(const std::string& path) {
   if (PetscName(path).number > 0)
     throw InputError(path + ": found a number for a file to write; expected " +
-                     petsc_file_of(path));
+                     path.substr(0, end_of_petsc_name(path)));
 }
 
 bool holds_petsc_matrix(const std::string& path) {

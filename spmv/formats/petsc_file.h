@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
@@ -27,8 +26,6 @@ namespace weft::spmv {
 /// "FILE:NUMBER" names an object, counted from 1; without a number a matrix is the first matrix, a
 /// vector the first vector. Source: the PETSc manual pages of MatLoad and VecLoad.
 
-/// The file alone, without the number of an object in it; empty where the ending is another one.
-std::string petsc_file_of(std::string_view path);
 /// Throws comm_thread::InputError where a file to write is named with a number.
 void check_petsc_output(const std::string& path);
 

@@ -25,7 +25,7 @@ constexpr std::uint64_t moved = 0xffffffff;  // to the Zip64 field
 
 [[noreturn]] void refuse(const ByteSource& file, const std::string& complaint) {
   throw comm_thread::InputError(file.name() + ": " + complaint +
-                                "; expected a zip archive as numpy.savez writes it");
+                                "; expected a zip archive as scipy.sparse.save_npz writes it");
 }
 
 std::string read_text(ByteSource& file, std::int64_t offset, std::int64_t count) {

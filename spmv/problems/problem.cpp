@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "spmv/names/file_format.h"
 #include "spmv/problems/problem_reader.h"
 
 namespace weft::spmv {
@@ -161,8 +162,8 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
         "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
         "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
         "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
-        "FILE.mtx.gz, FILE.npz, FILE.petsc, FILE.bin, FILE.h5, FILE.txt, FILE.sti or FILE.mas; "
-        "--help lists their settings");
+        ".mtx.gz, .npz, .petsc, .bin, .h5, .txt, .sti, .mas, .rua, .rb, .00000; of others make one "
+        "with scipy.io.mmwrite; --help lists settings");
   }
   return problem;
 }
@@ -179,21 +180,14 @@ const char* Problem::words() {
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
          "or a file: Matrix Market FILE.mtx, FILE.mtx.gz, SciPy FILE.npz, PETSc FILE.petsc,\n"
          "FILE.petsc:NUMBER or FILE.bin, HDF5 FILE.h5 or FILE.h5:GROUP, entries as text\n"
-         "FILE.txt|.dat|.ijv|.coo, CalculiX FILE.sti, FILE.mas";
+         "FILE.txt|.dat|.ijv|.coo, CalculiX FILE.sti, FILE.mas, Harwell-Boeing and\n"
+         "Rutherford-Boeing FILE.rua, FILE.rsa, FILE.hb, FILE.rb, ..., hypre NAME.00000";
 }
 
 Problem Problem::parse(std::string_view word) {
   const bool has_coefficients_of_file =
       word.starts_with("diffusion3d:") && word.find(",file=") != std::string_view::npos;
-  for (const std::string_view ending :
-       {".mtx", ".mtx.gz", ".petsc", ".bin", ".npz", ".h5", ".hdf5", ".h5ad", ".mat", ".txt",
-        ".dat", ".ijv", ".coo", ".sti", ".mas"})
-    if (word.ends_with(ending) && !has_coefficients_of_file) return of_file(std::string(word));
-  for (const std::string_view within : {".h5:", ".hdf5:", ".h5ad:", ".mat:"})  // with a name
-    if (word.find(within) != std::string_view::npos) return of_file(std::string(word));
-  const std::string_view before_number = word.substr(0, word.rfind(':'));
-  for (const std::string_view ending : {".petsc", ".bin"})  // with the number of an object
-    if (before_number.ends_with(ending)) return of_file(std::string(word));
+  if (is_matrix_file(word) && !has_coefficients_of_file) return of_file(std::string(word));
   const std::size_t colon = word.find(':');
   const std::string_view rest =
       colon == std::string_view::npos ? std::string_view{} : word.substr(colon + 1);

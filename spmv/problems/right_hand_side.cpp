@@ -5,6 +5,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "spmv/names/file_format.h"
 #include "spmv/problems/diffusion_generator.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/problems/stencil_generator.h"
@@ -33,22 +34,14 @@ RightHandSide RightHandSide::parse(std::string_view word) {
   constexpr std::string_view x_random = "x-random:";
   if (word == "ones") return {RightHandSideKind::ones, 0, {}};
   if (word == "boundary-one") return {RightHandSideKind::boundary_one, 0, {}};
-  for (const std::string_view ending : {".mtx", ".mtx.gz", ".npy", ".petsc", ".bin", ".h5", ".hdf5",
-                                        ".h5ad", ".mat", ".txt", ".dat"})
-    if (word.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
-  const std::string_view before_number = word.substr(0, word.rfind(':'));
-  for (const std::string_view ending : {".petsc", ".bin"})  // with the number of an object
-    if (before_number.ends_with(ending)) return {RightHandSideKind::file, 0, std::string(word)};
-  for (const std::string_view within : {".h5:", ".hdf5:", ".h5ad:", ".mat:"})  // with a name
-    if (word.find(within) != std::string_view::npos)
-      return {RightHandSideKind::file, 0, std::string(word)};
+  if (is_vector_file(word)) return {RightHandSideKind::file, 0, std::string(word)};
   if (word.starts_with(random))
     return {RightHandSideKind::random, parse_seed(word, word.substr(random.size())), {}};
   if (word.starts_with(x_random))
     return {RightHandSideKind::x_random, parse_seed(word, word.substr(x_random.size())), {}};
   fail(word,
        "not a known one; expected ones, boundary-one, random:SEED, x-random:SEED, FILE.mtx, "
-       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin, FILE.h5 or FILE.txt");
+       "FILE.mtx.gz, FILE.npy, FILE.petsc, FILE.bin, FILE.h5, FILE.txt, FILE.rua or NAME.00000");
 }
 
 std::string RightHandSide::name() const {

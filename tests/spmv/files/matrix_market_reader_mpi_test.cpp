@@ -131,8 +131,10 @@ TEST_CASE("entries as text that are wrong are told with their line") {
   CHECK(triplet_fault("1 1 4\n2 2\n") ==
         "a.txt:2: the line ends before the value; expected a number");
   CHECK(triplet_fault("1,1,4\n") == "a.txt:1: found \"1,1,4\"; expected a finite number");
-  CHECK(triplet_fault("1 1 1 1 1\n") ==
-        "a.txt:1: found 5 words; expected \"ROW COLUMN VALUE\" or one number");
+  CHECK(
+      triplet_fault("1 1 1 1 1\n") ==
+      "a.txt:1: found 5 words; expected \"ROW COLUMN VALUE\" or one number; Python makes a file of "
+      "a dense matrix: scipy.io.mmwrite(\"FILE.mtx\", A)");
   CHECK(triplet_fault("1 1 1\n99999999 1 1\n").find("rows in a file of") != std::string::npos);
   CHECK(triplet_fault("#  HashMatrix Matrix (COO)\n3 3\n") ==
         "a.txt:2: found \"3 3\"; expected the size line of FreeFEM, "
