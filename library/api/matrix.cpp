@@ -16,6 +16,7 @@
 #include "library/state/caller_operator.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/entries/file_entries.h"
+#include "spmv/files/matrix_market_header.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/order/reordering.h"
 #include "spmv/problems/generator.h"
@@ -123,6 +124,8 @@ Matrix::Matrix(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& options, Values values) {
   return guarded([&] {
     auto state = collective_make_state(job, options);
+    if (!state->settings.base.empty())
+      throw InputError("--base: found with rows of the caller; expected a matrix from a file");
     state->caller_rows =
         std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values,
                                               spmv::parse_triangle(state->settings.triangle));
@@ -141,7 +144,8 @@ Matrix Matrix::from_file(const Job& job, const std::string& path, const Options&
     state->name = path;
     const comm_thread::ComputeTeam& team = state->threads().team();
     auto matrix = spmv::collective_read_matrix_file(state->space, team, path,
-                                                    partition_by(state->settings), state->remarks);
+                                                    partition_by(state->settings), state->remarks,
+                                                    spmv::parse_index_base(state->settings.base));
     state->half = spmv::collective_settle_entries(state->space, team, path,
                                                   spmv::parse_triangle(state->settings.triangle),
                                                   false, matrix, state->remarks);
@@ -161,6 +165,9 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
     if (!state->settings.triangle.empty())
       throw InputError("--triangle: found with the generated problem " + parsed.name() +
                        "; expected rows or a file");
+    if (!state->settings.base.empty())
+      throw InputError("--base: found with the generated problem " + parsed.name() +
+                       "; expected a file");
     state->problem = parsed;
     state->name = parsed.name();
     if (state->settings.is_matrix_free()) {

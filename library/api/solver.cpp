@@ -97,6 +97,8 @@ void Solver::State::expect_whole_matrix() const {
 void Solver::State::check() const {
   if (!settings.triangle.empty())
     throw InputError("--triangle: found as an option of a solver; expected it with the matrix");
+  if (!settings.base.empty())
+    throw InputError("--base: found as an option of a solver; expected it with the matrix");
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
   if (!user) return;

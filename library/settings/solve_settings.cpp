@@ -195,6 +195,7 @@ const std::vector<Setting>& table() {
       {"order", one_of(&SolveSettings::order, {"given", "rcm", "auto"})},
       {"partition", one_of(&SolveSettings::partition, {"rows", "nonzeros", "metis"})},
       {"triangle", one_of(&SolveSettings::triangle, {"mirrored", "as-is"})},
+      {"base", one_of(&SolveSettings::base, {"0", "1"})},
   };
   return all;
 }
@@ -355,6 +356,8 @@ void SolveSettings::check() const {
     throw InputError("--format: found with --operator stencil; expected a matrix");
   if (is_matrix_free() && !triangle.empty())
     throw InputError("--triangle: found with --operator stencil; expected a matrix");
+  if (is_matrix_free() && !base.empty())
+    throw InputError("--base: found with --operator stencil; expected a matrix");
 }
 
 }  // namespace weft::library

@@ -24,6 +24,7 @@ struct SolveSettings {
   std::string order = "given";
   std::string partition = "rows";
   std::string triangle;  // mirrored or as-is; empty: not given
+  std::string base;  // 0 or 1; empty: not given
   // Of the solver.
   std::string mode = "task";
   std::string method = "cg";

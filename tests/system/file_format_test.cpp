@@ -159,6 +159,65 @@ TEST_CASE(
   CHECK_THAT(left.errors, Catch::Contains("4 bytes behind the last number were not read"));
 }
 
+TEST_CASE("a system of Harwell-Boeing, parts of hypre and entries from 0 are solved") {
+  const ScratchFolder folder;
+  const std::string boeing = folder.write("a.rua",
+                                          "title\n5 1 1 1 1\nRSA 2 2 3 0\n"
+                                          "(3I2) (3I2) (3F4.1) (2F4.1)\nF 1 0\n"
+                                          " 1 3 4\n 1 2 2\n 4.0-1.0 4.0\n 3.0 3.0\n");
+  const std::string reference = "%%MatrixMarket matrix array real general\n2 1\n1\n1\n";
+  const auto check_solved = [&](int ranks, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "solve");
+    arguments.insert(arguments.end(), {"--method", "cg", "--solution", folder.path("x.mtx")});
+    const auto result = run_weft(ranks, arguments);
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    CHECK(read_file(folder.path("x.mtx")) == reference);
+  };
+  folder.write("A.00001", "1 1 1 1\n1 1 4\n1 0 -1\n");
+  folder.write("b.00001", "1 1\n1 3\n");
+  const std::string matrix = folder.write("A.00000", "0 0 0 0\n0 0 4\n0 1 -1\n");
+  const std::string vector = folder.write("b.00000", "0 0\n0 3\n");
+  for (const int ranks : {1, 3}) {
+    check_solved(ranks, {boeing, "--rhs", boeing});
+    check_solved(ranks, {matrix, "--rhs", vector});
+  }
+  const std::string entries = folder.write("a.txt", "1 1 4\n2 2 4\n1 2 -1\n2 1 -1\n");
+  check_solved(1, {entries, "--rhs", vector, "--base", "1"});
+  const auto from_0 = run_weft(1, {"convert", entries, folder.path("a.mtx"), "--base", "0"});
+  CHECK(from_0.exit_code == 0);
+  CHECK_THAT(read_file(folder.path("a.mtx")), Catch::Contains("\n3 3 4\n2 2 4\n"));
+  CHECK(run_weft(1, {"spmv", entries, "--base", "0", "--repetitions", "2"}).exit_code == 0);
+  const auto again = run_weft(1, {"solve", entries, "--base", "1"});
+  CHECK_THAT(again.output, Catch::Contains("--base 1"));
+  check_refused({"solve", folder.write("z.txt", "1 1 4\n0 1 1\n"), "--base", "1"},
+                "z.txt:2: found \"0\" as row");
+  check_refused({"solve", matrix, "--base", "1"}, "--base with a format that says");
+  check_refused({"solve", "poisson3d:5", "--base", "1"},
+                "--base: found with the generated problem");
+  check_refused({"convert", entries, folder.path("a.rua")}, "an ending that is only read");
+  check_refused({"solve", folder.path("A.00001")}, "expected its first one");
+}
+
+TEST_CASE("what weft cannot read names a way to read it") {
+  const ScratchFolder folder;
+  const std::string way = "scipy.io.mmwrite";
+  for (const std::string name : {"a.msh", "a.pkl", "a", "a.csv"}) {
+    check_refused({"solve", folder.write(name, "1 2 3\n")}, way);
+    check_refused({"convert", folder.path(name), folder.path("b.mtx")}, way);
+  }
+  check_refused({"solve", folder.write("ascii.mat", "  1.0000000e+00  2.0000000e+00\n")}, way);
+  check_refused({"solve", folder.write("old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64")}, way);
+  check_refused({"solve", folder.write("element.rse", "t\n1 1 1 1\nRSE 2 2 1 4\n")}, way);
+  for (const std::string ending :
+       {".mtx", ".txt", ".rua", ".00000", ".petsc", ".npz", ".h5", ".mat"}) {
+    INFO(ending);
+    check_refused({"solve", folder.write("empty" + ending, "")}, "empty" + ending);
+    std::filesystem::create_directory(folder.path("folder" + ending));
+    check_refused({"solve", folder.path("folder" + ending)}, "folder" + ending);
+  }
+}
+
 TEST_CASE("files in a wrong or damaged format are refused in one line") {
   const ScratchFolder folder;
   check_refused({"convert", folder.path("a.xyz"), folder.path("b.npz")}, "found another ending");

@@ -192,7 +192,7 @@ void add_compare_command(CLI::App& program, const comm_thread::MpiSession& sessi
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   add_format_option(command, *options);
-  add_triangle_option(command, *options);
+  add_entry_options(command, *options);
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"

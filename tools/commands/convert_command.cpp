@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/solve_settings.h"
+#include "spmv/files/matrix_market_header.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
@@ -41,7 +42,8 @@ const std::vector<OptionEffect<ConvertOptions>>& convert_effects() {
 int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
   Job job = collective_start_job(session, options.threads, options.strict_placement);
   const ReportFile report_file(job, options.json_path);
-  const auto contents = spmv::collective_look_into(job.world(), options.from);
+  const auto contents =
+      spmv::collective_look_into(job.world(), options.from, spmv::parse_index_base(options.base));
   if (!contents.is_matrix && !options.triangle.empty())
     throw comm_thread::InputError("--triangle: found with a vector; expected a matrix");
   if (contents.is_matrix)
@@ -99,18 +101,21 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
                   "points of the grid whose values the vector has, x fastest; for .vti, .pvti")
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
-  add_triangle_option(command, *options);
+  add_entry_options(command, *options);
   add_job_options(command, *options);
   command.footer(
       "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"
       "SciPy's sparse matrices (.npz), NumPy's arrays (.npy), HDF5 (.h5, .hdf5;\n"
       "FILE.h5:NAME where there are several), VTK's images (.vti, .pvti).\n"
+      "Only read: entries as text (.txt, .dat, .ijv, .coo, CalculiX's .sti, .mas), Harwell-\n"
+      "Boeing and Rutherford-Boeing (.hb, .rb, .rua, .rsa, ...), hypre's parts (NAME.00000).\n"
       "Examples:\n"
       "  weft convert matrix.mtx.gz matrix.npz\n"
       "  mpiexec.mpich -n 4 weft convert matrix.petsc matrix.mtx\n"
       "  weft convert x.mtx x.npy\n"
       "  weft convert state.h5:A/system matrix.petsc\n"
       "  weft convert half.petsc whole.mtx --triangle mirrored\n"
+      "  weft convert entries.txt matrix.mtx --base 0\n"
       "  weft convert x.npy x.vti --grid 64x64x64      (ParaView opens it)\n"
       "Exit code: 0 done, 2 bad input.");
   command.callback([options, &command, &session, &exit_code] {

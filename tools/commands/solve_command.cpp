@@ -148,6 +148,7 @@ std::string options_of_system(const SolveOptions& options) {
   if (options.partition != "rows") words += " --partition " + options.partition;
   if (options.format != "auto") words += " --format " + options.format;
   if (!options.triangle.empty()) words += " --triangle " + options.triangle;
+  if (!options.base.empty()) words += " --base " + options.base;
   if (!options.null_space.empty()) words += " --null-space " + options.null_space;
   if (options.stop.tolerance != solver::StopCriterion{}.tolerance)
     words += fmt::format(" --tolerance {:g}", options.stop.tolerance);

@@ -37,11 +37,14 @@ void add_choices(CLI::App& command, const std::string& name, std::vector<std::st
       ->capture_default_str();
 }
 
-void add_triangle_option(CLI::App& command, SystemOptions& options) {
+void add_entry_options(CLI::App& command, SystemOptions& options) {
   add_choice(command, "--triangle", options.triangle, {"mirrored", "as-is"},
              "a matrix from a file with entries on one side of the diagonal only, or of the\n"
              "blocks on it: mirrored: it is half of a symmetric matrix; as-is: it is\n"
              "triangular; without a word nothing is solved with it");
+  add_choice(command, "--base", options.base, {"0", "1"},
+             "where rows and columns of entries as text (.txt, .dat, .ijv, .coo, .sti, .mas)\n"
+             "without a header count from; default: from 0 if an index is 0, else from 1");
 }
 
 void add_problem_options(CLI::App& command, SystemOptions& options) {
@@ -56,7 +59,7 @@ void add_problem_options(CLI::App& command, SystemOptions& options) {
              "by rank 0 (20 bytes of its memory per nonzero); auto: rcm where it pays for itself;\n"
              "b and x keep the given order; default: auto for files in spmv, roofline and in\n"
              "solve, unless an option needs the given order; else given");
-  add_triangle_option(command, options);
+  add_entry_options(command, options);
 }
 
 void add_operator_option(CLI::App& command, std::string& kind) {

@@ -20,6 +20,7 @@ struct SystemOptions {
   std::string order = "given";  // empty: not named; see `order_of`
   std::string format = "auto";
   std::string triangle;  // mirrored or as-is; empty: not given
+  std::string base;  // 0 or 1; empty: not given
   std::string json_path;
   std::string trace_path;
   int threads = 0;
@@ -59,9 +60,9 @@ void add_choice(CLI::App& command, const std::string& name, std::string& value,
 void add_choices(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                  const std::vector<std::string>& known, const std::string& help);
 
-/// --triangle.
-void add_triangle_option(CLI::App& command, SystemOptions& options);
-/// PROBLEM, --partition, --order, --triangle.
+/// --triangle, --base.
+void add_entry_options(CLI::App& command, SystemOptions& options);
+/// PROBLEM, --partition, --order, --triangle, --base.
 void add_problem_options(CLI::App& command, SystemOptions& options);
 /// --operator.
 void add_operator_option(CLI::App& command, std::string& kind);

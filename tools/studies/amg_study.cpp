@@ -215,7 +215,7 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
   CLI::App& command = *study_command.add_subcommand(
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
   add_solve_study_options(command, *options, "one or more problems");
-  add_triangle_option(command, *options);
+  add_entry_options(command, *options);
   add_choices(command, "--cycles", options->cycles, {"V", "W", "K", "additive"},
               "as --cycle of weft solve; K with fcg, the others with cg");
   add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");

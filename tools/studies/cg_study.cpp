@@ -187,7 +187,7 @@ void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& sessio
               {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
               "variants of conjugate gradients, separated by commas");
   add_operator_option(command, options->operator_kind);
-  add_triangle_option(command, *options);
+  add_entry_options(command, *options);
   command.add_flag("--force", options->force, "run on a matrix that is not symmetric, too");
   command.add_option("--iterations", options->iterations, "iterations of each run")
       ->check(CLI::Range(1, 1'000'000))

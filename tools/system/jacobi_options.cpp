@@ -26,12 +26,12 @@ std::string fault_of_momentum(const std::string& text) {
 const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
   using Options = JacobiOptions;
   static const std::vector<OptionEffect<Options>> all{
-      {{"--partition", "--format", "--triangle", "--rhs", "--weight", "--momentum", "--inner",
-        "--strict"},
+      {{"--partition", "--format", "--triangle", "--base", "--rhs", "--weight", "--momentum",
+        "--inner", "--strict"},
        [](const Options& options) { return !options.is_grid(); },
        "with --grid",
        "a matrix"},
-      {{"--partition", "--format", "--triangle", "--strict"},
+      {{"--partition", "--format", "--triangle", "--base", "--strict"},
        [](const Options& options) { return !options.has_multigrid(); },
        "with --inner multigrid",
        "another inner solver, which needs the matrix"},
@@ -88,7 +88,7 @@ void add_what_options(CLI::App& command, JacobiOptions& options) {
   add_choice(command, "--partition", options.partition, {"rows", "nonzeros"},
              "of a matrix: equal shares of rows or nonzeros");
   add_format_option(command, options);
-  add_triangle_option(command, options);
+  add_entry_options(command, options);
   command
       .add_option("--rhs", options.right_hand_side,
                   "of a matrix: ones, boundary-one, random:SEED, x-random:SEED or a file")

@@ -7,6 +7,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/entries/file_entries.h"
+#include "spmv/files/matrix_market_header.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
 #include "tools/job/remarks.h"
@@ -53,13 +54,17 @@ spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Probl
   if (!options.triangle.empty() && !problem.is_file())
     throw comm_thread::InputError("--triangle: found with the generated problem " + problem.name() +
                                   "; expected a matrix from a file");
+  if (!options.base.empty() && !problem.is_file())
+    throw comm_thread::InputError("--base: found with the generated problem " + problem.name() +
+                                  "; expected a matrix from a file");
   collective_check_memory(job, problem.name(), collective_forecast_matrix(job, problem, options));
   const auto partition_by = options.parsed_partition();
   if (!problem.is_file())
     return spmv::collective_generate(job.world(), job.team(), problem, partition_by);
   spmv::Remarks remarks;
-  auto matrix = spmv::collective_read_matrix_file(job.world(), job.team(), problem.path,
-                                                  partition_by, remarks);
+  auto matrix =
+      spmv::collective_read_matrix_file(job.world(), job.team(), problem.path, partition_by,
+                                        remarks, spmv::parse_index_base(options.base));
   const std::string half = spmv::collective_settle_entries(job.world(), job.team(), problem.path,
                                                            spmv::parse_triangle(options.triangle),
                                                            use == MatrixUse::file, matrix, remarks);

@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/files/matrix_market_header.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/grid/layout.h"
 #include "spmv/grid/partition.h"
@@ -166,7 +167,8 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
   const int ranks = job.world().size();
   SystemSize size;
   if (problem.is_file()) {
-    const auto found = spmv::collective_matrix_file_size(job.world(), problem.path);
+    const auto found = spmv::collective_matrix_file_size(job.world(), problem.path,
+                                                         spmv::parse_index_base(options.base));
     size.rows = static_cast<double>(found.row_count);
     const bool is_doubled = options.triangle == "mirrored";
     size.nonzeros = (is_doubled ? 2 : 1) * static_cast<double>(found.nonzero_count);

@@ -107,6 +107,7 @@ library::SolveSettings SolveOptions::settings() const {
   settings.order = order;
   settings.partition = partition;
   settings.triangle = triangle;
+  settings.base = base;
   settings.mode = mode;
   settings.method = method;
   settings.has_preconditioner = !preconditioner.empty();
@@ -128,7 +129,7 @@ library::SolveSettings SolveOptions::settings() const {
 
 bool SolveOptions::needs_matrix() const {
   const bool has_order = scale == "rows" || order != "given" || partition != "rows" ||
-                         format != "auto" || !triangle.empty();
+                         format != "auto" || !triangle.empty() || !base.empty();
   const bool reads_file =
       !initial_path.empty() ||
       (!right_hand_side.empty() &&

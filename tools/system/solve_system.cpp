@@ -22,6 +22,8 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
     : grid_(problem.grid) {
   if (is_matrix_free && !options.triangle.empty())
     throw comm_thread::InputError("--triangle: found with --operator stencil; expected a matrix");
+  if (is_matrix_free && !options.base.empty())
+    throw comm_thread::InputError("--base: found with --operator stencil; expected a matrix");
   if (is_matrix_free)
     make_stencil(job, problem, right_hand_side);
   else

@@ -109,7 +109,8 @@ WEFT_C_EXPORT int weft_matrix_from_borrowed_rows(const weft_job* job, int64_t fi
                                                  int64_t row_count, const int64_t* offsets,
                                                  const int64_t* columns, const double* values,
                                                  const char* options, weft_matrix** matrix);
-/* From a file: Matrix Market, PETSc or SciPy, by its ending. Collective. */
+/* From a file: Matrix Market, PETSc or SciPy, by its ending; "--base 0" or "--base 1" where rows of
+   entries as text count from. Collective. */
 WEFT_C_EXPORT int weft_matrix_from_file(const weft_job* job, const char* path, const char* options,
                                         weft_matrix** matrix);
 /* A generated problem such as "poisson3d:128". Collective. */

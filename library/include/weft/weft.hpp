@@ -247,7 +247,8 @@ class WEFT_EXPORT Matrix {
   static Matrix from_rows(const Job& job, const Rows& rows, const Options& options = {},
                           Values values = Values::copied);
   /// From a file, Matrix Market, PETSc or SciPy, by its ending. `options`: format, order,
-  /// partition, and triangle, as of `from_rows`. Collective. Throws Error.
+  /// partition, triangle, as of `from_rows`, and base, "0" or "1", where rows of entries as text
+  /// count from. Collective. Throws Error.
   static Matrix from_file(const Job& job, const std::string& path, const Options& options = {});
   /// A generated problem, "poisson3d:128"; with {"operator", "stencil"} the stencil of a grid
   /// without a matrix. `weft solve --help` lists the problems. Collective. Throws Error.

@@ -363,7 +363,11 @@ class Matrix:
 
     @classmethod
     def from_file(cls, path: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
-        """From a file, Matrix Market, PETSc or SciPy, of which each rank gets its rows."""
+        """From a file, Matrix Market, PETSc or SciPy, of which each rank gets its rows.
+
+        options: format, triangle, order, partition; base (0 or 1), where the rows of entries as text
+            without a header count from.
+        """
         used = job if job is not None else globals()["job"]()
         with used:
             return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
