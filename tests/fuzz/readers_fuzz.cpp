@@ -187,6 +187,15 @@ void read_hdf5(const std::string& bytes) {
     weft::spmv::hdf5_vector_length(path);
 }
 
+void read_petsc(const std::string& bytes) {
+  static const weft::tests::NamedFile file;
+  const std::string path = file.write(".petsc", bytes);
+  if (weft::spmv::holds_petsc_matrix(path))
+    read_matrix(weft::spmv::open_petsc_matrix(path));
+  else
+    weft::spmv::petsc_vector_length(path);
+}
+
 void read(unsigned char reader, const std::string& bytes) {
   switch (reader) {
     case 'o':
@@ -214,13 +223,8 @@ void read(unsigned char reader, const std::string& bytes) {
       const MemoryFile file(bytes);
       return read_matrix(weft::spmv::open_scipy_matrix(file.path()));
     }
-    default: {
-      const MemoryFile file(bytes);
-      if (weft::spmv::holds_petsc_matrix(file.path()))
-        read_matrix(weft::spmv::open_petsc_matrix(file.path()));
-      else
-        weft::spmv::petsc_vector_length(file.path());
-    }
+    default:
+      read_petsc(bytes);
   }
 }
 

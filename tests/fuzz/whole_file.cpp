@@ -39,6 +39,16 @@ std::string ending_of(char letter) {
       return ".npy";
     case 'h':
       return ".h5";
+    case 't':
+      return ".txt";
+    case 'i':
+      return ".sti";
+    case 'b':
+      return ".rua";
+    case 'z':
+      return ".rua.gz";
+    case 'y':
+      return ".00000";
     default:
       return ".checkpoint";
   }
@@ -64,6 +74,9 @@ void read_numbers(const Communicator& alone, const std::string& path) {
   if (size.row_count > most_rows) return;
   const comm_thread::ComputeTeam team(1, comm_thread::WaitPolicy::yield);
   spmv::collective_read_matrix_file(alone, team, path, spmv::PartitionBy::nonzeros);
+  // The vector that may stand behind the matrix.
+  if (spmv::format_of(path) == spmv::FileFormat::harwell_boeing)
+    spmv::collective_read_vector_file(alone, spmv::RowPartition::by_rows(size.row_count, 1), path);
 }
 
 }  // namespace

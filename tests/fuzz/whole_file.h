@@ -9,6 +9,7 @@ namespace weft::tests {
 /// the name, then the file. Throws comm_thread::InputError.
 ///
 ///     m .mtx    g .mtx.gz    p .petsc    s .npz    n .npy    h .h5    c a checkpoint
+///     t .txt    i .sti       b .rua      z .rua.gz            y .00000
 void read_whole_file(const std::string& bytes);
 
 }  // namespace weft::tests
