@@ -3,13 +3,19 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/engine/schedule.h"
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/placement/cpu_quota.h"
+#include "comm_thread/placement/given_pus.h"
+#include "comm_thread/placement/launcher_mask.h"
+#include "comm_thread/placement/openmp_places.h"
 #include "comm_thread/placement/thread_binding.h"
 #include "perfmodel/simd.h"
 
@@ -21,6 +27,21 @@ std::vector<std::vector<unsigned>> gather_on_node(const Communicator& node,
   const std::vector<std::int64_t> mine(pus.begin(), pus.end());
   std::vector<std::vector<unsigned>> all;
   for (const auto& list : node.all_gather(mine)) all.emplace_back(list.begin(), list.end());
+  return all;
+}
+
+std::vector<std::vector<CpuQuota>> gather_on_node(const Communicator& node,
+                                                  const std::vector<CpuQuota>& quotas) {
+  std::vector<std::int64_t> mine;
+  for (const CpuQuota& quota : quotas)
+    mine.insert(mine.end(), {quota.group, quota.quota_microseconds, quota.period_microseconds});
+  std::vector<std::vector<CpuQuota>> all;
+  for (const auto& numbers : node.all_gather(mine)) {
+    all.emplace_back();
+    for (std::size_t i = 0; i + 2 < numbers.size(); i += 3)
+      all.back().push_back({numbers[i], numbers[i + 1], numbers[i + 2], {}});
+  }
+  all[static_cast<std::size_t>(node.rank())] = quotas;  // with the names of the files
   return all;
 }
 
@@ -70,7 +91,7 @@ Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers,
 
 Job::~Job() {
   comm_thread_.reset();
-  if (!pins_ || !team_) return;
+  if (!binds_ || !team_) return;
   team_->run([&](const TeamThread& thread) {
     const auto& before = bindings_before_[static_cast<std::size_t>(thread.index)];
     if (!before.empty()) topology_.bind_calling_thread(before);
@@ -78,21 +99,45 @@ Job::~Job() {
 }
 
 void Job::plan(JobOptions& options) {
+  // Other jobs of the node might choose the same cores.
+  const bool may_pin = world_.size() == process_count();
+  const bool gives_up_pinning = options.pinning == Pinning::pin && !may_pin;
+  if (gives_up_pinning) options.pinning = Pinning::keep;
+
+  const std::vector<unsigned> permitted = permitted_pus_of_this_process(topology_);
+  callers_binding_ = binding_of_this_thread(topology_);
+  OpenmpPlaces places = openmp_places();
+  if (!callers_binding_.empty()) topology_.bind_calling_thread(callers_binding_);
+  const GivenPus given = given_pus({
+      .permitted = permitted,
+      .bound = callers_binding_,
+      .places = std::move(places),
+      .variable = options.variable,
+      .find_launcher = [](std::span<const unsigned> own) { return find_launcher_mask(own); },
+      .pins = options.pinning == Pinning::pin,
+      .pins_beyond_mask = options.pin_beyond_mask,
+  });
+  given_pus_ = given.home;
+
   PlacementRequest request;
-  request.node.allowed_per_rank = gather_on_node(node_, permitted_pus_of_this_process(topology_));
-  request.node.bound_per_rank = gather_on_node(node_, binding_of_this_thread(topology_));
+  request.node.allowed_per_rank = gather_on_node(node_, permitted);
+  request.node.bound_per_rank = gather_on_node(node_, given.home);
+  request.node.reach_per_rank = gather_on_node(node_, given.reach);
+  request.node.quotas_per_rank =
+      gather_on_node(node_, topology_.is_this_machine() ? cpu_quotas() : std::vector<CpuQuota>());
   request.node.this_rank_on_node = node_.rank();
+  request.node.mask_owner = given.owner;
   request.threads_wanted = options.threads;
   request.strict = options.strict_placement;
   placement_ = plan_placement(topology_, request);
+  placement_.findings.insert(placement_.findings.begin(), given.findings.begin(),
+                             given.findings.end());
   collective_agree_on_error(world_, first_refusal(placement_.findings));
-  if (options.pinning == Pinning::pin && world_.size() < process_count()) {
-    options.pinning = Pinning::keep;
+  if (gives_up_pinning)
     placement_.findings.push_back(
         {FindingSeverity::note,
          "the job has not all processes: no thread is pinned, because other "
          "jobs of the node may choose the same cores"});
-  }
   if (session_.thread_level() != ThreadLevel::multiple)
     placement_.findings.push_back(
         {FindingSeverity::warning, "the MPI library gives " + name(session_.thread_level()) +
@@ -100,25 +145,36 @@ void Job::plan(JobOptions& options) {
                                        "thread, the main thread progresses all messages"});
 }
 
+std::optional<PlacementFinding> Job::bind_as_planned(unsigned pu) const {
+  if (!placement_.oversubscribed) return bind_this_thread(topology_, pu);
+  topology_.bind_calling_thread(placement_.home);
+  return std::nullopt;
+}
+
 void Job::start_threads(JobOptions options) {
-  // Threads that have to take turns on a core are left to the scheduler.
-  pins_ =
-      options.pinning == Pinning::pin && topology_.is_this_machine() && !placement_.oversubscribed;
   const bool is_bound = options.pinning == Pinning::pin;
+  binds_ = is_bound && topology_.is_this_machine();
   // A rank alone has nothing for its communication thread to do.
-  const bool shares_core = placement_.oversubscribed || !is_bound ||
-                           (placement_.comm_core == CommCore::shared_core && world_.size() > 1);
+  const bool has_company = world_.size() > 1;
+  const auto& quota = placement_.quota;
+  const bool lacks_time =
+      quota && static_cast<double>(quota->compute_threads + (has_company ? quota->ranks : 0)) >
+                   quota->quota.cores();
+  const bool shares_core = placement_.oversubscribed || !is_bound || lacks_time ||
+                           (placement_.comm_core == CommCore::shared_core && has_company);
   const WaitPolicy wait = shares_core ? WaitPolicy::yield : WaitPolicy::spin;
-  const bool has_own_core = is_bound && placement_.comm_core == CommCore::own_core;
+  const bool has_own_core = is_bound && !lacks_time && placement_.comm_core == CommCore::own_core;
   bindings_before_.resize(placement_.compute_pus.size());
   std::vector<std::optional<PlacementFinding>> failures(placement_.compute_pus.size());
   team_ = std::make_unique<ComputeTeam>(
       static_cast<int>(placement_.compute_pus.size()), wait, [this, &failures](int thread) {
-        if (!pins_) return;
+        if (!binds_) return;
         const auto index = static_cast<std::size_t>(thread);
-        bindings_before_[index] = binding_of_this_thread(topology_);
-        failures[index] = bind_this_thread(topology_, placement_.compute_pus[index]);
+        // In a thread that OpenMP has not seen before, it has by now bound the caller.
+        bindings_before_[index] = index == 0 ? callers_binding_ : binding_of_this_thread(topology_);
+        failures[index] = bind_as_planned(placement_.compute_pus[index]);
       });
+  if (!binds_ && !callers_binding_.empty()) topology_.bind_calling_thread(callers_binding_);
   for (const auto& failure : failures)
     if (failure) placement_.findings.push_back(*failure);
   comm_thread_ = std::make_unique<CommThread>(CommThread::Options{
@@ -127,8 +183,9 @@ void Job::start_threads(JobOptions options) {
       .wait = wait,
       .on_start =
           [this, pinning = options.pinning] {
-            if (pins_) bind_this_thread(topology_, placement_.communication_pu);
-            if (pinning == Pinning::none) topology_.bind_calling_thread(topology_.allowed_pus());
+            if (binds_) bind_as_planned(placement_.communication_pu);
+            if (pinning == Pinning::none && !given_pus_.empty())
+              topology_.bind_calling_thread(given_pus_);
           },
       .on_stall = std::move(options.on_stall),
       .stall_seconds = options.stall_seconds,

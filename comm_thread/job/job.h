@@ -8,6 +8,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
+#include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
 #include "comm_thread/placement/audit.h"
 #include "comm_thread/placement/compute_team.h"
@@ -20,7 +21,8 @@ namespace weft::comm_thread {
 enum class Pinning {
   pin,  ///< binds every thread to its planned hardware thread, until the job ends
   keep,  ///< binds nothing: threads run where the caller and OpenMP let them
-  none,  ///< as `keep`, but the communication thread may run wherever the process may
+  none,  ///< as `keep`, but OpenMP's binding of the caller does not hold for the communication
+         ///< thread
 };
 
 struct JobOptions {
@@ -29,6 +31,11 @@ struct JobOptions {
   /// With `threads`: refuses to let two compute threads share a hardware thread.
   bool strict_placement = false;
   Pinning pinning = Pinning::pin;
+  /// With `pin`: places threads on all cores that the cpuset permits, whatever mask the process was
+  /// started with (taskset, a job).
+  bool pin_beyond_mask = false;
+  /// The environment, to name what has narrowed the mask; may be empty.
+  Variable variable{};
   /// As in CommThread::Options.
   std::function<void(const std::string& awaited, double seconds)> on_stall{};
   double stall_seconds = 10;
@@ -78,6 +85,9 @@ class Job {
   Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, std::optional<Communicator> world,
       JobOptions options);
   void plan(JobOptions& options);
+  /// Binds the calling thread to `pu`; where threads have to take turns, to the home of the rank,
+  /// within which the scheduler moves them.
+  std::optional<PlacementFinding> bind_as_planned(unsigned pu) const;
   void start_threads(JobOptions options);
 
   std::unique_ptr<MpiSession> own_session_;  // null where the caller has one
@@ -87,7 +97,9 @@ class Job {
   Communicator node_;
   Topology topology_;
   Placement placement_;
-  bool pins_ = false;
+  bool binds_ = false;
+  std::vector<unsigned> callers_binding_;
+  std::vector<unsigned> given_pus_;  // of this process
   std::vector<std::vector<unsigned>> bindings_before_;  // of each compute thread
   std::unique_ptr<ComputeTeam> team_;
   std::unique_ptr<CommThread> comm_thread_;

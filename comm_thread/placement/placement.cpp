@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +27,7 @@ class NodePlanner {
         machine_(topology),
         wanted_(static_cast<std::size_t>(request.threads_wanted)),
         strict_(request.strict),
+        node_(request.node),
         homes_(machine_, machine_.from_os_indexes(topology.allowed_pus()), request.node, wanted_),
         shares_(homes_.rank_count()),
         plans_(homes_.rank_count()) {}
@@ -35,10 +37,12 @@ class NodePlanner {
     for (const RankGroup& group : homes_.groups()) deal(group);
     for (std::size_t rank = 0; rank < plans_.size(); ++rank) place_threads(rank);
     name_comm_cores();
+    count_threads_of_quotas();
     report_home_findings();
     for (std::size_t rank = 0; rank < plans_.size(); ++rank) report_on_rank(rank);
     report_shared_pus();
     report_shared_cores();
+    for (std::size_t rank = 0; rank < plans_.size(); ++rank) report_quota(rank);
     return std::move(plans_);
   }
 
@@ -139,17 +143,42 @@ class NodePlanner {
     const auto& [pus, turn] = shares_[rank];
     const std::vector<CoreUnit> cores = machine_.cores_of(pus);
     const PuSet order = order_of_use(cores, pus.size());
-    const std::size_t threads =
+    Placement& plan = plans_[rank];
+    if (const QuotaShare quota = tightest_quota(node_.quotas_per_rank, rank); quota.ranks > 0)
+      plan.quota = quota;
+    std::size_t threads =
         turn ? std::max<std::size_t>(wanted_, 1) : thread_count(cores.size(), order.size());
+    threads_without_quota_.push_back(threads);
+    if (plan.quota && wanted_ == 0)
+      threads = std::min(threads, threads_for(plan.quota->cores_of_rank()));
     const std::size_t first = turn.value_or(0) * threads;
     const auto os_index = [&](std::size_t i) {
       return machine_.location(order[i % order.size()]).os_index;
     };
-    Placement& plan = plans_[rank];
     for (std::size_t i = first; i < first + threads; ++i) plan.compute_pus.push_back(os_index(i));
     plan.communication_pu = plan.compute_pus.back();
     if (!turn && threads < order.size())
       plan.communication_pu = os_index(threads < cores.size() ? threads : order.size() - 1);
+    for (const std::size_t pu : homes_.home(rank))
+      plan.home.push_back(machine_.location(pu).os_index);
+    std::ranges::sort(plan.home);
+  }
+
+  /// Ranks that have the quota of `rank`, which has one.
+  RankGroup ranks_of_quota(std::size_t rank) const {
+    RankGroup ranks;
+    for (std::size_t other = 0; other < plans_.size(); ++other)
+      if (std::ranges::count(node_.quotas_per_rank[other], plans_[rank].quota->quota.group,
+                             &CpuQuota::group) > 0)
+        ranks.push_back(other);
+    return ranks;
+  }
+
+  void count_threads_of_quotas() {
+    for (std::size_t rank = 0; rank < plans_.size(); ++rank)
+      if (plans_[rank].quota)
+        for (const std::size_t other : ranks_of_quota(rank))
+          plans_[rank].quota->compute_threads += plans_[other].compute_pus.size();
   }
 
   /// Determines the kind of core of each communication thread in view of all ranks: if PUs, not
@@ -191,8 +220,26 @@ class NodePlanner {
   void report_idle_cores(std::size_t rank, const PuSet& idle) {
     if (idle.empty()) return;
     add(rank, FindingSeverity::note,
-        "the launcher left " + counted(machine_.core_count(idle), "core") + " idle (" +
-            machine_.name(idle) + "): bind ranks to more cores to use them");
+        node_.mask_owner.name + " left " + counted(machine_.core_count(idle), "core") + " idle (" +
+            machine_.name(idle) + "): " + node_.mask_owner.way_out);
+  }
+
+  void report_quota(std::size_t rank) {
+    const auto& share = plans_[rank].quota;
+    if (!share) return;
+    const std::string file = std::filesystem::path(share->quota.file).filename().string();
+    const std::string quota = "the quota" + (file.empty() ? "" : " in " + file) + " gives " +
+                              cores_in_words(share->quota.cores()) + " of processor time to " +
+                              name_ranks(ranks_of_quota(rank));
+    const std::size_t threads = plans_[rank].compute_pus.size();
+    if (static_cast<double>(share->compute_threads) > share->quota.cores())
+      add(rank, FindingSeverity::warning,
+          quota + ", whose " + counted(share->compute_threads, "compute thread") +
+              " will be stopped in each period: take fewer threads or ranks, or a larger quota");
+    else if (threads < threads_without_quota_[rank])
+      add(rank, FindingSeverity::note,
+          quota + ": " + counted(threads, "compute thread") + " per rank instead of " +
+              std::to_string(threads_without_quota_[rank]) + "; --threads overrides it");
   }
 
   void report_on_rank(std::size_t rank) {
@@ -264,15 +311,18 @@ class NodePlanner {
   PuSets machine_;
   std::size_t wanted_;
   bool strict_;
+  const NodeRanks& node_;
   RankHomes homes_;
+  std::vector<std::size_t> threads_without_quota_;
   std::vector<CoreShare> shares_;
   std::vector<Placement> plans_;
 };
 
 void check(const PlacementRequest& request) {
   const std::size_t ranks = request.node.allowed_per_rank.size();
-  if (ranks == 0 || request.node.bound_per_rank.size() != ranks)
-    throw std::invalid_argument("placement: allowed and bound sets needed for every rank");
+  if (ranks == 0 || request.node.bound_per_rank.size() != ranks ||
+      request.node.reach_per_rank.size() != ranks || request.node.quotas_per_rank.size() != ranks)
+    throw std::invalid_argument("placement: sets and quotas needed for every rank");
   if (request.node.this_rank_on_node < 0 ||
       static_cast<std::size_t>(request.node.this_rank_on_node) >= ranks)
     throw std::invalid_argument("placement: no such rank on this node");

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "comm_thread/placement/cpu_quota.h"
 #include "comm_thread/placement/finding.h"
 #include "comm_thread/placement/node_ranks.h"
 #include "comm_thread/placement/topology.h"
@@ -35,6 +37,10 @@ struct Placement {
   CommCore comm_core = CommCore::shared_core;
   /// True if a PU of this rank has more than one compute thread, of this rank or another.
   bool oversubscribed = false;
+  /// All PUs on which threads of this rank may run.
+  std::vector<unsigned> home;
+  /// The quota of processor time that leaves this rank least; none: there is no quota.
+  std::optional<QuotaShare> quota;
   std::vector<PlacementFinding> findings;
   bool operator==(const Placement&) const = default;
 };
@@ -42,16 +48,17 @@ struct Placement {
 /// Plans the threads of this rank. A pure function: ranks that pass the same node data get
 /// consistent plans.
 ///
-/// 1. The *home* of a rank is the set of PUs it was bound to. Ranks with the same home divide it
+/// 1. The *home* of a rank is the set of PUs it was given. Ranks with the same home divide it
 /// into
 ///    contiguous slices of cores, NUMA domain by NUMA domain; slices cross domains only if a rank
 ///    would otherwise lack cores for the threads wanted (with 0 wanted: get less than half of an
 ///    even share). Homes that overlap in part are dealt core by core.
-/// 2. A home is widened, to all the cores that its rank is allowed and that are in no other home,
-///    when it has fewer cores than ranks, fewer PUs than threads wanted, or so few cores that all
+/// 2. A home is widened, to all the cores in reach of its rank that are in no other home, when it
+/// has fewer cores than ranks, fewer PUs than threads wanted, or so few cores that all
 ///    threads of a rank would be on one.
 /// 3. Threads wanted = 0: one per core of the slice. With at least 8 cores per rank and no free
-///    hyper-thread, the last core is left to the communication thread.
+///    hyper-thread, the last core is left to the communication thread. A quota of processor time
+///    limits them further (threads_for), divided by the ranks that share it.
 /// 4. The communication thread gets, in this order: a core of its own (the one after the last
 ///    compute thread), a free hyper-thread (of the last compute thread's core if possible), the PU
 ///    of the last compute thread.

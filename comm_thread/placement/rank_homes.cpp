@@ -24,11 +24,12 @@ RankHomes::RankHomes(const PuSets& machine, const PuSet& allowed_here, const Nod
     PuSet allowed = machine_.from_os_indexes(node.allowed_per_rank[rank]);
     if (allowed.empty()) allowed = allowed_here;
     if (allowed.empty()) throw std::invalid_argument("placement: no processor is permitted");
-    find_home(rank, std::move(allowed), node.bound_per_rank[rank]);
+    find_home(rank, std::move(allowed), node);
   }
 }
 
-void RankHomes::find_home(std::size_t rank, PuSet allowed, const std::vector<unsigned>& bound) {
+void RankHomes::find_home(std::size_t rank, PuSet allowed, const NodeRanks& node) {
+  const std::vector<unsigned>& bound = node.bound_per_rank[rank];
   PuSet home = intersection(machine_.from_os_indexes(bound), allowed);
   const bool is_foreign = home.empty() && !bound.empty();
   if (home.empty()) home = allowed;
@@ -41,6 +42,8 @@ void RankHomes::find_home(std::size_t rank, PuSet allowed, const std::vector<uns
     findings_[rank].push_back(
         {FindingSeverity::note, "the cpuset permits " + machine_.name(allowed) + " of " +
                                     counted(machine_.pu_count(), "PU") + " of this machine"});
+  reach_.push_back(
+      union_of(home, intersection(machine_.from_os_indexes(node.reach_per_rank[rank]), allowed)));
   allowed_.push_back(std::move(allowed));
   homes_.push_back(std::move(home));
 }
@@ -102,7 +105,7 @@ void RankHomes::widen_short_homes() {
 void RankHomes::widen(const RankGroup& group, const std::set<unsigned>& covered_cores) {
   const PuSet before = home_of(group);
   for (const std::size_t rank : group)
-    homes_[rank] = union_of(homes_[rank], machine_.without_cores(allowed_[rank], covered_cores));
+    homes_[rank] = union_of(homes_[rank], machine_.without_cores(reach_[rank], covered_cores));
   const PuSet after = home_of(group);
   if (after != before) report_widened(group, before, after);
 }

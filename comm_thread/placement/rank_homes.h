@@ -17,9 +17,10 @@ using RankGroup = std::vector<std::size_t>;
 /// "rank 0", "ranks 0-3".
 std::string name_ranks(const RankGroup& ranks);
 
-/// Home of each rank of a node: the PUs it was bound to, widened where they are too few.
+/// Home of each rank of a node: the PUs it was bound to, widened within its reach where they are
+/// too few.
 ///
-///     4 cores, both ranks bound to core 0        after widen_short_homes
+///     4 cores in reach, both ranks on core 0     after widen_short_homes
 ///     homes {0} {0}: one group                   homes {0 1 2 3} {0 1 2 3}
 class RankHomes {
  public:
@@ -29,7 +30,7 @@ class RankHomes {
   RankHomes(const PuSets& machine, const PuSet& allowed_here, const NodeRanks& node,
             std::size_t threads_wanted);
 
-  /// Widens the homes of ranks with too few cores to all permitted cores that are in no other home.
+  /// Widens the homes of ranks with too few cores to all cores in reach that are in no other home.
   void widen_short_homes();
 
   std::size_t rank_count() const { return homes_.size(); }
@@ -46,7 +47,7 @@ class RankHomes {
   const std::vector<PlacementFinding>& findings(std::size_t rank) const { return findings_[rank]; }
 
  private:
-  void find_home(std::size_t rank, PuSet allowed, const std::vector<unsigned>& bound);
+  void find_home(std::size_t rank, PuSet allowed, const NodeRanks& node);
   bool is_short(const PuSet& home, std::size_t ranks) const;
   bool is_short(const RankGroup& group) const;
   void widen(const RankGroup& group, const std::set<unsigned>& covered_cores);
@@ -56,6 +57,7 @@ class RankHomes {
   std::size_t threads_wanted_;
   std::vector<PuSet> allowed_;
   std::vector<PuSet> homes_;
+  std::vector<PuSet> reach_;  // with the home
   std::vector<std::vector<PlacementFinding>> findings_;
 };
 

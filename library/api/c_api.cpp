@@ -33,6 +33,7 @@ weft::JobOptions job_options_of(const weft_job_options* options) {
     };
   if (options->stall_seconds > 0) made.stall_seconds = options->stall_seconds;
   made.allow_singletons = options->allow_singletons != 0;
+  made.pin_beyond_mask = options->pin_beyond_mask != 0;
   return made;
 }
 

@@ -45,6 +45,8 @@ comm_thread::Pinning pinning_of(Pinning pinning) {
   return comm_thread::Pinning::pin;
 }
 
+const char* variable(const char* name) { return std::getenv(name); }
+
 std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOptions& options) {
   if (is_mpi_over())
     throw Error(ErrorCode::misuse, "found MPI finalized; expected a job before MPI_Finalize");
@@ -54,9 +56,12 @@ std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOpti
     throw Error(ErrorCode::misuse, "found a communicator before MPI_Init; expected it after");
   if (communicator == MPI_COMM_NULL)
     throw Error(ErrorCode::bad_input, "found MPI_COMM_NULL; expected a communicator");
+  if (options.pin_beyond_mask && options.pinning != Pinning::pin)
+    throw Error(
+        ErrorCode::bad_input,
+        "pin_beyond_mask: found where no thread is pinned; expected it with pinning \"pin\"");
   if (!options.allow_singletons) {
-    const std::string fault =
-        comm_thread::fault_of_launcher([](const char* name) { return std::getenv(name); });
+    const std::string fault = comm_thread::fault_of_launcher(variable);
     if (!fault.empty())
       throw Error(ErrorCode::bad_input,
                   fault + ", or allow_singletons for jobs that do not know of each other");
@@ -66,6 +71,8 @@ std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOpti
     comm_thread::JobOptions wanted{.threads = options.threads,
                                    .strict_placement = options.strict_placement,
                                    .pinning = pinning_of(options.pinning),
+                                   .pin_beyond_mask = options.pin_beyond_mask,
+                                   .variable = variable,
                                    .on_stall = options.on_stall,
                                    .stall_seconds = options.stall_seconds};
     return std::make_shared<Job::State>(std::move(world), std::move(wanted));

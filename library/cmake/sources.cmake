@@ -38,10 +38,15 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/mpi/sparse_exchange.cpp
     comm_thread/placement/audit.cpp
     comm_thread/placement/compute_team.cpp
+    comm_thread/placement/control_groups.cpp
     comm_thread/placement/core_slices.cpp
+    comm_thread/placement/cpu_quota.cpp
     comm_thread/placement/finding.cpp
+    comm_thread/placement/given_pus.cpp
     comm_thread/placement/hwloc_version.cpp
+    comm_thread/placement/launcher_mask.cpp
     comm_thread/placement/number_words.cpp
+    comm_thread/placement/openmp_places.cpp
     comm_thread/placement/placement.cpp
     comm_thread/placement/pu_sets.cpp
     comm_thread/placement/rank_homes.cpp

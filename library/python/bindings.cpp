@@ -162,9 +162,11 @@ PYBIND11_MODULE(_weft, module) {
 
   py::class_<weft::Job>(module, "Job")
       .def(py::init([](std::optional<std::uintptr_t> communicator, int threads,
-                       const std::string& pinning, bool strict_placement, bool allow_singletons) {
+                       const std::string& pinning, bool strict_placement, bool allow_singletons,
+                       bool pin_beyond_mask) {
         weft::JobOptions options;
         options.allow_singletons = allow_singletons;
+        options.pin_beyond_mask = pin_beyond_mask;
         options.threads = threads;
         options.strict_placement = strict_placement;
         options.pinning = pinning == "pin"    ? weft::Pinning::pin

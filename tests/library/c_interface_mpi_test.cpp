@@ -22,7 +22,8 @@ weft_job* create_job() {
                                  .on_stall = nullptr,
                                  .user = nullptr,
                                  .stall_seconds = 0,
-                                 .allow_singletons = 0};
+                                 .allow_singletons = 0,
+                                 .pin_beyond_mask = 0};
   weft_job* job = nullptr;
   CHECK(weft_job_create(MPI_COMM_WORLD, &options, &job) == WEFT_OK);
   return job;

@@ -259,7 +259,8 @@ TEST_CASE("the C interface says and takes the same about triangles") {
                                      .on_stall = nullptr,
                                      .user = nullptr,
                                      .stall_seconds = 0,
-                                     .allow_singletons = 0};
+                                     .allow_singletons = 0,
+                                     .pin_beyond_mask = 0};
   weft_job* job = nullptr;
   CHECK(weft_job_create(MPI_COMM_WORLD, &job_options, &job) == WEFT_OK);
   for (const char* const word : {"", "--triangle mirrored", "--triangle as-is"}) {

@@ -139,6 +139,33 @@ TEST_CASE("jobs made and destroyed do not make a process grow") {
   CHECK(resident_megabytes() < before + (is_sanitized() ? 100 : 8));
 }
 
+TEST_CASE("a mask is kept where nothing is pinned, and left with pin_beyond_mask") {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  sched_getaffinity(0, sizeof(before), &before);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  sched_setaffinity(0, sizeof(one), &one);
+  for (const Pinning pinning : {Pinning::keep, Pinning::none}) {
+    const Job job(MPI_COMM_WORLD, {.threads = thread_count(), .pinning = pinning});
+    for (const ThreadPlace& place : job.audit()) {
+      CHECK(place.planned_cpu == static_cast<unsigned>(first));
+      if (place.thread <= 0) CHECK(place.allowed_cpus.size() == 1);
+    }
+  }
+  {
+    const Job job(MPI_COMM_WORLD, {.threads = 2, .pin_beyond_mask = true});
+    const auto places = job.audit();
+    if (job.size() == 1 && CPU_COUNT(&before) > 1)
+      CHECK(places[0].planned_cpu != places[1].planned_cpu);
+  }
+  CHECK_THROWS_AS(Job(MPI_COMM_WORLD, {.pinning = Pinning::keep, .pin_beyond_mask = true}), Error);
+  sched_setaffinity(0, sizeof(before), &before);
+}
+
 TEST_CASE("a communicator that is none is an error") { CHECK_THROWS_AS(Job(MPI_COMM_NULL), Error); }
 
 }  // namespace

@@ -303,6 +303,23 @@ class OneRank(unittest.TestCase):
         self.assertIn("True", self.run_python(code, OMP_PROC_BIND="true")[1])
         self.assertRegex(self.run_python(code, OMP_NUM_THREADS="1")[1], "True 1 .*OMP_NUM_THREADS=1")
 
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "several processors")
+    def test_masks_are_kept_and_what_narrows_them_is_named(self):
+        pus = sorted(os.sched_getaffinity(0))
+        code = ("import os; {before}; import weft; job = weft.Job({options}); "
+                "print(job.thread_count, len(os.sched_getaffinity(0)), job.findings())")
+
+        def run(before="pass", options="", **environment):
+            return self.run_python(code.format(before=before, options=options), **environment)
+
+        narrow = f"os.sched_setaffinity(0, [{pus[0]}])"
+        self.assertRegex(run(OMP_PLACES="{%d}" % pus[1])[1], rf"^1 {len(pus)} .*OMP_PLACES=")
+        self.assertRegex(run(narrow)[1], "^1 1 .*taskset")
+        self.assertRegex(run(narrow, "pinning='pin', threads=2")[1], "^2 1 .*--pin-beyond-mask")
+        self.assertRegex(run(narrow, "pinning='pin', pin_beyond_mask=True")[1],
+                         "^[0-9]+ 1 .*--pin-beyond-mask")
+        self.assertIn("InputError: pin_beyond_mask", run(narrow, "pin_beyond_mask=True")[2])
+
     def test_one_process_of_several_is_an_error(self):
         code, _, errors = self.run_python("import weft; weft.job()", OMPI_COMM_WORLD_SIZE="2")
         self.assertEqual(code, 1)

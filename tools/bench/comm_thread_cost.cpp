@@ -246,8 +246,8 @@ void collective_run(const MpiSession& session, const CostOptions& options) {
     const auto world = Communicator::collective_world();
     costs = CostMeasurement(session, world, options.is_quick).collective_measure();
   }
-  auto job = weft::tools::collective_start_job(
-      session, 1, false);  // after the measurements: it has a thread, too
+  // After the measurements: it has a thread, too.
+  auto job = weft::tools::collective_start_job(session, {.threads = 1});
   const weft::tools::ReportFile report_file(job, options.json_path);
   Json report = weft::tools::collective_start_report(job, "comm_thread_cost");
   report["costs"] = to_json(costs);

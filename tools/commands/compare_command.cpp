@@ -157,7 +157,7 @@ int compare(const comm_thread::MpiSession& session, const CompareOptions& option
   std::vector<spmv::Problem> problems;
   for (const std::string& problem : options.problems)
     problems.push_back(spmv::Problem::parse(problem));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   bool bits_are_equal = true;
   Json configurations = Json::array();

@@ -39,7 +39,7 @@ const std::vector<OptionEffect<ConvertOptions>>& convert_effects() {
 }
 
 int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   const auto contents = spmv::collective_look_into(job.world(), options.from);
   if (!contents.is_matrix && !options.triangle.empty())

@@ -26,7 +26,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
     throw comm_thread::InputError(
         "--partition: found metis, whose order depends on the ranks; expected rows or nonzeros for "
         "a file");
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   spmv::collective_check_matrix_output(job.world(), options.path);
   const auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::file);

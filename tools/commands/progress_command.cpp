@@ -310,7 +310,7 @@ const std::vector<OptionEffect<ProgressOptions>>& progress_effects() {
 int measure(const comm_thread::MpiSession& session, const ProgressOptions& options) {
   const perfmodel::Stopwatch watch;
   const std::vector<std::size_t> sizes = sizes_asked_for(options);
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   if (job.world().size() < 2)
     throw InputError("progress needs at least 2 ranks: found 1; expected --ranks 2 or more");
   const ReportFile report_file(job, options.json_path);

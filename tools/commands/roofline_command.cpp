@@ -156,7 +156,7 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   options.order = options.order_of(problem);
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
   const Json ordering = ordering_report(loaded, options);

@@ -38,7 +38,7 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
   const perfmodel::Stopwatch watch;
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);

@@ -154,7 +154,7 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
   std::vector<solver::SimulatedVariant> variants;
   for (const std::string& variant : options.variants)
     variants.push_back(solver::simulated_variant(variant));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "simulate");
   jacobi.thread_count = job.team().thread_count();
   const ReportFile report_file(job, options.json_path);

@@ -50,7 +50,7 @@ int simulate(const comm_thread::MpiSession& session, const SimulateKrylovOptions
   const perfmodel::Stopwatch watch;
   solver::KrylovSimulationOptions krylov = options.krylov;
   krylov.machine = options.machine.parsed();
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "simulate");
   const ReportFile report_file(job, options.json_path);
   Json runs = Json::array();

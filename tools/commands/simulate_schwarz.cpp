@@ -57,7 +57,7 @@ int simulate(const comm_thread::MpiSession& session, const SimulateSchwarzOption
   schwarz.transport = comm_thread::transport_choice(options.transport);
   schwarz.detector = comm_thread::detector_kind(options.detector);
   schwarz.rank_count = schwarz.tiles_per_side * schwarz.tiles_per_side;
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "simulate");
   const ReportFile report_file(job, options.json_path);
   schwarz.alpha = solver::alpha_of(schwarz);

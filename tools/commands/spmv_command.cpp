@@ -129,7 +129,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   remove_repetitions(options.modes);
   const auto problem = spmv::Problem::parse(options.problem);
   options.order = options.order_of(problem);
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);

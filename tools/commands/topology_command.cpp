@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/placement/audit.h"
+#include "comm_thread/placement/cpu_quota.h"
 #include "comm_thread/placement/number_words.h"
 #include "tools/job/job.h"
 #include "tools/job/report.h"
@@ -51,12 +52,29 @@ Json machine_report(const comm_thread::Topology& topology) {
           {"is_this_machine", topology.is_this_machine()}};
 }
 
+/// A line for each quota of processor time, which ranks of one container have in common.
+std::string quotas_as_text(const Json& placement) {
+  std::string lines;
+  for (const Json& rank : placement["ranks"]) {
+    const Json& quota = rank["quota"];
+    if (quota.is_null()) continue;
+    const int ranks = quota["ranks"].get<int>();
+    const std::string line = fmt::format(
+        "quota        {} of processor time for {} rank{} of {}: {}\n",
+        comm_thread::cores_in_words(quota["cores"].get<double>()), ranks, ranks == 1 ? "" : "s",
+        rank["host"].get<std::string>(), quota["file"].get<std::string>());
+    if (lines.find(line) == std::string::npos) lines += line;
+  }
+  return lines;
+}
+
 void print_topology_summary(const Json& report) {
   const Json& machine = report["machine"];
   fmt::print("machine      {}\n", machine["cpu"].get<std::string>());
-  fmt::print("             packages {}, NUMA domains {}, cores {}, hardware threads {}\n\n",
+  fmt::print("             packages {}, NUMA domains {}, cores {}, hardware threads {}\n",
              machine["packages"].get<int>(), machine["numa_domains"].get<int>(),
              machine["cores"].get<int>(), machine["pus"].get<int>());
+  fmt::print("{}\n", quotas_as_text(report["placement"]));
   fmt::print("{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}\n", "rank", "host", "thread",
              "planned", "package", "NUMA", "core", "bound to", "last on");
   const auto number = [](const Json& thread, const char* key) {
@@ -83,7 +101,7 @@ void print_topology_summary(const Json& report) {
 }
 
 int show(const comm_thread::MpiSession& session, const SystemOptions& options) {
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   Json audit = Json::array();
   for (const std::string& text : job.world().gather(rank_report(job).dump()))

@@ -25,19 +25,22 @@ double stall_seconds() {
 }
 
 /// Throws comm_thread::InputError, not on every rank.
-comm_thread::JobOptions options_of(int threads, bool strict) {
-  if (strict && threads == 0)
+comm_thread::JobOptions options_of(const ThreadOptions& chosen) {
+  if (chosen.strict_placement && chosen.threads == 0)
     throw comm_thread::InputError(
         "--strict-placement: found without --threads; expected --threads T with it");
-  comm_thread::JobOptions options{.threads = threads, .strict_placement = strict};
+  comm_thread::JobOptions options{.threads = chosen.threads,
+                                  .strict_placement = chosen.strict_placement,
+                                  .pin_beyond_mask = chosen.pin_beyond_mask,
+                                  .variable = [](const char* name) { return std::getenv(name); }};
   options.stall_seconds = stall_seconds();
   return options;
 }
 
 }  // namespace
 
-Job collective_start_job(const comm_thread::MpiSession& session, int threads, bool strict) {
-  comm_thread::JobOptions options = options_of(threads, strict);
+Job collective_start_job(const comm_thread::MpiSession& session, const ThreadOptions& chosen) {
+  comm_thread::JobOptions options = options_of(chosen);
   if (const std::string fault = collective_agreed_fault(""); !fault.empty())
     throw comm_thread::InputError(fault);
   const auto world = comm_thread::Communicator::collective_world();

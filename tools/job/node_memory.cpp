@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/number_in.h"
+#include "comm_thread/placement/control_groups.h"
 
 namespace weft::tools {
 namespace {
@@ -38,42 +39,22 @@ std::optional<double> number_of(const std::string& path) {
   return std::nullopt;
 }
 
-/// What the control group at `folder` and those around it leave.
-double left_in_groups(const std::string& root, std::string folder, const std::string& limit_name,
-                      const std::string& usage_name) {
-  double left = std::numeric_limits<double>::infinity();
-  while (true) {
-    const auto limit = number_of(root + folder + "/" + limit_name);
-    const auto usage = number_of(root + folder + "/" + usage_name);
-    if (limit && usage) {
-      // Pages of files are given back on demand.
-      std::ifstream statistics(root + folder + "/memory.stat");
-      double cached = 0;
-      std::string key;
-      for (double value = 0; statistics >> key >> value;)
-        if (key == "inactive_file" || key == "active_file") cached += value;
-      left = std::min(left, *limit - std::max(0.0, *usage - cached));
-    }
-    if (folder.empty() || folder == "/") return left;
-    folder = folder.substr(0, folder.rfind('/'));
-  }
-}
-
+/// What the control groups of this process leave.
 double left_in_control_groups() {
   double left = std::numeric_limits<double>::infinity();
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string folder = line.substr(second + 1);
-    if (controllers.empty())
-      left =
-          std::min(left, left_in_groups("/sys/fs/cgroup", folder, "memory.max", "memory.current"));
-    else if (controllers.find("memory") != std::string::npos)
-      left = std::min(left, left_in_groups("/sys/fs/cgroup/memory", folder, "memory.limit_in_bytes",
-                                           "memory.usage_in_bytes"));
+  for (const comm_thread::ControlGroup& group : comm_thread::control_groups("memory")) {
+    const std::string folder = group.folder.string() + "/";
+    const auto limit = number_of(folder + (group.is_v2 ? "memory.max" : "memory.limit_in_bytes"));
+    const auto usage =
+        number_of(folder + (group.is_v2 ? "memory.current" : "memory.usage_in_bytes"));
+    if (!limit || !usage) continue;
+    // Pages of files are given back on demand.
+    std::ifstream statistics(folder + "memory.stat");
+    double cached = 0;
+    std::string key;
+    for (double value = 0; statistics >> key >> value;)
+      if (key == "inactive_file" || key == "active_file") cached += value;
+    left = std::min(left, *limit - std::max(0.0, *usage - cached));
   }
   return left;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -31,6 +32,11 @@ std::string compiler() {
 #else
   return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
+}
+
+Json to_json(const std::optional<comm_thread::QuotaShare>& share) {
+  if (!share) return nullptr;
+  return {{"cores", share->quota.cores()}, {"ranks", share->ranks}, {"file", share->quota.file}};
 }
 
 Json to_json(const std::vector<comm_thread::PlacementFinding>& findings) {
@@ -91,6 +97,7 @@ Json collective_placement_report(const Job& job) {
                     {"communication_pu", placement.communication_pu},
                     {"communication_core", to_string(placement.comm_core)},
                     {"oversubscribed", placement.oversubscribed},
+                    {"quota", to_json(placement.quota)},
                     {"findings", to_json(placement.findings)}};
   Json ranks = Json::array();
   for (const std::string& text : job.world().gather(own.dump())) ranks.push_back(Json::parse(text));

@@ -72,12 +72,16 @@ void add_format_option(CLI::App& command, SystemOptions& options) {
 void add_job_options(CLI::App& command, SystemOptions& options) {
   command
       .add_option("--threads", options.threads,
-                  "compute threads per rank; 0: as many as there are cores")
+                  "compute threads per rank; 0: one for each core that it was given, as far as a\n"
+                  "container's quota of processor time goes")
       ->check(CLI::Range(0, 65536))
       ->type_name("T")
       ->capture_default_str();
   command.add_flag("--strict-placement", options.strict_placement,
                    "with --threads: refuse to let two compute threads share a\nhardware thread");
+  command.add_flag("--pin-beyond-mask", options.pin_beyond_mask,
+                   "use all cores that the cpuset permits, whatever mask weft was started with\n"
+                   "(taskset, a job, a launcher)");
   command
       .add_option("--json", options.json_path,
                   "write the report as JSON; - for standard output instead of the summary")

@@ -9,12 +9,13 @@
 #include "spmv/matrix/matrix_format.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition_by.h"
+#include "tools/job/job.h"
 
 namespace weft::tools {
 
 /// The options that say which linear system, on what and where the report goes; shared by the
 /// commands.
-struct SystemOptions {
+struct SystemOptions : ThreadOptions {
   std::string problem;
   std::string partition = "rows";
   std::string order = "given";  // empty: not named; see `order_of`
@@ -22,8 +23,6 @@ struct SystemOptions {
   std::string triangle;  // mirrored or as-is; empty: not given
   std::string json_path;
   std::string trace_path;
-  int threads = 0;
-  bool strict_placement = false;
   bool is_dry_run = false;  // only the forecast of memory
 
   /// Where no order is named: `auto` for a file, else as given.
@@ -67,7 +66,7 @@ void add_problem_options(CLI::App& command, SystemOptions& options);
 void add_operator_option(CLI::App& command, std::string& kind);
 /// --format.
 void add_format_option(CLI::App& command, SystemOptions& options);
-/// --threads, --strict-placement, --json.
+/// --threads, --strict-placement, --pin-beyond-mask, --json.
 void add_job_options(CLI::App& command, SystemOptions& options);
 /// --dry-run.
 void add_dry_run_option(CLI::App& command, SystemOptions& options);

@@ -75,7 +75,7 @@ void print_alpha_study(const Json& report) {
 
 int study_alpha(const comm_thread::MpiSession& session, const AlphaStudyOptions& options) {
   const perfmodel::Stopwatch watch;
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   SchwarzSystem system(job, options);
   ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);

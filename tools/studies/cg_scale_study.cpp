@@ -79,7 +79,7 @@ int study_scale(const comm_thread::MpiSession& session, const CgScaleStudyOption
   std::vector<solver::Machine> machines;
   for (const std::string& name : options.machines)
     machines.push_back(solver::machine_by_name(name));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "study scale-cg");
   const ReportFile report_file(job, options.json_path);
   Json runs = Json::array();

@@ -12,7 +12,7 @@ int collective_study_problems(const comm_thread::MpiSession& session,
   std::vector<spmv::Problem> problems;
   for (const std::string& problem : options.problems)
     problems.push_back(spmv::Problem::parse(problem));
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   Json studies = Json::array();
   for (const spmv::Problem& problem : problems)

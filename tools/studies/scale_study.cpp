@@ -141,7 +141,7 @@ int study_scale(const comm_thread::MpiSession& session, const ScaleStudyOptions&
   jacobi.machine = options.machine.parsed();
   jacobi.transport = comm_thread::transport_choice(options.transport);
   const PublishedTable table = published_table(jacobi.transport);
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "study scale");
   jacobi.thread_count = job.team().thread_count();
   const ReportFile report_file(job, options.json_path);

@@ -166,7 +166,7 @@ int study_scale(const comm_thread::MpiSession& session, const SchwarzScaleStudyO
   const perfmodel::Stopwatch watch;
   solver::SchwarzSimulationOptions schwarz = options.schwarz;
   schwarz.machine = options.machine.parsed();
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "study scale-schwarz");
   const ReportFile report_file(job, options.json_path);
   Json runs = Json::array();

@@ -100,7 +100,7 @@ int study(const comm_thread::MpiSession& session, const JacobiStudyOptions& opti
           const Parameter& parameter) {
   const perfmodel::Stopwatch watch;
   const std::vector<int>& values = options.values.empty() ? parameter.values : options.values;
-  Job job = collective_start_job(session, options.threads, options.strict_placement);
+  Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   JacobiSystem system(job, options);
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));

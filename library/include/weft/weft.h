@@ -61,13 +61,14 @@ enum weft_pinning { WEFT_PIN = 0, WEFT_KEEP = 1, WEFT_NONE = 2 };
 
 /* Zero in every field is the default. */
 typedef struct weft_job_options {
-  int threads; /* compute threads per rank; 0: one for each core */
+  int threads; /* compute threads per rank; 0: one for each core, as in weft::JobOptions */
   int pinning; /* enum weft_pinning */
   int strict_placement;
   void (*on_stall)(const char* awaited, double seconds, void* user); /* may be NULL */
   void* user; /* passed to on_stall */
   double stall_seconds; /* 0: 10 */
   int allow_singletons; /* as in weft::JobOptions */
+  int pin_beyond_mask; /* as in weft::JobOptions */
 } weft_job_options;
 
 /* A job of the ranks of `communicator`, which is duplicated; `options` may be NULL. Collective. */

@@ -78,11 +78,13 @@ WEFT_EXPORT std::vector<Dependency> dependencies();
 enum class Pinning {
   pin,  ///< binds each thread to a core of its own, and gives the caller's back when the job ends
   keep,  ///< binds nothing: threads stay where the caller, the launcher and OpenMP put them
-  none,  ///< as `keep`, but the communication thread may run wherever the process may
+  none,  ///< as `keep`, but OpenMP's binding of the caller does not hold for the communication
+         ///< thread
 };
 
 struct JobOptions {
-  /// Compute threads per rank; 0: as many as the rank has cores.
+  /// Compute threads per rank; 0: one for each core that the rank was given, as far as a
+  /// container's quota of processor time goes.
   int threads = 0;
   Pinning pinning = Pinning::pin;
   /// With `threads`: throws rather than let two compute threads share a hardware thread.
@@ -94,6 +96,10 @@ struct JobOptions {
   /// Several processes that a launcher of another MPI library has started, each alone, are an error
   /// unless they are meant to know nothing of each other.
   bool allow_singletons = false;
+  /// With Pinning::pin: places threads on all cores that the cpuset permits, whatever mask the
+  /// process was started with (taskset, a job, a launcher). Without it such a mask is never left,
+  /// unless a launcher has set it that may use more cores itself, where its ranks need them.
+  bool pin_beyond_mask = false;
 };
 
 /// Where a thread of this rank is.

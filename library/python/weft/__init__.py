@@ -139,6 +139,8 @@ class Job:
     threads: compute threads per rank; 0: one for each core.
     pinning: "keep" leaves threads where they are; "pin" binds each to a core of its own until the
         job ends, the calling thread too; "none" also frees the communication thread.
+    pin_beyond_mask: with "pin": all cores that the cpuset permits, whatever mask Python was started
+        with (taskset, a job).
     allow_singletons: several processes that a launcher of another MPI library has started, each
         alone, are an error unless they are meant to know nothing of each other.
 
@@ -148,7 +150,8 @@ class Job:
     """
 
     def __init__(self, comm: Any = None, threads: int = 0, pinning: str = "keep",
-                 strict_placement: bool = False, allow_singletons: bool = False) -> None:
+                 strict_placement: bool = False, allow_singletons: bool = False,
+                 pin_beyond_mask: bool = False) -> None:
         if pinning not in ("pin", "keep", "none"):
             raise InputError(f"pinning: found {pinning!r}; expected pin, keep or none")
         _expect_no_fork()
@@ -165,7 +168,8 @@ class Job:
             handle = MPI._handleof(comm)
         self._has_met_mpi4py = False
         self._meet_mpi4py()
-        self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons))
+        self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons,
+                                    pin_beyond_mask))
         if comm is not None and (comm.Get_rank(), comm.Get_size()) != (self.rank, self.size):
             raise Error(f"found rank {self.rank} of {self.size} for the communicator whose rank "
                         f"{comm.Get_rank()} of {comm.Get_size()} this is in mpi4py; expected one "

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>
@@ -105,6 +106,7 @@ TEST_CASE("whatever the sets, threads stay in them and share a PU only where tha
     request.threads_wanted = static_cast<int>(below(4));
     for (Pus& set : request.node.allowed_per_rank) set = random_set();
     for (Pus& set : request.node.bound_per_rank) set = random_set();
+    for (Pus& set : request.node.reach_per_rank) set = random_set();
     const std::vector<Placement> plans = plan_node(machine, request);
     std::map<unsigned, int> load;
     for (const Placement& plan : plans)
@@ -113,7 +115,15 @@ TEST_CASE("whatever the sets, threads stay in them and share a PU only where tha
       CAPTURE(round, rank);
       const Placement& plan = plans[rank];
       const Pus& allowed = request.node.allowed_per_rank[rank];
-      const auto is_allowed = [&](unsigned pu) { return std::ranges::count(allowed, pu) == 1; };
+      const Pus& bound = request.node.bound_per_rank[rank];
+      const Pus& reach = request.node.reach_per_rank[rank];
+      const auto is_in = [](const Pus& set) {
+        return [&set](unsigned pu) { return std::ranges::count(set, pu) == 1; };
+      };
+      const bool is_foreign = std::ranges::none_of(bound, is_in(allowed));
+      const auto is_allowed = [&](unsigned pu) {
+        return is_in(allowed)(pu) && (is_foreign || is_in(bound)(pu) || is_in(reach)(pu));
+      };
       const auto is_crowded = [&](unsigned pu) { return load[pu] > 1; };
       CHECK(std::ranges::all_of(plan.compute_pus, is_allowed));
       CHECK(is_allowed(plan.communication_pu));
@@ -220,6 +230,88 @@ TEST_CASE("a rank bound to one core with no number of threads given stays there 
   CHECK(plans[0].compute_pus == Pus{0});
   CHECK(plans[1].compute_pus == Pus{1});
   CHECK(has(plans[0], FindingSeverity::note, "left 2 cores idle (PUs 2,3)"));
+}
+
+// Masks and quotas
+// ---------------------------------------------------------------------------------
+
+TEST_CASE("a mask is not left, however many threads and ranks there are") {
+  const Topology machine = Topology::from_synthetic("core:4 pu:1");
+  PlacementRequest request = masked_ranks({{2}, {2}}, 2);
+  request.node.mask_owner = {"the mask", "widen it"};
+  for (const Placement& plan : plan_node(machine, request)) {
+    CHECK(plan.compute_pus == Pus{2, 2});
+    CHECK(plan.communication_pu == 2);
+    CHECK(plan.home == Pus{2});
+    CHECK(plan.oversubscribed);
+    CHECK(has(plan, FindingSeverity::note, "the mask left 3 cores idle (PUs 0,1,3): widen it"));
+    CHECK_FALSE(has(plan, FindingSeverity::repaired));
+  }
+}
+
+TEST_CASE("a binding is widened within the reach of the launcher only") {
+  const Topology machine = Topology::from_synthetic("core:8 pu:1");
+  PlacementRequest request = masked_ranks({{0}}, 4);
+  request.node.reach_per_rank = {{0, 1, 2, 3}};
+  CHECK(plan_placement(machine, request).compute_pus == range(0, 3));
+  request.node.allowed_per_rank = {{0, 1, 5}};
+  CHECK(plan_placement(machine, request).home == Pus{0, 1});
+}
+
+/// Ranks that nothing binds and that share a quota of `cores`.
+PlacementRequest ranks_with_quota(std::size_t ranks, int threads_wanted, double cores) {
+  PlacementRequest request = free_ranks(ranks, threads_wanted);
+  for (auto& quotas : request.node.quotas_per_rank)
+    quotas = {{7, static_cast<std::int64_t>(cores * 100000), 100000, "/a/cpu.max"}};
+  return request;
+}
+
+TEST_CASE("a quota of processor time limits the number of threads, and that is said") {
+  const Topology machine = Topology::from_synthetic("core:4 pu:1");
+  const Placement plan = plan_placement(machine, ranks_with_quota(1, 0, 2.5));
+  CHECK(plan.compute_pus == Pus{0, 1});
+  CHECK(plan.communication_pu == 2);
+  CHECK(plan.quota.value().compute_threads == 2);
+  CHECK(has(plan, FindingSeverity::note,
+            "the quota in cpu.max gives 2.5 cores of processor time to rank 0: 2 compute threads "
+            "per rank instead of 4; --threads overrides it"));
+  CHECK_FALSE(has_trouble(plan));
+}
+
+TEST_CASE("ranks of a node divide a quota that they share") {
+  const Topology machine = Topology::from_synthetic("core:8 pu:1");
+  for (const Placement& plan : plan_node(machine, ranks_with_quota(2, 0, 5))) {
+    CHECK(plan.compute_pus.size() == 2);
+    CHECK(plan.quota.value().ranks == 2);
+    CHECK(plan.quota.value().compute_threads == 4);
+    CHECK(has(plan, FindingSeverity::note, "5 cores of processor time to ranks 0,1: 2 compute"));
+  }
+  PlacementRequest request = ranks_with_quota(2, 0, 5);
+  request.node.quotas_per_rank[1].front().group = 8;  // a container for each
+  for (const Placement& plan : plan_node(machine, request)) CHECK(plan.compute_pus.size() == 4);
+  request.node.quotas_per_rank[1].clear();
+  CHECK_FALSE(plan_node(machine, request)[1].quota.has_value());
+}
+
+TEST_CASE("a quota that is too small for the threads asked for, or for the ranks, is a warning") {
+  const Topology machine = Topology::from_synthetic("core:4 pu:1");
+  const Placement asked = plan_placement(machine, ranks_with_quota(1, 3, 2.5));
+  CHECK(asked.compute_pus.size() == 3);
+  CHECK(has(asked, FindingSeverity::warning,
+            "2.5 cores of processor time to rank 0, whose 3 compute threads will be stopped"));
+  for (const Placement& plan : plan_node(machine, ranks_with_quota(3, 0, 2))) {
+    CHECK(plan.compute_pus.size() == 1);
+    CHECK(has(plan, FindingSeverity::warning, "to ranks 0-2, whose 3 compute threads"));
+  }
+}
+
+TEST_CASE("a quota of more than the cores there are changes nothing") {
+  const Topology machine = Topology::from_synthetic(two_cores);
+  const Placement plan = plan_placement(machine, ranks_with_quota(1, 0, 4));
+  CHECK(plan.compute_pus == Pus{0, 1});
+  CHECK_FALSE(has(plan, FindingSeverity::note, "quota"));
+  CHECK_FALSE(has_trouble(plan));
+  CHECK(plan.quota.value().quota.cores() == 4);
 }
 
 // Too much

@@ -26,14 +26,23 @@ inline PlacementRequest free_ranks(std::size_t ranks, int threads_wanted) {
   PlacementRequest request;
   request.node.allowed_per_rank.resize(ranks);
   request.node.bound_per_rank.resize(ranks);
+  request.node.reach_per_rank.resize(ranks);
+  request.node.quotas_per_rank.resize(ranks);
   request.threads_wanted = threads_wanted;
   return request;
 }
 
-/// Ranks that may use the whole machine and were bound to `bound`.
-inline PlacementRequest bound_ranks(std::vector<Pus> bound, int threads_wanted) {
+/// Ranks that a mask keeps to `bound`, on a machine that permits all.
+inline PlacementRequest masked_ranks(std::vector<Pus> bound, int threads_wanted) {
   PlacementRequest request = free_ranks(bound.size(), threads_wanted);
   request.node.bound_per_rank = std::move(bound);
+  return request;
+}
+
+/// Ranks that were bound to `bound` by a launcher that may use the whole machine.
+inline PlacementRequest bound_ranks(std::vector<Pus> bound, int threads_wanted) {
+  PlacementRequest request = masked_ranks(std::move(bound), threads_wanted);
+  for (Pus& reach : request.node.reach_per_rank) reach = range(0, 1023);
   return request;
 }
 
