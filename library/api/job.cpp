@@ -67,8 +67,6 @@ comm_thread::Pinning pinning_of(Pinning pinning) {
   return comm_thread::Pinning::pin;
 }
 
-const char* variable(const char* name) { return std::getenv(name); }
-
 std::shared_ptr<Job::State> collective_make(MPI_Comm communicator, const JobOptions& options,
                                             bool is_of_caller) {
   if (is_mpi_over())
