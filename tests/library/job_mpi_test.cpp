@@ -140,7 +140,6 @@ TEST_CASE("jobs made and destroyed do not make a process grow") {
   CHECK(resident_megabytes() < before + (is_sanitized() ? 100 : 8));
 }
 
-<<<<<<< ours
 TEST_CASE("ranks whose job has ended on another rank get an error instead of waiting") {
   auto job = std::make_unique<Job>(MPI_COMM_WORLD, JobOptions{.threads = 1});
   const int last = job->size() - 1;
@@ -178,11 +177,7 @@ TEST_CASE("ranks whose job has ended on another rank get an error instead of wai
   expect_fault([&] { job->expect_all("mine"); });
 }
 
-TEST_CASE(
-    "threads leave the mask with pin_beyond_mask only, which is refused where none is pinned") {
-=======
 TEST_CASE("a mask is kept where nothing is pinned, and left with pin_beyond_mask") {
->>>>>>> theirs
   cpu_set_t before;
   CPU_ZERO(&before);
   sched_getaffinity(0, sizeof(before), &before);

@@ -64,7 +64,6 @@ const std::vector<Run> sweeps{
     {{"schwarz", "--subdomains", "12", "--points", "32", "--local-solver", "tensor",
       "--max-iterations", "1600"},
      true},
-    {{"jacobi", "poisson2d:128", "--inner", "multigrid", "--max-iterations", "600"}, true},
 };
 
 /// The result of a run in `folder` that nobody has disturbed.
@@ -108,7 +107,7 @@ void check_killed_runs(const std::vector<Run>& all) {
       std::vector<std::string> arguments =
           joined(common, {"--mode", mode, "--checkpoint", state, "--checkpoint-every", "0.1s"});
       const bool is_continued = std::filesystem::exists(state);
-      if (is_continued) arguments = joined(arguments, {"--restart", state});
+      if (is_continued) arguments = joined(arguments, {"--restart-from", state});
       INFO("run " << run << ", seed " << seed << ", case " << which << ", " << ranks << " ranks, "
                   << mode << " mode, after " << kills << " kills");
       RunningProgram program(ranks, arguments);
