@@ -327,16 +327,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     perfmodel/traffic_model.cpp
-    solver/multigrid/sweepers/async_multigrid_sweeper.cpp
-    solver/multigrid/sweepers/coarse_boxes.cpp
-    solver/multigrid/sweepers/coarse_client.cpp
-    solver/multigrid/sweepers/coarse_grids.cpp
-    solver/multigrid/sweepers/coarse_parts.cpp
-    solver/multigrid/sweepers/coarse_server.cpp
-    solver/multigrid/sweepers/gathered_messages.cpp
-    solver/multigrid/sweepers/grid_values.cpp
-    solver/multigrid/sweepers/multigrid_sweeper.cpp
-    solver/multigrid/sweepers/own_restriction.cpp
     solver/report/threaded_report.cpp
     solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp
@@ -470,7 +460,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
-    tools/system/inner_multigrid.cpp
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp

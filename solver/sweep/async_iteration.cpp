@@ -263,7 +263,7 @@ void AsyncIteration::Run::plan_exchange(const TeamThread& thread) {
     channels_.plan_nothing();
     return;
   }
-  const bool is_sending = sweeper_.has_changed() && iteration_ - last_sent_ >= halo_period();
+  const bool is_sending = iteration_ - last_sent_ >= halo_period();
   if (is_sending) last_sent_ = iteration_;
   channels_.plan(iteration_, is_sending);
   timer_.lap(thread, &IterationTimes::pack);
@@ -317,7 +317,6 @@ void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
 
 void AsyncIteration::Run::collective_verify(const TeamThread& thread) {
   if (judge_) judge_->collective_settle(thread);
-  sweeper_.settle(thread);
   whole_.halo_.start(thread, spmv::Mode::task, timer_);
   whole_.halo_.finish(thread, timer_);
   comm_thread::ReproducibleSum& sums = whole_.true_sums_;

@@ -66,15 +66,6 @@ class Sweeper {
   /// Records the current values, without the halo, for a snapshot of the global state.
   virtual void record(const comm_thread::TeamThread& thread) = 0;
 
-  /// False if the last sweep has changed no values: asynchronous iterations send none then.
-  /// Thread: the primary one.
-  virtual bool has_changed() const { return true; }
-
-  /// Prepares for a refresh of the halos from which the residual is verified: a sweeper whose halo
-  /// holds something else than what was received takes that away, and lets be what comes next.
-  /// Thread: every thread of the team.
-  virtual void settle(const comm_thread::TeamThread& thread) { static_cast<void>(thread); }
-
   /// The number of sweeps that one halo lasts: more than one where it is that many points deep.
   virtual int sweeps_per_exchange() const { return 1; }
 

@@ -158,14 +158,6 @@ TEST_CASE("faults are suffered and too few sweeps are a result") {
   CHECK(iterations(report_of(result)) == 7);
 }
 
-TEST_CASE("a rank that has to end before it asks for a correction is not waited for") {
-  const auto result = run(3, "jacobi",
-                          {"poisson3d:16", "--inner", "multigrid", "--variant", "async",
-                           "--max-iterations", "3", "--inject", "pause:2:0.2"});
-  INFO(result.errors);
-  CHECK(result.exit_code == 3);
-}
-
 TEST_CASE("a study runs every value") {
   const auto result = run(2, "study",
                           {"in-flight", "--grid", "8x8x16", "--variant", "racy", "--values",

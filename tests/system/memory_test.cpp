@@ -66,8 +66,6 @@ TEST_CASE("the forecast is also right for sweeps, tiles and products") {
   check_forecast_of(jacobi + "poisson3d:80 --momentum auto", {1});
   check_forecast_of("jacobi --max-iterations 40 irregular:200000", {3});
   check_forecast_of("jacobi irregular:200000 --inner cg:0.1 --tolerance 1e-12", {3});
-  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid", {2});
-  check_forecast_of(jacobi + "poisson3d:100 --inner multigrid --variant async", {3});
   check_forecast_of(jacobi + "poisson3d:40 --inner schwarz", {2});
   const std::string schwarz = "schwarz --max-iterations 2 ";
   check_forecast_of(schwarz + "--subdomains 24 --points 64 --overlap 8 --local-solver tensor",
@@ -118,7 +116,7 @@ TEST_CASE("a dry run tells the forecast and takes no memory") {
   for (std::vector<std::string> words : {std::vector<std::string>{"solve", "poisson3d:3000"},
                                          {"spmv", "poisson3d:3000"},
                                          {"jacobi", "--grid", "9000"},
-                                         {"jacobi", "poisson3d:3000", "--inner", "multigrid"},
+                                         {"jacobi", "poisson3d:3000"},
                                          {"schwarz", "--subdomains", "8192", "--points", "64"}}) {
     words.insert(words.end(), {"--threads", "1", "--dry-run"});
     const auto result = run_weft(2, words);

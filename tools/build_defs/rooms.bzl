@@ -54,7 +54,6 @@ ROOMS = {
         ],
         "solver/methods": ["checkpoint", "krylov", "krylov/grid", "multigrid", "precondition"],
         "solver/sweep": ["report", "checkpoint"],
-        "solver/multigrid/sweepers": ["report", "checkpoint", "krylov", "multigrid/grids", "multigrid/passes", "multigrid", "sweep"],
         "solver/sweepers": ["report", "checkpoint", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "checkpoint", "direct", "sweep"],
         "solver/threads": ["report", "checkpoint", "sweep"],

@@ -59,9 +59,7 @@ Json collective_run_report(const Job& job, const JacobiSystem& system, const Jac
     result["inner"] = {
         {"iterations", collective_spread(job, static_cast<double>(*run.inner_iterations))},
         {"breakdowns", job.world().sum(run.inner_breakdowns)}};
-  if (run.corrections)
-    result["corrections"] = collective_spread(job, static_cast<double>(*run.corrections));
-  if (!options.is_grid() && !options.has_multigrid()) {
+  if (!options.is_grid()) {
     result["weight"] = system.parameters().weight;
     result["momentum"] = system.parameters().momentum;
   }
@@ -94,9 +92,6 @@ void print_run(const Json& run) {
     fmt::print("inner        {:.0f} iterations of conjugate gradients on average, {} breakdowns\n",
                run["inner"]["iterations"]["mean"].get<double>(),
                run["inner"]["breakdowns"].get<std::int64_t>());
-  if (run.contains("corrections"))
-    fmt::print("corrections  {:.0f} to {:.0f} a rank\n", run["corrections"]["min"].get<double>(),
-               run["corrections"]["max"].get<double>());
   if (run.contains("asynchrony")) print_asynchrony(run);
   print_times(run, "sweep");
 }

@@ -31,10 +31,6 @@ const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
        [](const Options& options) { return !options.is_grid(); },
        "with --grid",
        "a matrix"},
-      {{"--partition", "--format", "--triangle", "--strict"},
-       [](const Options& options) { return !options.has_multigrid(); },
-       "with --inner multigrid",
-       "another inner solver, which needs the matrix"},
       {{"--lift", "--halo-depth", "--no-time-blocks"},
        &Options::is_grid,
        "with a matrix",
@@ -59,10 +55,6 @@ const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
        [](const Options& options) { return !options.is_threaded(); },
        "with --transport openmp, which sends no messages",
        "another transport"},
-      {{"--halo-period"},
-       [](const Options& options) { return !options.has_multigrid(); },
-       "with --inner multigrid, whose halos go with every sweep",
-       "none"},
       {{"--no-time-blocks"},
        [](const Options& options) { return options.sweeps_per_check() > 1; },
        "with --check-period 1, which checks every sweep",
@@ -142,11 +134,8 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
                   "of a matrix: inner solver; cg:TOL: multisplitting, every rank solves its\n"
                   "own block by conjugate gradients to TOL; schwarz[:overlap=G,subdomains=S,\n"
                   "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
-                  "of the preconditioner of weft solve; multigrid[:cycle=additive|v,steps=N]:\n"
-                  "of a grid problem, without its matrix: a cycle a sweep, or asynchronously\n"
-                  "smoothing and corrections at the pace of each rank; N: smoothing steps on the\n"
-                  "finest grid, 1 to 4; default: 2, asynchronously 4")
-      ->type_name("cg:TOL|schwarz[:...]|multigrid[:...]");
+                  "of the preconditioner of weft solve")
+      ->type_name("cg:TOL|schwarz[:...]");
   command.add_flag("--strict", options.is_strict,
                    "of a matrix: refuse it unless asynchronous convergence is certain");
 }
@@ -155,7 +144,7 @@ void add_numerical_options(CLI::App& command, JacobiOptions& options) {
 
 int JacobiOptions::sweeps_per_check() const {
   if (check_period > 0) return check_period;
-  if (has_schwarz() || has_multigrid()) return 1;
+  if (has_schwarz()) return 1;
   return is_sync() ? 100 : 25;
 }
 
@@ -164,7 +153,7 @@ library::IterationSettings JacobiOptions::settings() const {
   settings.check_period = sweeps_per_check();
   if (!halo_period.empty())
     settings.halo_period = library::parse_halo_period(halo_period);
-  else if (!is_sync() && !has_multigrid())
+  else if (!is_sync())
     settings.halo_period = library::IterationSettings::automatic_halo_period;
   return settings;
 }
@@ -185,18 +174,20 @@ solver::SchwarzPreconditioner::Options JacobiOptions::parsed_schwarz() const {
 
 const char* JacobiOptions::method() const {
   if (has_schwarz()) return "schwarz";
-  if (has_multigrid()) return "multigrid";
   return inner.empty() ? "jacobi" : "multisplitting";
 }
 
 double JacobiOptions::inner_tolerance() const {
+  need(inner != "multigrid" && !inner.starts_with("multigrid:"),
+       "--inner: found '" + inner +
+           "', which was removed because it was not quicker than weft solve PROBLEM --method "
+           "multigrid; expected that, or another inner solver");
   const auto number = inner.starts_with("cg:")
                           ? number_in<double>(std::string_view(inner).substr(3))
                           : std::nullopt;
   if (!number || !(*number > 0 && *number < 1))
     throw InputError("--inner: found '" + inner +
-                     "'; expected cg:TOL, TOL between 0 and 1, schwarz[:...] or "
-                     "multigrid[:...]");
+                     "'; expected cg:TOL, TOL between 0 and 1, or schwarz[:...]");
   return *number;
 }
 
@@ -208,12 +199,7 @@ void JacobiOptions::check(const CLI::App& command) const {
   if (!is_grid()) static_cast<void>(spmv::Problem::parse(problem));
   need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
   expect_effects(command, *this, jacobi_effects());
-  if (has_multigrid()) {
-    const auto parsed = parse_inner_multigrid(inner);
-    need(variant != "racy", "--variant: found racy with --inner multigrid; expected sync or async");
-    need(is_sync() || parsed.cycle == solver::MultigridSweeper::Cycle::additive,
-         "--inner: found 'cycle=v' with --variant async; expected cycle=additive");
-  } else if (has_schwarz())
+  if (has_schwarz())
     static_cast<void>(parsed_schwarz());
   else if (!inner.empty())
     static_cast<void>(inner_tolerance());

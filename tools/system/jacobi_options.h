@@ -6,7 +6,6 @@
 
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/system/async_options.h"
-#include "tools/system/inner_multigrid.h"
 
 namespace weft::tools {
 
@@ -17,7 +16,7 @@ struct JacobiOptions : AsyncOptions {
   std::string grid;  // NXxNYxNZ; empty: `problem` names a matrix
   std::string right_hand_side;
   std::string halo_period;  // empty: 1 if synchronous, else auto
-  std::string inner;  // cg:TOLERANCE, schwarz[:...] or multigrid[:...]
+  std::string inner;  // cg:TOLERANCE or schwarz[:...]
   std::string momentum = "0";
   double lift = 0;
   double weight = 1;
@@ -37,9 +36,7 @@ struct JacobiOptions : AsyncOptions {
   bool has_schwarz() const;
   /// The subdomains in `inner`. Throws comm_thread::InputError.
   solver::SchwarzPreconditioner::Options parsed_schwarz() const;
-  /// True if `inner` selects multigrid, which needs a grid problem and no matrix.
-  bool has_multigrid() const { return is_inner_multigrid(inner); }
-  /// `jacobi`, `multisplitting`, `schwarz` or `multigrid`.
+  /// `jacobi`, `multisplitting` or `schwarz`.
   const char* method() const;
   /// The tolerance in `inner`. Throws comm_thread::InputError.
   double inner_tolerance() const;

@@ -11,8 +11,6 @@
 #include "library/solve/value_range.h"
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/checkpoint/system_checksum.h"
-#include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
-#include "solver/multigrid/sweepers/multigrid_sweeper.h"
 #include "solver/sweepers/block_sweeper.h"
 #include "solver/sweepers/grid_sweeper.h"
 #include "solver/sweepers/matrix_sweeper.h"
@@ -20,8 +18,6 @@
 #include "solver/threads/jacobi.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
-#include "tools/system/grid_right_hand_side.h"
-#include "tools/system/inner_multigrid.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/sweep_forecast.h"
 
@@ -43,10 +39,7 @@ JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
   forecast_ = collective_forecast_jacobi(job, options);
   collective_check_memory(job, options.what(), forecast_);
   if (!options.is_grid()) {
-    if (options.has_multigrid())
-      load_grid_problem(options);
-    else
-      load_matrix(options);
+    load_matrix(options);
     return;
   }
   grid_ = spmv::Problem::parse("poisson3d:" + options.grid).grid;
@@ -87,20 +80,6 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   } else {
     parameters_.momentum = std::stod(options.momentum);
   }
-}
-
-void JacobiSystem::load_grid_problem(const JacobiOptions& options) {
-  const auto problem = spmv::Problem::parse(options.problem);
-  const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
-  name_ = problem.name();
-  right_hand_side_ = right_hand_side.name();
-  stencil_ = std::make_unique<spmv::StencilOperator>(job_.comm_thread_world(), job_.comm_thread(),
-                                                     job_.team(), spmv::GridStencil::of(problem));
-  b_ = collective_build_grid_right_hand_side(job_, *stencil_, problem, right_hand_side);
-  partition_ = stencil_->partition();
-  rows_ = stencil_->global_row_count();
-  nonzeros_ = stencil_->stencil().nonzero_count();
-  parameters_ = {1, 0};
 }
 
 /// Estimates the spectral radius on which asynchronous convergence depends.
@@ -152,7 +131,6 @@ std::string JacobiSystem::decomposition() const {
 JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress) {
   if (options.is_threaded()) return run_threads(options);
   if (options.is_grid()) return run_grid(options, progress);
-  if (options.has_multigrid()) return run_multigrid(options, progress);
   if (options.has_schwarz()) return run_schwarz(options, progress);
   return options.inner.empty() ? run_matrix(options, progress) : run_blocks(options, progress);
 }
@@ -165,36 +143,6 @@ JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& pro
   run.sweep_method = !options.is_sync() ? "single sweeps, because halos may come after each"
                      : options.sweeps_per_check() == 1 ? "single sweeps, because each is checked"
                                                        : sweeper.sweep_method();
-  return run;
-}
-
-JacobiRun JacobiSystem::run_multigrid(const JacobiOptions& options, ProgressLine& progress) {
-  const InnerMultigrid wanted = parse_inner_multigrid(options.inner);
-  if (options.is_sync()) {
-    solver::MultigridSweeper::Options settings{.cycle = wanted.cycle,
-                                               .mode = *spmv::parse_mode(options.mode)};
-    if (wanted.steps > 0) settings.steps = wanted.steps;
-    solver::MultigridSweeper sweeper(*stencil_, b_.span(), settings);
-    const double b_norm = collective_start(sweeper);
-    JacobiRun run = iterate(sweeper, b_norm, options, progress, [&](double residual) {
-      sweeper.set_square(residual * residual * b_norm * b_norm);
-    });
-    run.sweep_method =
-        fmt::format("{} a sweep, {} smoothing steps before and after",
-                    wanted.cycle == solver::MultigridSweeper::Cycle::additive ? "an additive cycle"
-                                                                              : "a V-cycle",
-                    settings.steps);
-    return run;
-  }
-  solver::AsyncMultigridSweeper::Options settings{
-      .transport = comm_thread::transport_choice(options.transport)};
-  if (wanted.steps > 0) settings.steps = wanted.steps;
-  solver::AsyncMultigridSweeper sweeper(*stencil_, b_.span(), settings);
-  JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
-  run.sweep_method =
-      fmt::format("{} smoothing steps, then a correction; rank 0 solves on {} points and coarser",
-                  settings.steps, sweeper.gathered_points());
-  run.corrections = sweeper.correction_count();
   return run;
 }
 
@@ -254,10 +202,9 @@ solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& opt
     identity.matrix = solver::text_checksum(name_);
     identity.right_hand_side = solver::text_checksum(right_hand_side_);
   } else {
-    spmv::LinearOperator* const op =
-        operator_ ? static_cast<spmv::LinearOperator*>(operator_.get()) : stencil_.get();
-    identity.matrix = solver::collective_matrix_checksum(*op, *spmv::parse_mode(options.mode));
-    identity.right_hand_side = solver::collective_checksum(*op, b_.data());
+    identity.matrix =
+        solver::collective_matrix_checksum(*operator_, *spmv::parse_mode(options.mode));
+    identity.right_hand_side = solver::collective_checksum(*operator_, b_.data());
     if (options.inner.empty())
       settings = fmt::format("{:a} {:a}", parameters_.weight, parameters_.momentum);
   }
@@ -271,10 +218,8 @@ double JacobiSystem::collective_start(solver::Sweeper& sweeper) const {
 }
 
 JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
-                                const JacobiOptions& options, ProgressLine& progress,
-                                const std::function<void(double)>& on_residual) {
+                                const JacobiOptions& options, ProgressLine& progress) {
   const auto show = [&](std::int64_t iteration, double residual) {
-    if (on_residual) on_residual(residual);
     progress.update(iteration, residual);
   };
   if (checkpoints_) {

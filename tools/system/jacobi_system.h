@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +14,6 @@
 #include "solver/sweepers/jacobi_spectrum.h"
 #include "solver/sweepers/richardson_parameters.h"
 #include "spmv/grid/partition.h"
-#include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job.h"
@@ -33,7 +31,6 @@ struct JacobiRun {
   std::string sweep_method;
   std::optional<std::int64_t> inner_iterations;  // multisplitting
   std::int64_t inner_breakdowns = 0;
-  std::optional<std::int64_t> corrections;  // added; asynchronous multigrid
 };
 
 /// Linear system that is loaded once and swept repeatedly, always from the start.
@@ -65,7 +62,6 @@ class JacobiSystem {
 
  private:
   void load_matrix(const JacobiOptions& options);
-  void load_grid_problem(const JacobiOptions& options);
   void estimate_spectrum(const JacobiOptions& options);
   /// After synchronous sweeps that have diverged: what of asynchronous ones.
   std::string collective_say_what_of_others(const JacobiOptions& options);
@@ -75,13 +71,11 @@ class JacobiSystem {
   JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
-  JacobiRun run_multigrid(const JacobiOptions& options, ProgressLine& progress);
   JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
   /// ‖b‖: the residual at x = 0, where the sweeper is and its halo, too.
   double collective_start(solver::Sweeper& sweeper) const;
-  /// `on_residual`: called by the primary thread after each check of a synchronous run.
   JacobiRun iterate(solver::Sweeper& sweeper, double b_norm, const JacobiOptions& options,
-                    ProgressLine& progress, const std::function<void(double)>& on_residual = {});
+                    ProgressLine& progress);
 
   Job& job_;
   MemoryForecast forecast_;
@@ -93,7 +87,6 @@ class JacobiSystem {
   spmv::GridSize grid_;
   std::optional<spmv::GridPartition> partition_;  // of a grid
   std::unique_ptr<spmv::SparseOperator> operator_;  // of a matrix
-  std::unique_ptr<spmv::StencilOperator> stencil_;  // of a grid problem without its matrix
   perfmodel::HugePageBuffer<double> b_;
   std::optional<solver::JacobiSpectrum> spectrum_;
   solver::RichardsonParameters parameters_;

@@ -49,22 +49,6 @@ MemoryForecast forecast_grid(const Job& job, const JacobiOptions& options) {
   return forecast;
 }
 
-/// A grid problem without its matrix, in a cycle a sweep. Arrays and planes of messages measured.
-MemoryForecast collective_forecast_multigrid(const Job& job, const JacobiOptions& options,
-                                             const spmv::Problem& problem) {
-  const SystemSize size = collective_system_size(job, problem, options, true);
-  MemoryForecast forecast = forecast_operator(job, size, options, true);
-  const bool has_ranks = job.world().size() > 1;
-  const double of_cycle = !has_ranks ? 8.6 : size.is_plane ? 7 : 9.8;
-  add_vectors(job, size, options.is_sync() ? of_cycle : 5.3, 0, 0, forecast);
-  const int steps = parse_inner_multigrid(options.inner).steps;
-  const double planes = 2.5 + 1.25 * (steps > 0 ? steps : 4);
-  const spmv::GridPartition partition(problem.grid, job.world().size());
-  add_channels(options, planes * halo_values(partition, partition.box(job.world().rank())),
-               forecast);
-  return forecast;
-}
-
 /// Kinds of tiles of a rank along one direction: at either side, and between.
 int kinds_along(int side, int boxes) {
   return boxes == 1 ? std::min(side, 3) : std::min((side + boxes - 1) / boxes, 2);
@@ -75,7 +59,6 @@ int kinds_along(int side, int boxes) {
 MemoryForecast collective_forecast_jacobi(const Job& job, const JacobiOptions& options) {
   if (options.is_grid()) return forecast_grid(job, options);
   const auto problem = spmv::Problem::parse(options.problem);
-  if (options.has_multigrid()) return collective_forecast_multigrid(job, options, problem);
   const SystemSize size = collective_system_size(job, problem, options);
   MemoryForecast forecast = forecast_operator(job, size, options, false);
   const bool has_momentum = options.momentum != "0";

@@ -20,51 +20,21 @@ struct SmootherStep {
   double start_factor;  // of step 0
 };
 
-/// The steps with which a pass smooths.
+/// The steps with which a pass smooths, by Chebyshev's iteration of the fourth kind.
 class Smoother {
  public:
   static constexpr int most_steps = 8;
 
-  /// Chebyshev's iteration of the fourth kind, for cycles that smooth before and after.
-  static Smoother both_sides(int steps, double largest) {
-    Smoother smoother(steps, largest);
-    for (int k = 0; k < steps; ++k) smoother.steps_[static_cast<std::size_t>(k)] = {k, largest};
-    return smoother;
-  }
-
-  /// Chebyshev's iteration of the first kind for the upper part of the eigenvalues, for cycles that
-  /// smooth only before or only after. Damping per cycle of two grids in three directions, by
-  /// Fourier analysis, of the fourth kind and of this: 0.23 and 0.17 with three steps, 0.22 and
-  /// 0.12 with four, 0.15 and 0.09 with six.
-  /// Source: Saad, "Iterative Methods for Sparse Linear Systems", algorithm 12.1.
-  static Smoother one_side(int steps, double largest) {
-    constexpr std::array<double, most_steps> least{0.33, 0.2, 0.15, 0.15, 0.1, 0.1, 0.085, 0.075};
-    Smoother smoother(steps, largest);
-    const double least_share = least.at(static_cast<std::size_t>(steps) - 1);
-    const double middle = largest * (1 + least_share) / 2;
-    const double half_width = largest * (1 - least_share) / 2;
-    double rho = half_width / middle;
-    for (int k = 0; k < steps; ++k) {
-      SmootherStep& step = smoother.steps_[static_cast<std::size_t>(k)];
-      step.start_factor = 1 / middle;
-      step.momentum = 0;
-      step.factor = 1 / middle;
-      if (k == 0) continue;
-      const double next = 1 / (2 * middle / half_width - rho);
-      step.momentum = next * rho;
-      step.factor = 2 * next / half_width;
-      rho = next;
-    }
-    return smoother;
+  /// Throws std::out_of_range unless `steps` is from 1 to `most_steps`.
+  Smoother(int steps, double largest) : step_count_(steps), steps_(filled(largest)) {
+    if (steps < 1 || steps > most_steps) throw std::out_of_range("steps of a smoother");
+    for (int k = 0; k < steps; ++k) steps_[static_cast<std::size_t>(k)] = {k, largest};
   }
 
   int step_count() const { return step_count_; }
   const SmootherStep& step(std::size_t k) const { return steps_[k]; }
 
  private:
-  Smoother(int steps, double largest) : step_count_(steps), steps_(filled(largest)) {
-    if (steps < 1 || steps > most_steps) throw std::out_of_range("steps of a smoother");
-  }
   static std::array<SmootherStep, most_steps> filled(double largest) {
     const SmootherStep first(0, largest);
     return {first, first, first, first, first, first, first, first};

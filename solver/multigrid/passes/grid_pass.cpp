@@ -65,13 +65,11 @@ template <class Value>
 template <class Value>
 DownPass<Value>::DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
                           const LevelCouplings<Value>* couplings)
-    : DownPass(fine, coarse, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
-
-template <class Value>
-DownPass<Value>::DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
-                          const LevelCouplings<Value>* couplings)
-    : fine_(fine), coarse_(coarse), smoother_(smoother), couplings_(couplings) {
-  if (!couplings) first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
+    : fine_(fine),
+      coarse_(coarse),
+      smoother_(steps, fine.largest_eigenvalue()),
+      couplings_(couplings) {
+  if (!couplings) first_steps_.emplace(fine, smoother_.step(0), smoother_.step(1));
 }
 
 template <class Value>
@@ -102,7 +100,6 @@ void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Sourc
     if (!stages[k].is_empty()) stages[k - 1] = grown(stages[k], 1, domain);
   const GridBox widest = source.copy ? hull(tile.points, stages[1]) : stages[1];
   if (widest.is_empty()) return;
-  const GridBox& counted = source.has_all_squares ? tile.points : tile.own;
 
   Allotment<Value> allotment(memory);
   const int f_planes = source.array ? 0 : step_count + 1;
@@ -149,7 +146,7 @@ void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Sourc
       const typename PlaneRing<Value>::Plane to = f_ring.plane(t);
       for (GlobalIndex y = widest.begin[1]; y < widest.end[1]; ++y) {
         Value* const out = to.row(y);
-        source.residual->fill(widest, counted, y, t, out, source.square);
+        source.residual->fill(widest, tile.own, y, t, out, source.square);
         f_ring.end_row(out, widest.begin[0], widest.end[0]);
         if (source.copy && !keeps_rows) copy_part(y, t, out, *source.copy);
       }
@@ -207,14 +204,9 @@ void DownPass<Value>::run_on(const Grid& grid, const PassTile& tile, const Sourc
 
 template <class Value>
 UpPass<Value>::UpPass(const GridLevel& fine, int steps, const LevelCouplings<Value>* couplings)
-    : UpPass(fine, Smoother::both_sides(steps, fine.largest_eigenvalue()), couplings) {}
-
-template <class Value>
-UpPass<Value>::UpPass(const GridLevel& fine, const Smoother& smoother,
-                      const LevelCouplings<Value>* couplings)
-    : fine_(fine), smoother_(smoother), couplings_(couplings) {
-  if (repeats_start(smoother.step_count(), couplings))
-    first_steps_.emplace(fine, smoother.step(0), smoother.step(1));
+    : fine_(fine), smoother_(steps, fine.largest_eigenvalue()), couplings_(couplings) {
+  if (repeats_start(steps, couplings))
+    first_steps_.emplace(fine, smoother_.step(0), smoother_.step(1));
 }
 
 template <class Value>

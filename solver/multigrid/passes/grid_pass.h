@@ -43,8 +43,6 @@ class DownPass {
   /// null.
   DownPass(const GridLevel& fine, const GridLevel& coarse, int steps,
            const LevelCouplings<Value>* couplings = nullptr);
-  DownPass(const GridLevel& fine, const GridLevel& coarse, const Smoother& smoother,
-           const LevelCouplings<Value>* couplings = nullptr);
 
   /// Where f comes from: an array, or, on the finest grid, the residual of a solution, which the
   /// pass computes plane by plane.
@@ -53,7 +51,6 @@ class DownPass {
     const FinestResidual* residual = nullptr;
     GridArray<Value>* copy = nullptr;  // of what was computed
     spmv::CloseSum* square = nullptr;  // adds the residual's squares of own points
-    bool has_all_squares = false;  // of all points of the tile instead
   };
 
   /// Smooths `tile.points` and restricts to the coarse points among `tile.own`. `x`: may be empty,
@@ -92,8 +89,6 @@ class UpPass {
 
   /// As DownPass.
   UpPass(const GridLevel& fine, int steps, const LevelCouplings<Value>* couplings = nullptr);
-  UpPass(const GridLevel& fine, const Smoother& smoother,
-         const LevelCouplings<Value>* couplings = nullptr);
 
   /// Where x goes: to an array of Value; or to `values`, as factor·x; or, with a direction d, there
   /// in a step of a semi-iteration: d = old·d + fresh·x, values += factor·d.

@@ -16,8 +16,6 @@
 #include "comm_thread/placement/compute_team.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/checkpoint/system_checksum.h"
-#include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
-#include "solver/multigrid/sweepers/multigrid_sweeper.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/kept_state.h"
 #include "solver/sweep/sync_iteration.h"
@@ -28,8 +26,6 @@
 #include "solver/tiles/async_two_level.h"
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "spmv/grid/stencil.h"
-#include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/generator.h"
 #include "spmv/problems/problem.h"
@@ -99,13 +95,6 @@ TEST_CASE("a signal ends synchronous sweeps with a checkpoint, between two check
 std::vector<Case> asynchronous_cases() {
   return {
       {"grid", [](Place& place) { return make_grid(place, 1); }, 10, 1e-5},
-      {"multigrid",
-       [](Place& place) {
-         make_stencil(place);
-         return std::make_unique<AsyncMultigridSweeper>(*place.stencil, place.b,
-                                                        AsyncMultigridSweeper::Options{});
-       },
-       100, 1e-8},
       {"tiles",
        [](Place& place) {
          make_tiles(place, {.tolerance = 1e-6, .order = TileSweeper::Order::most_changed});

@@ -18,8 +18,6 @@
 #include "comm_thread/placement/compute_team.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/checkpoint/system_checksum.h"
-#include "solver/multigrid/sweepers/async_multigrid_sweeper.h"
-#include "solver/multigrid/sweepers/multigrid_sweeper.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/kept_state.h"
 #include "solver/sweep/sync_iteration.h"
@@ -30,8 +28,6 @@
 #include "solver/tiles/async_two_level.h"
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "spmv/grid/stencil.h"
-#include "spmv/grid/stencil_operator.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/generator.h"
 #include "spmv/problems/problem.h"
@@ -60,7 +56,6 @@ struct Place {
   ComputeTeam team;
   CommThread comm_thread;
   std::unique_ptr<spmv::SparseOperator> matrix;
-  std::unique_ptr<spmv::StencilOperator> stencil;
   std::unique_ptr<TileSweeper> tiles;
   std::vector<double> b;
 };
@@ -100,24 +95,6 @@ inline std::unique_ptr<Sweeper> make_pieces(Place& place) {
   return std::make_unique<PieceSweeper>(
       *place.matrix, place.b,
       PieceSweeper::Options{.kind = PieceSweeper::Kind::restricted, .piece_count = 6});
-}
-
-inline void make_stencil(Place& place) {
-  place.stencil = std::make_unique<spmv::StencilOperator>(
-      place.communicator, place.comm_thread, place.team,
-      spmv::GridStencil::of(spmv::Problem::parse("poisson3d:14x13x36")));
-  place.b.assign(place.stencil->element_count(), 0.0);
-  for (int thread = 0; thread < place.team.thread_count(); ++thread)
-    for (const spmv::Segment& segment : place.stencil->segments(thread))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        place.b[segment.begin + i] = static_cast<double>(
-            (place.stencil->global_row(segment.begin) + static_cast<std::int64_t>(i)) % 7);
-}
-
-inline std::unique_ptr<Sweeper> make_cycle(Place& place, MultigridSweeper::Cycle cycle) {
-  make_stencil(place);
-  return std::make_unique<MultigridSweeper>(*place.stencil, place.b,
-                                            MultigridSweeper::Options{.cycle = cycle});
 }
 
 inline void make_tiles(Place& place, const TileSweeper::Options& options) {
@@ -167,12 +144,6 @@ inline std::vector<Case> synchronous_cases() {
       {"rows", [](Place& place) { return make_rows(place, 0); }, 12.5, 1e-4, 10},
       {"momentum", [](Place& place) { return make_rows(place, 0.3); }, 12.5, 1e-4, 7},
       {"pieces", make_pieces, 12.5, 1e-6, 1},
-      {"additive cycle",
-       [](Place& place) { return make_cycle(place, MultigridSweeper::Cycle::additive); }, 100, 1e-9,
-       1},
-      {"V-cycle",
-       [](Place& place) { return make_cycle(place, MultigridSweeper::Cycle::multiplicative); }, 100,
-       1e-9, 1},
       {"tiles",
        [](Place& place) {
          make_tiles(place, {.tolerance = 1e-6, .local_solver = BoxSolverKind::tensor});

@@ -64,7 +64,6 @@ const std::vector<Run> sweeps{
     {{"schwarz", "--subdomains", "12", "--points", "32", "--local-solver", "tensor",
       "--max-iterations", "1600"},
      true},
-    {{"jacobi", "poisson2d:128", "--inner", "multigrid", "--max-iterations", "600"}, true},
 };
 
 /// The result of a run in `folder` that nobody has disturbed.
