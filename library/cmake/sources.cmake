@@ -163,7 +163,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/methods/deflated_solve.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
-    solver/multigrid/additive_cycle.cpp
     solver/multigrid/coarsest_grid.cpp
     solver/multigrid/couplings/boundary.cpp
     solver/multigrid/couplings/coarsening.cpp
@@ -175,8 +174,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/couplings/row_box_exchange.cpp
     solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp
-    solver/multigrid/cycle_choice.cpp
     solver/multigrid/cycle_grids.cpp
+    solver/multigrid/cycle_options.cpp
     solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
     solver/multigrid/gathering.cpp

@@ -28,9 +28,13 @@ Settings::Form parse_cycle(const std::string& text) {
   if (text == "V") return Settings::Form::v;
   if (text == "W") return Settings::Form::w;
   if (text == "K") return Settings::Form::k;
-  if (text == "additive") return Settings::Form::additive;
-  throw comm_thread::InputError("found the cycle '" + text +
-                                "'; expected V, W, K, additive or auto");
+  const std::string found = "found the cycle '" + text + "'";
+  if (text == "additive")
+    throw comm_thread::InputError(
+        found +
+        ", which was removed because V takes fewer iterations in the same time; expected V "
+        "or none");
+  throw comm_thread::InputError(found + "; expected V, W, K or auto");
 }
 
 std::string name_of(Settings::Form form) {
@@ -43,8 +47,6 @@ std::string name_of(Settings::Form form) {
       return "W";
     case Settings::Form::k:
       return "K";
-    case Settings::Form::additive:
-      return "additive";
   }
   return "";
 }
@@ -77,7 +79,7 @@ Settings parse_amg(const std::string& text) {
       throw comm_thread::InputError(
           "found '" + item +
           "'; expected strength=S, degree=K, direct=N, gather=R|auto, precision=single|double or "
-          "cycle=V|W|K|additive|auto, joined by commas");
+          "cycle=V|W|K|auto, joined by commas");
   }
   return settings;
 }

@@ -9,8 +9,7 @@ namespace weft::library {
 /// True if an option is `amg`, alone or followed by a colon and parameters.
 bool is_amg(const std::string& text);
 
-/// `V`, `K`, `additive` or `auto`, which is V: additive takes about the same time, K more. Throws
-/// comm_thread::InputError.
+/// `V`, `W`, `K` or `auto`. Throws comm_thread::InputError.
 solver::amg::Settings::Form parse_cycle(const std::string& text);
 std::string name_of(solver::amg::Settings::Form form);
 

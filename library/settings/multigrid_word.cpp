@@ -31,13 +31,17 @@ MultigridSettings parse_multigrid(const std::string& text) {
           whole_number(item, value, 1, std::numeric_limits<std::int32_t>::max());
     else if (item == "start=zero" || item == "start=full")
       settings.has_full_start = value == "full";
-    else if (item == "cycle=v" || item == "cycle=additive")
-      settings.is_additive = value == "additive";
+    else if (item == "cycle=v")
+      continue;  // the only one there is
+    else if (item == "cycle=additive")
+      throw comm_thread::InputError(
+          "found 'cycle=additive', which was removed because the V-cycle is as quick; expected no "
+          "cycle");
     else if (item == "precision=single" || item == "precision=double")
       settings.is_double = value == "double";
     else
       throw comm_thread::InputError("found '" + item +
-                                    "'; expected steps=S, start=zero|full, cycle=v|additive, "
+                                    "'; expected steps=S, start=zero|full, "
                                     "precision=single|double or gather=N|auto, joined by commas");
   }
   return settings;

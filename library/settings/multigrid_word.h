@@ -6,8 +6,8 @@
 
 namespace weft::library {
 
-/// `steps=S,start=zero|full,cycle=v|additive,precision=single|double,gather=N|auto`, in any order;
-/// what is left out has its default. Throws comm_thread::InputError.
+/// `steps=S,start=zero|full,precision=single|double,gather=N|auto`, in any order; what is left out
+/// has its default. Throws comm_thread::InputError.
 solver::MultigridSettings parse_multigrid(const std::string& text);
 
 }  // namespace weft::library

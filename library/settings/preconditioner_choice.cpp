@@ -28,7 +28,6 @@ std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOp
   const solver::MultigridSettings multigrid = settings.parsed_multigrid();
   solver::Cycle::Options cycle{.steps = multigrid.steps,
                                .least_points = multigrid.least_points,
-                               .is_additive = multigrid.is_additive,
                                .is_double = multigrid.is_double,
                                .mode = *spmv::parse_mode(settings.mode)};
   if (auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op))

@@ -58,8 +58,6 @@ void check_multigrid(const SolveSettings& options) {
       options.method != "auto")
     throw InputError("--multigrid: found start=full with --method " + options.method +
                      "; expected --method multigrid");
-  if (options.parsed_multigrid().has_full_start && options.parsed_multigrid().is_additive)
-    throw InputError("--multigrid: found start=full with cycle=additive; expected cycle=v");
   if (options.parsed_multigrid().has_full_start && !options.is_matrix_free())
     throw InputError(
         "--multigrid: found start=full with --operator matrix; expected --operator stencil");
@@ -172,7 +170,11 @@ const std::vector<Setting>& table() {
          parse_grid(text);
          settings.grid = text;
        }},
-      {"cycle", one_of(&SolveSettings::cycle, {"V", "W", "K", "additive", "auto"})},
+      {"cycle",
+       [](SolveSettings& settings, const std::string& text) {
+         parse_cycle(text);
+         settings.cycle = text;
+       }},
       {"near-null",
        [](SolveSettings& settings, const std::string& text) { settings.near_null = text; }},
       {"coordinates",

@@ -97,8 +97,6 @@ template <class Value>
 void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
   LevelOf& level = *hierarchy_.levels()[number];
   if (!level.off_diagonal) return solve_coarsest(thread);
-  if (settings_.form == Settings::Form::additive && level.restriction)
-    return visit_additively(thread, number);
   level.timer.start(thread.index);
   smooth<true>(thread, level, *level.b_to_smooth);
   if (!level.restriction) return;
@@ -116,31 +114,6 @@ void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
   }
   multiply(thread, level, *level.off_diagonal, *level.x_to_multiply, to_residual(level));
   smooth<false>(thread, level, *level.r_to_smooth);
-}
-
-/// Vectors: r' = (I − A·M⁻¹)·b and later P·e in r; x gains M⁻¹·(b + r') + (I − M⁻¹·A)·P·e.
-template <class Value>
-void Cycle<Value>::visit_additively(const TeamThread& thread, std::size_t number) {
-  LevelOf& level = *hierarchy_.levels()[number];
-  const Polynomial::Step step = level.smoother.step(1);
-  const auto factor = static_cast<Value>(step.weight * step.factor);  // M⁻¹
-  const Value* const b = level.b.data();
-  Value* const x = level.x.data();
-  Value* const r = level.r.data();
-  level.timer.start(thread.index);
-  multiply(thread, level, *level.off_diagonal, *level.b_to_smooth, [=](LocalIndex row, Value sum) {
-    r[row] = b[row] - factor * (b[row] + sum);
-    x[row] = factor * (b[row] + r[row]);
-  });
-  with_restricted(number, [&](const auto& finish) {
-    multiply(thread, level, *level.restriction, *level.r_to_restrict, finish);
-  });
-  visit(thread, number + 1);
-  level.timer.start(thread.index);
-  multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
-           [r](LocalIndex row, Value sum) { r[row] = sum; });
-  multiply(thread, level, *level.off_diagonal, *level.r_to_smooth,
-           [=](LocalIndex row, Value sum) { x[row] += r[row] - factor * (r[row] + sum); });
 }
 
 template <class Value>
@@ -309,10 +282,9 @@ void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Va
 
 template <class Value>
 HierarchyReport Cycle<Value>::report() const {
-  const bool is_additive = settings_.form == Settings::Form::additive;
   HierarchyReport report{.form = settings_.form,
                          .cycles = cycle_count_,
-                         .degree = is_additive ? 1 : settings_.degree,
+                         .degree = settings_.degree,
                          .is_single_precision = sizeof(Value) < sizeof(double),
                          .gathering = hierarchy_.gathering(),
                          .operator_complexity = 0,

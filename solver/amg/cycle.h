@@ -32,13 +32,7 @@ namespace weft::solver::amg {
 /// A K-cycle solves each level between the finest and the direct one by two iterations of flexible
 /// conjugate gradients that have this cycle as their preconditioner.
 ///
-/// The additive cycle adds what all levels contribute: Λ·r_l, with Λ = M⁻¹ + M⁻¹ − M⁻¹·A·M⁻¹ of
-/// Jacobi's M, through transfers (I − M⁻¹·A)·P. With r' = r − A·M⁻¹·r, which is restricted, Λ·r is
-/// M⁻¹·(r + r'): a level needs two products with A, and no smoothing waits for a coarser level.
-///
-/// Sources: Notay and Vassilevski 2008, "Recursive Krylov-based multigrid cycles", algorithm 3.1;
-/// Vassilevski and Yang 2014, "Reducing communication in algebraic multigrid using additive
-/// variants", section 3.
+/// Source: Notay and Vassilevski 2008, "Recursive Krylov-based multigrid cycles", algorithm 3.1.
 template <class Value>
 class Cycle {
  public:
@@ -70,7 +64,6 @@ class Cycle {
   void give(const comm_thread::TeamThread& thread, double unit, double* z);
   /// x ≈ A⁻¹·b on a level, by a visit of it and all coarser ones.
   void visit(const comm_thread::TeamThread& thread, std::size_t number);
-  void visit_additively(const comm_thread::TeamThread& thread, std::size_t number);
   /// The same by two iterations of flexible conjugate gradients; changes b.
   void iterate(const comm_thread::TeamThread& thread, std::size_t number);
   /// r = b − A·x, and the right-hand side of the next level from it. In task mode r travels beside

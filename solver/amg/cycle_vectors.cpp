@@ -26,8 +26,6 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
     report.sent_bytes += count * halo.sent_bytes();
     report.sent_messages += count * std::int64_t{halo.message_count()};
   };
-  const bool is_additive = settings.form == Settings::Form::additive;
-  const int degree = is_additive ? 1 : settings.degree;
   int visits = 1;
   int corrections = 1;  // by this level, in one visit of the finer one
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -37,15 +35,8 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
     corrections = correction_count(settings.form, levels, i);
     if (!level.off_diagonal) continue;
     const bool has_links = level.link_inverse.has_value();
-    const int first = degree > 1 || has_links ? visits : 0;  // of smoothing
-    const int others = has_links ? 0 : visits * std::max(0, degree - 2);
-    if (is_additive && level.restriction) {
-      add(level.report, *level.b_to_smooth, 1);
-      add(level.report, *level.r_to_smooth, 1);
-      add(level.report, *level.r_to_restrict, 1);
-      add(level.report, *levels[i + 1]->x_to_prolongate, 1);
-      continue;
-    }
+    const int first = settings.degree > 1 || has_links ? visits : 0;  // of smoothing
+    const int others = has_links ? 0 : visits * std::max(0, settings.degree - 2);
     const int sides = level.restriction ? 2 : 1;  // before and after the coarse correction
     add(level.report, *level.b_to_smooth, first);
     if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);

@@ -293,8 +293,7 @@ void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelM
       collective_estimate_largest(crew_, *level.off_diagonal, matrix.matrix.first_row(),
                                   matrix.matrix.partition.row_count(), number + 1);
   level.report.largest_eigenvalue = eigenvalue_margin * std::max(estimate, 1.0);
-  level.smoother = Polynomial(settings_.form == Settings::Form::additive ? 1 : settings_.degree,
-                              level.report.largest_eigenvalue);
+  level.smoother = Polynomial(settings_.degree, level.report.largest_eigenvalue);
 }
 
 template <class Value>
@@ -312,9 +311,8 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
   const auto coarse_rows = static_cast<double>(coarse.row_count());
   if (coarse_rows == 0 || coarse_rows > most_rows * fine_rows) return std::nullopt;
   CoarseColumns columns(coarse, crew_.communicator().rank());
-  // New values would need new segments, and additive smoothing is Jacobi's.
-  const bool inverts_links = strong->has_only_chains() && !settings_.keeps_set_up &&
-                             settings_.form != Settings::Form::additive;
+  // New values would need new segments.
+  const bool inverts_links = strong->has_only_chains() && !settings_.keeps_set_up;
   std::optional<Chains> chains;
   if (strong->is_of_chains())
     chains.emplace(crew_, matrix, *strong, *roots, *aggregates, scale, inverts_links);

@@ -13,9 +13,8 @@ struct Settings {
   /// W: from the second level on, the next level corrects twice
   /// unless it is solved directly. Iterations then hardly grow with the number of levels. K: on
   /// each level but the finest and the direct one, two iterations of flexible conjugate gradients;
-  /// M is then not linear. additive: Jacobi's smoothing of every level is independent of the
-  /// coarser ones.
-  enum class Form { automatic, v, w, k, additive };
+  /// M is then not linear.
+  enum class Form { automatic, v, w, k };
 
   /// A coupling is strong from this share of the strongest of its row on.
   double strength = 0.25;

@@ -14,8 +14,6 @@ struct MultigridSettings {
   std::int64_t least_points = 0;
   /// Begin from the solutions of coarser grids (full multigrid) instead of from 0. The method only.
   bool has_full_start = false;
-  /// The cycle as a sum over grids (AdditiveCycle) instead of one grid after the other.
-  bool is_additive = false;
   /// Values of the hierarchy in double precision. x, b and the residual are so in any case.
   bool is_double = false;
 };

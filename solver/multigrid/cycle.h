@@ -1,29 +1,20 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "solver/multigrid/cycle_grids.h"
 #include "solver/multigrid/cycle_options.h"
-#include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/grids/grid_level.h"
-#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/level_report.h"
-#include "solver/multigrid/passes/grid_pass.h"
-#include "solver/precondition/solve_unit.h"
 #include "spmv/grid/layout.h"
-#include "spmv/rows/halo.h"
 
 namespace weft::solver {
 
-/// One cycle on the grids of a problem: z ≈ A⁻¹·r, symmetric. What does not depend on its
-/// precision; the rest is that of CycleOf.
+/// One cycle on the grids of a problem: z ≈ A⁻¹·r, symmetric. Base of GridCycle: the parts that
+/// float and double share.
 class Cycle {
  public:
   using Options = CycleOptions;
@@ -93,51 +84,6 @@ class Cycle {
   Options options_;
   GridLevel finest_;
   double least_eigenvalue_ = 0;
-};
-
-/// A cycle whose values are float or double. Derived classes say in which order the passes of the
-/// grids run: GridCycle, AdditiveCycle.
-/// Lifetime: what it is constructed with outlives it.
-template <class Value>
-class CycleOf : public Cycle {
- public:
-  /// Points around the own ones at which the residual of the finest grid is needed.
-  int depth() const { return grids_.depth(0); }
-
-  /// The right-hand side of the finest grid, for a source that is an array, with its halo.
-  GridArray<Value>& right_hand_side() { return grids_.levels().front().f; }
-  spmv::Halo& right_hand_side_halo() { return *grids_.levels().front().f_halo; }
-
-  /// Down to the coarsest grid and its solution. `source`: of the finest grid, for this thread: the
-  /// array is `right_hand_side`, or, with a residual, the copy is; `halo`: of the source, exchanged
-  /// beside the first pass, or null.
-  /// Thread: every thread of the team, after a barrier. Ends with one. Collective.
-  virtual void collective_descend(const comm_thread::TeamThread& thread,
-                                  const typename DownPass<Value>::Source& source,
-                                  spmv::Halo* halo) = 0;
-  /// Up again. Thread: as above.
-  virtual void collective_ascend(const comm_thread::TeamThread& thread,
-                                 const typename UpPass<Value>::Sink& sink) = 0;
-
-  void begin_solve() override { unit_.begin_solve(); }
-  void collective_apply(const comm_thread::TeamThread& thread, const spmv::GridLayout& layout,
-                        const double* r, double* z) override;
-  CycleReport report() override;
-
- protected:
-  /// `first_tag`: of the messages. Collective. Thread: the main thread, outside the team.
-  /// `communicator`: of the communication thread.
-  CycleOf(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-          const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
-          const Options& options, int first_tag, perfmodel::PhaseTimer& timer);
-
-  /// Memory besides that of `grids_`.
-  virtual std::size_t own_byte_count() const { return 0; }
-
-  CycleGrids<Value> grids_;
-
- private:
-  SolveUnit unit_;  // of `collective_apply`
 };
 
 }  // namespace weft::solver

@@ -14,12 +14,19 @@ using comm_thread::TeamThread;
 using spmv::GridBox;
 using spmv::RowSet;
 
+namespace {
+
+/// Of the messages, two for each grid: operands of an operator count theirs from 0.
+constexpr int first_cycle_tag = 2000;
+
+}  // namespace
+
 template <class Value>
 CycleGrids<Value>::CycleGrids(const comm_thread::Communicator& communicator,
                               comm_thread::CommThread& comm_thread,
                               const comm_thread::ComputeTeam& team,
                               std::vector<LevelPlan<Value>> plan, const Options& options,
-                              int first_tag, perfmodel::PhaseTimer& timer)
+                              perfmodel::PhaseTimer& timer)
     : communicator_(communicator),
       comm_thread_(comm_thread),
       team_(team),
@@ -45,7 +52,7 @@ CycleGrids<Value>::CycleGrids(const comm_thread::Communicator& communicator,
                        .couplings = std::move(level.couplings)});
     if (level.coarsest) coarsest_couplings_ = std::move(level.coarsest);
   }
-  for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i, first_tag);
+  for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i);
   comm_thread::collective_attempt(communicator, [&] {
     if (!levels_.back().cuts.box(communicator.rank()).is_empty())
       coarsest_.emplace(levels_.back().grid, coarsest_couplings_.get());
@@ -60,7 +67,7 @@ int CycleGrids<Value>::solution_depth(std::size_t index) const {
 }
 
 template <class Value>
-void CycleGrids<Value>::make_level(Level& level, std::size_t index, int first_tag) {
+void CycleGrids<Value>::make_level(Level& level, std::size_t index) {
   const int rank = communicator_.rank();
   const bool is_last = index + 1 == levels_.size();
   const GridBox domain = level.grid.points();
@@ -77,7 +84,7 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index, int first_ta
     level.correction.emplace(level.finer_cuts.box(rank), e_depth);
   }
   GridArray<Value>& from = level.restriction_target();
-  const int tag = first_tag + 2 * static_cast<int>(index);
+  const int tag = first_cycle_tag + 2 * static_cast<int>(index);
   const auto side = [](const LevelCuts& cuts, int depth, GridArray<Value>& array) {
     return typename BoxExchange<Value>::Side{cuts, depth, array.layout(), array.values()};
   };
@@ -89,8 +96,7 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index, int first_ta
                          tag + 1);
   if (is_last) return;
   const LevelCouplings<Value>* const couplings = level.couplings.get();
-  // The additive cycle has x change between its passes.
-  const bool keeps_x = options_.is_additive || !UpPass<Value>::repeats_start(steps, couplings);
+  const bool keeps_x = !UpPass<Value>::repeats_start(steps, couplings);
   if (keeps_x) level.x = GridArray<Value>(own, steps);
   const bool is_corrected_here = !levels_[index + 1].cuts.box(rank).is_empty();
   // The finest residual needs x at one more point on each side.

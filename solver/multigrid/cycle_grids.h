@@ -28,7 +28,7 @@
 namespace weft::solver {
 
 /// All grids of a cycle, with their arrays, exchanges, tiles and passes, and how work on one of
-/// them runs beside an exchange. What runs when is the cycle's.
+/// them runs beside an exchange. GridCycle says what runs when.
 /// Lifetime: what it is constructed with outlives it.
 template <class Value>
 class CycleGrids {
@@ -63,11 +63,11 @@ class CycleGrids {
   class DownWork;
   class CoarsestWork;
 
-  /// `first_tag`: of the messages; each grid takes two. Collective. Thread: the main thread,
-  /// outside the team. `communicator`: of the communication thread.
+  /// Collective. Thread: the main thread, outside the team. `communicator`: of the communication
+  /// thread.
   CycleGrids(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
              const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
-             const Options& options, int first_tag, perfmodel::PhaseTimer& timer);
+             const Options& options, perfmodel::PhaseTimer& timer);
   CycleGrids(const CycleGrids&) = delete;
   CycleGrids& operator=(const CycleGrids&) = delete;
 
@@ -92,7 +92,7 @@ class CycleGrids {
                       spmv::Halo* halo) const;
 
  private:
-  void make_level(Level& level, std::size_t index, int first_tag);
+  void make_level(Level& level, std::size_t index);
   void run_alone(const comm_thread::TeamThread& thread, const spmv::Work& work) const;
 
   const comm_thread::Communicator& communicator_;

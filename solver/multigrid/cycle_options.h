@@ -2,8 +2,13 @@
 
 #include <cstddef>
 
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/gathering.h"
 #include "solver/multigrid/passes/tiles.h"
+#include "spmv/grid/partition.h"
+#include "spmv/grid/stencil.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/index.h"
 
@@ -14,13 +19,12 @@ struct CycleOptions {
   int steps = 2;  // of the smoother before and after, at most 4
   int finest_steps = 0;  // on the finest grid, at most 8; 0: as on the others
   /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks. 0:
-  /// chosen by a model (Gathering) where cycles are made by `collective_make_cycle`.
+  /// to be chosen by `collective_with_gathering`.
   spmv::GlobalIndex least_points = 8;
   Gathering gathering{};  // what was chosen, for reports
   bool has_full_start = false;  // solutions of coarse grids come with what FullStart needs
   /// Points that a pass keeps of all planes it works on: tiles are as large as that allows.
   spmv::GlobalIndex points_in_cache = tile_points_in_cache;
-  bool is_additive = false;  // AdditiveCycle instead of GridCycle, for who chooses
   bool is_double = false;  // values of double instead of single precision, for who chooses
   spmv::Mode mode = spmv::Mode::task;
 
@@ -28,6 +32,15 @@ struct CycleOptions {
     return level == 0 && finest_steps > 0 ? finest_steps : steps;
   }
 };
+
+/// `options` with the least points of a rank that a model chooses from a measurement where they are
+/// 0. `stencil`: of the operator, or of one with constant couplings on its grid. Collective.
+/// Thread: the main thread, outside the team.
+CycleOptions collective_with_gathering(const comm_thread::Communicator& communicator,
+                                       comm_thread::CommThread& comm_thread,
+                                       const comm_thread::ComputeTeam& team,
+                                       const spmv::GridStencil& stencil,
+                                       const spmv::GridPartition& partition, CycleOptions options);
 
 /// use(a value of the precision that is wanted): float or double.
 template <class Use>

@@ -1,26 +1,32 @@
 #include "solver/multigrid/grid_cycle.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/passes/pass_model.h"
 #include "solver/multigrid/passes/tiles.h"
+#include "spmv/grid/box.h"
+#include "spmv/grid/shares.h"
 #include "spmv/modes/work.h"
+#include "spmv/rows/index.h"
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
+using spmv::GridBox;
 using spmv::RowSet;
 
 namespace {
 
-/// Of the messages: operands of an operator count theirs from 0.
-constexpr int first_cycle_tag = 2000;
-
-CycleOptions multiplicative(CycleOptions options) {
-  options.is_additive = false;
-  return options;
+template <class Value>
+std::vector<GridLevel> grids_of(const std::vector<LevelPlan<Value>>& plan) {
+  std::vector<GridLevel> grids;
+  for (const LevelPlan<Value>& level : plan) grids.push_back(level.grid);
+  return grids;
 }
 
 }  // namespace
@@ -52,8 +58,9 @@ GridCycle<Value>::GridCycle(const comm_thread::Communicator& communicator,
                             const comm_thread::ComputeTeam& team,
                             std::vector<LevelPlan<Value>> plan, const Options& options,
                             perfmodel::PhaseTimer& timer)
-    : CycleOf<Value>(communicator, comm_thread, team, std::move(plan), multiplicative(options),
-                     first_cycle_tag, timer) {}
+    : Cycle(options, grids_of(plan)),
+      grids_(communicator, comm_thread, team, std::move(plan), options, timer),
+      unit_(communicator, team.thread_count()) {}
 
 template <class Value>
 void GridCycle<Value>::descend_from(const TeamThread& thread, std::size_t index,
@@ -115,6 +122,72 @@ void GridCycle<Value>::collective_cycle_from(const TeamThread& thread, std::size
   for (std::size_t i = index; i <= last; ++i)
     descend_from(thread, i, {.array = &levels[i].f}, i > index ? &*levels[i].f_halo : nullptr);
   for (std::size_t i = last; i > index; --i) ascend_to(thread, i - 1, {.array = &levels[i - 1].e});
+}
+
+template <class Value>
+void GridCycle<Value>::collective_apply(const TeamThread& thread, const spmv::GridLayout& layout,
+                                        const double* r, double* z) {
+  const auto for_each_row = [&](const auto& work) {
+    for (const GridBox& box : spmv::share_of_rows(layout.own(), thread.index, thread.count))
+      for (spmv::GlobalIndex row_z = box.begin[2]; row_z < box.end[2]; ++row_z)
+        for (spmv::GlobalIndex row_y = box.begin[1]; row_y < box.end[1]; ++row_y)
+          work(box, row_y, row_z,
+               std::span(r + layout.index(box.begin[0], row_y, row_z),
+                         static_cast<std::size_t>(box.size(0))));
+  };
+  unit_.collective_choose(thread, 0, finest().scale, [&] {
+    double largest = 0;
+    for_each_row([&](const GridBox&, spmv::GlobalIndex, spmv::GlobalIndex, const auto& row) {
+      for (const double value : row) largest = std::max(largest, std::abs(value));
+    });
+    return largest;
+  });
+  GridArray<Value>& f = right_hand_side();
+  const double factor = unit_.value(0) / finest().scale;
+  for_each_row(
+      [&](const GridBox& box, spmv::GlobalIndex row_y, spmv::GlobalIndex row_z, const auto& row) {
+        Value* const to = f.row(row_y, row_z) + box.begin[0];
+        for (std::size_t i = 0; i < row.size(); ++i) to[i] = static_cast<Value>(factor * row[i]);
+      });
+  thread.barrier();
+  collective_descend(thread, {.array = &f}, &right_hand_side_halo());
+  collective_ascend(thread, {.layout = &layout, .values = z, .factor = 1 / unit_.value(0)});
+}
+
+template <class Value>
+CycleReport GridCycle<Value>::report() {
+  const auto levels = grids_.levels();
+  CycleReport report{.cycles = cycles_,
+                     .steps = options().steps_on(0),
+                     .coarse_steps = options().steps,
+                     .value_bytes = sizeof(Value),
+                     .gathering = options().gathering,
+                     .allocated_bytes = 0,
+                     .levels = {}};
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    typename CycleGrids<Value>::Level& level = levels[i];
+    const LevelTimes& times = times_[i];
+    const GridBox points = level.grid.points();
+    const auto own =
+        static_cast<double>(level.cuts.box(grids_.communicator().rank()).point_count());
+    const auto pass = [&](const PassTimes& of_pass, double bytes_per_point) {
+      return PassReport{.times = of_pass, .model_bytes = bytes_per_point * own};
+    };
+    const auto note_exchange = [](PassReport& of, BoxExchange<Value>& halo) {
+      of.sent_bytes = halo.sent_bytes();
+      of.sent_messages = halo.sent_messages();
+      of.halo = &halo;
+    };
+    LevelReport one{.size = {points.size(0), points.size(1), points.size(2)},
+                    .own_points = static_cast<std::int64_t>(own),
+                    .down = pass(times.down, times.down_bytes),
+                    .up = pass(times.up, times.up_bytes)};
+    note_exchange(one.down, *level.f_halo);
+    if (i + 1 < levels.size()) note_exchange(one.up, *levels[i + 1].e_halo);
+    report.levels.push_back(one);
+    report.allocated_bytes += level.byte_count();
+  }
+  return report;
 }
 
 template class GridCycle<float>;

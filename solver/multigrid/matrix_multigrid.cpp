@@ -10,7 +10,8 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/multigrid/couplings/matrix_couplings.h"
 #include "solver/multigrid/couplings/row_box_exchange.h"
-#include "solver/multigrid/cycle_choice.h"
+#include "solver/multigrid/cycle_options.h"
+#include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/grids/grid_array.h"
 #include "solver/multigrid/varying_plan.h"
 #include "solver/precondition/solve_unit.h"
@@ -61,38 +62,37 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
                  std::vector<LevelPlan<Value>> plan, const Cycle::Options& options,
                  perfmodel::PhaseTimer& timer)
       : comm_thread_(op.comm_thread()),
-        cycle_(collective_make_cycle<Value>(op.communicator(), op.comm_thread(), op.team(),
-                                            std::move(plan), options, timer)),
+        cycle_(op.communicator(), op.comm_thread(), op.team(), std::move(plan), options, timer),
         exchange_(op.communicator(), op.matrix().matrix().partition, partition,
-                  cycle_->right_hand_side().layout(), first_rows_tag),
-        z_(cycle_->right_hand_side().layout()),
+                  cycle_.right_hand_side().layout(), first_rows_tag),
+        z_(cycle_.right_hand_side().layout()),
         row_count_(op.matrix().matrix().rows.row_count),
         unit_(op.communicator(), op.team().thread_count()) {
     op.communicator().barrier();  // both ends of every pair exist
   }
 
-  Cycle& cycle() override { return *cycle_; }
+  Cycle& cycle() override { return cycle_; }
   void begin_solve() override { unit_.begin_solve(); }
   void collective_apply(const comm_thread::TeamThread& thread, int vector, const double* r,
                         double* z) override {
-    const double scale = cycle_->finest().scale;
+    const double scale = cycle_.finest().scale;
     unit_.collective_choose(thread, vector, scale, [&] {
       const auto [begin, end] = comm_thread::share_of(row_count_, thread.index, thread.count);
       double largest = 0;
       for (auto row = begin; row < end; ++row) largest = std::max(largest, std::abs(r[row]));
       return largest;
     });
-    GridArray<Value>& f = cycle_->right_hand_side();
+    GridArray<Value>& f = cycle_.right_hand_side();
     const double unit = unit_.value(vector);
     exchange_.collective_to_boxes(thread, comm_thread_, r, unit / scale, f.values());
-    cycle_->collective_descend(thread, {.array = &f}, &cycle_->right_hand_side_halo());
-    cycle_->collective_ascend(thread, {.array = &z_});
+    cycle_.collective_descend(thread, {.array = &f}, &cycle_.right_hand_side_halo());
+    cycle_.collective_ascend(thread, {.array = &z_});
     exchange_.collective_to_rows(thread, comm_thread_, z_.values(), 1 / unit, z);
   }
 
  private:
   comm_thread::CommThread& comm_thread_;
-  std::unique_ptr<CycleOf<Value>> cycle_;
+  GridCycle<Value> cycle_;
   RowBoxExchange<Value> exchange_;
   GridArray<Value> z_;  // of the box, in memory as the right-hand side
   spmv::LocalIndex row_count_;  // of the matrix, here

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "comm_thread/engine/reproducible_sum.h"
-#include "solver/multigrid/cycle.h"
-#include "solver/multigrid/cycle_choice.h"
+#include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/full_start.h"
 #include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/grids/box_exchange.h"
@@ -67,7 +66,7 @@ class MultigridMethodOf final : public MultigridMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
-  std::unique_ptr<CycleOf<Value>> collective_make(const spmv::StencilOperator& op);
+  std::unique_ptr<GridCycle<Value>> collective_make(const spmv::StencilOperator& op);
   /// x of the grid, from x of the operator; and back. Every thread; both end with a barrier.
   void turn_solution(const comm_thread::TeamThread& thread);
   void turn_solution_back(const comm_thread::TeamThread& thread);
@@ -90,7 +89,7 @@ class MultigridMethodOf final : public MultigridMethod {
 
   const spmv::GridLayout& given_layout_;  // of the operator
   TurnedGrid grid_;
-  std::unique_ptr<CycleOf<Value>> cycle_;
+  std::unique_ptr<GridCycle<Value>> cycle_;
   std::optional<FullStart<Value>> full_start_;
   comm_thread::ReproducibleSum squares_;
   GridArray<Value> direction_;
@@ -110,7 +109,7 @@ class MultigridMethodOf final : public MultigridMethod {
 };
 
 template <class Value>
-std::unique_ptr<CycleOf<Value>> MultigridMethodOf<Value>::collective_make(
+std::unique_ptr<GridCycle<Value>> MultigridMethodOf<Value>::collective_make(
     const spmv::StencilOperator& op) {
   const MultigridSettings& asked = options().multigrid;
   const Cycle::Options chosen = collective_with_gathering(
@@ -118,10 +117,9 @@ std::unique_ptr<CycleOf<Value>> MultigridMethodOf<Value>::collective_make(
       {.steps = asked.steps,
        .least_points = asked.least_points,
        .has_full_start = asked.has_full_start,
-       .is_additive = asked.is_additive,
        .is_double = asked.is_double,
        .mode = options().mode});
-  return collective_make_cycle(
+  return std::make_unique<GridCycle<Value>>(
       op.communicator(), op.comm_thread(), op.team(),
       plan_constant<Value>(grid_.stencil(), grid_.partition(), chosen.least_points).levels, chosen,
       timer_);
@@ -140,8 +138,7 @@ MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options o
     turned_b_ = Array(layout_.element_count());
     turned_x_ = Array(layout_.element_count());
   }
-  if (this->options().multigrid.has_full_start)
-    full_start_.emplace(dynamic_cast<GridCycle<Value>&>(*cycle_));
+  if (this->options().multigrid.has_full_start) full_start_.emplace(*cycle_);
   if (this->options().checkpoints) direction_copy_ = make_array();
   if (op.communicator().size() == 1) return;
   const GridBox domain = grid_.partition().domain();
@@ -198,8 +195,7 @@ template <class Value>
 KrylovMethod::Recurrence MultigridMethodOf<Value>::recurrence() const {
   const MultigridSettings& settings = options().multigrid;
   return {"multigrid(" + std::to_string(settings.steps) + "," +
-              std::to_string(settings.least_points) + (settings.is_additive ? ",additive" : "") +
-              (settings.is_double ? ",double)" : ")"),
+              std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")"),
           2};
 }
 

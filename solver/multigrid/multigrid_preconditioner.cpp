@@ -4,7 +4,8 @@
 
 #include "perfmodel/stopwatch.h"
 #include "solver/multigrid/couplings/operator_couplings.h"
-#include "solver/multigrid/cycle_choice.h"
+#include "solver/multigrid/cycle_options.h"
+#include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/varying_plan.h"
 
 namespace weft::solver {
@@ -22,8 +23,8 @@ Cycle::Options collective_options(const spmv::GridOperator& op, const spmv::Grid
 template <class Value>
 void MultigridPreconditioner::collective_make(GridPlan<Value> plan, const Cycle::Options& options) {
   norm_ = plan.inverse_norm;
-  cycle_ = collective_make_cycle<Value>(op_.communicator(), op_.comm_thread(), op_.team(),
-                                        std::move(plan.levels), options, timer_);
+  cycle_ = std::make_unique<GridCycle<Value>>(op_.communicator(), op_.comm_thread(), op_.team(),
+                                              std::move(plan.levels), options, timer_);
 }
 
 MultigridPreconditioner::MultigridPreconditioner(const spmv::StencilOperator& op,

@@ -128,7 +128,7 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
 }
 
 TEST_CASE("cycles of amg are compared, and a K-cycle needs a flexible method") {
-  const auto result = run_weft(2, {"study", "amg", "poisson3d:20", "--cycles", "V,K,additive",
+  const auto result = run_weft(2, {"study", "amg", "poisson3d:20", "--cycles", "V,W,K",
                                    "--repetitions", "1", "--threads", "1", "--json", "-"});
   INFO(result.errors);
   CHECK(result.exit_code == 0);
@@ -143,9 +143,10 @@ TEST_CASE("cycles of amg are compared, and a K-cycle needs a flexible method") {
     CHECK(run["hidden_fraction"].get<double>() >= 0);
     CHECK(run["hidden_fraction"].get<double>() <= 1);
   }
-  CHECK(runs[1]["iterations"].get<int>() <= runs[0]["iterations"].get<int>());
-  CHECK(runs[2]["iterations"].get<int>() > runs[0]["iterations"].get<int>());
-  CHECK(runs[2]["messages_per_cycle"].get<int>() < runs[0]["messages_per_cycle"].get<int>());
+  for (const std::size_t i : {1U, 2U}) {
+    CHECK(runs[i]["iterations"].get<int>() <= runs[0]["iterations"].get<int>());
+    CHECK(runs[i]["messages_per_cycle"].get<int>() >= runs[0]["messages_per_cycle"].get<int>());
+  }
   check_refused(2, {"solve", "poisson3d:8", "--preconditioner", "amg", "--cycle", "K"},
                 "--cycle: found K with --method cg");
   check_refused(2, {"study", "amg", "poisson3d:8", "--degrees", "5"}, "--degrees: found 5");

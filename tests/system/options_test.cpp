@@ -123,6 +123,16 @@ TEST_CASE("a word that was removed names what replaces it") {
                 "--inner: found '" + inner +
                     "', which was removed because it was not quicker than weft solve PROBLEM "
                     "--method multigrid");
+  check_fault({"solve", "poisson3d:5", "--method", "multigrid", "--multigrid", "cycle=additive"},
+              "--multigrid: found 'cycle=additive', which was removed");
+  check_fault({"solve", "poisson3d:5", "--preconditioner", "amg", "--cycle", "additive"},
+              "--cycle: found the cycle 'additive', which was removed");
+  check_fault({"solve", "poisson3d:5", "--preconditioner", "amg:cycle=additive"},
+              "--preconditioner: found the cycle 'additive', which was removed");
+  check_fault({"study", "amg", "poisson3d:5", "--cycles", "V,additive"},
+              "--cycles: found the cycle 'additive', which was removed");
+  check_fault({"study", "multigrid", "poisson3d:5", "--cycles", "v,additive"},
+              "found --cycles, which was removed");
 }
 
 TEST_CASE("an option that has no effect is refused") {
@@ -207,7 +217,7 @@ TEST_CASE("a value that an option does not take is shown with those that it take
     check_fault(arguments, "weft: " + fault + "\n");
   };
   check_value({"--threads", "x"}, "--threads: found 'x'; expected 0 to 65536");
-  check_value({"--cycle", "Z"}, "--cycle: found 'Z'; expected V, W, K, additive, auto");
+  check_value({"--cycle", "Z"}, "--cycle: found the cycle 'Z'; expected V, W, K or auto");
   check_value({"--tolerance", "1e-3", "--tolerance", "1e-4"},
               "--tolerance: found 2 values; expected one");
   check_fault({"study", "frob"}, "found 'frob'; expected ");

@@ -26,6 +26,18 @@ std::string expected_problems() {
   return "";
 }
 
+/// What was an option of a command, and what to do without it.
+struct RemovedOption {
+  std::string_view command;
+  std::string_view option;
+  const char* fault;
+};
+
+constexpr RemovedOption removed_options[] = {
+    {"study multigrid", "--cycles",
+     "found --cycles, which was removed with the additive cycle; expected none: all are V-cycles"},
+};
+
 /// An argument that no option takes: the option or the command that may have been meant.
 std::string fault_of_extra(const CLI::App& command, const std::string& word,
                            const std::string& help) {
@@ -33,8 +45,11 @@ std::string fault_of_extra(const CLI::App& command, const std::string& word,
     const std::string inner = names_of_commands(command);
     return "found '" + word + "'; expected " + (inner.empty() ? "an option as in " + help : inner);
   }
+  const std::string option = word.substr(0, word.find('='));
+  for (const RemovedOption& removed : removed_options)
+    if (removed.option == option && removed.command == name_of(command)) return removed.fault;
   const std::string closest = closest_option(command, word);
-  const std::string found = "found the unknown option " + word.substr(0, word.find('='));
+  const std::string found = "found the unknown option " + option;
   return closest.empty() ? found + "; expected one of " + help
                          : found + "; expected " + closest + ", or another one of " + help;
 }

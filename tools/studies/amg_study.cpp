@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/settings/amg_word.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/settings/solve_settings.h"
@@ -33,7 +34,7 @@ namespace weft::tools {
 namespace {
 
 struct AmgStudyOptions : SolveStudyOptions {
-  std::vector<std::string> cycles{"V", "W", "K", "additive"};
+  std::vector<std::string> cycles{"V", "W", "K"};
   std::vector<int> degrees{2};
   std::vector<double> strengths{0.25};
   std::vector<std::string> modes{"task"};
@@ -60,15 +61,14 @@ struct AmgVariant {
   std::string mode;
 };
 
-/// Every combination; the additive cycle has one smoother only.
+/// Every combination.
 std::vector<AmgVariant> variants(const AmgStudyOptions& options) {
   std::vector<AmgVariant> all;
   for (const std::string& cycle : options.cycles)
     for (const int degree : options.degrees)
       for (const double strength : options.strengths)
         for (const std::string& mode : options.modes)
-          if (cycle != "additive" || degree == options.degrees.front())
-            all.push_back({cycle, cycle == "additive" ? 1 : degree, strength, mode});
+          all.push_back({cycle, degree, strength, mode});
   return all;
 }
 
@@ -216,8 +216,14 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
   add_solve_study_options(command, *options, "one or more problems");
   add_triangle_option(command, *options);
-  add_choices(command, "--cycles", options->cycles, {"V", "W", "K", "additive"},
-              "as --cycle of weft solve; K with fcg, the others with cg");
+  command
+      .add_option("--cycles", options->cycles,
+                  "as --cycle of weft solve; K with fcg, the others with cg")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) { return fault_of([&] { library::parse_cycle(text); }); })
+      ->type_name("V|W|K|auto,...")
+      ->capture_default_str();
   add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");
   add_list(command, "--strengths", options->strengths,
            "share of a row's strongest coupling from which one is strong", "S,...");
@@ -228,7 +234,7 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
   command.footer(
       "Examples:\n"
       "  weft study amg poisson3d:64 diffusion3d:56,lognormal:3\n"
-      "  mpiexec.mpich -n 2 weft study amg poisson3d:64 --cycles V,additive --modes vector,task\n"
+      "  mpiexec.mpich -n 2 weft study amg poisson3d:64 --cycles V,W --modes vector,task\n"
       "All variants have their memory at once.\n"
       "tools/run study ... --plot FILE.svg draws the report.");
   command.callback([options, &session, &exit_code] { exit_code = study(session, *options); });

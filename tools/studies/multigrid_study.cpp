@@ -41,7 +41,6 @@ constexpr int most_steps = solver::MultigridSettings::most_steps;
 struct MultigridStudyOptions : SolveStudyOptions {
   std::vector<std::string> methods{"multigrid", "cg"};
   std::vector<std::string> steps{"1", "2", "3", "4"};
-  std::vector<std::string> cycles{"v"};
   std::vector<std::string> precisions{"single"};
   std::vector<std::string> modes{"task"};
   std::vector<std::string> gathers{};  // empty: as `settings` say
@@ -51,8 +50,6 @@ struct MultigridStudyOptions : SolveStudyOptions {
   void check() const {
     if (settings.find("steps=") != std::string::npos)
       throw comm_thread::InputError("--multigrid: found steps; expected them in --steps");
-    if (settings.find("cycle=") != std::string::npos)
-      throw comm_thread::InputError("--multigrid: found a cycle; expected it in --cycles");
     if (settings.find("precision=") != std::string::npos)
       throw comm_thread::InputError("--multigrid: found a precision; expected it in --precisions");
     if (settings.find("gather=") != std::string::npos && !gathers.empty())
@@ -76,7 +73,6 @@ struct History {
 struct MultigridVariant {
   std::string method;
   std::string steps;
-  std::string cycle;
   std::string precision;
   std::string mode;
   std::string gather;  // empty: as the settings of all say
@@ -96,7 +92,7 @@ class MultigridEntrant {
     settings.mode = variant.mode;
     settings.method = variant.method;
     if (variant.method == "cg") settings.preconditioner = "multigrid";
-    settings.multigrid = fmt::format("cycle={},precision={}", variant.cycle, variant.precision);
+    settings.multigrid = "precision=" + variant.precision;
     if (variant.steps != automatic) settings.multigrid += ",steps=" + variant.steps;
     if (!variant.gather.empty()) settings.multigrid += ",gather=" + variant.gather;
     if (!options.settings.empty()) settings.multigrid += "," + options.settings;
@@ -139,7 +135,6 @@ class MultigridEntrant {
     for (const auto& [time, residual] : usual.points) history.push_back({time, residual});
     return {{"method", variant_.method},
             {"steps", multigrid["steps"]},
-            {"cycle", variant_.cycle},
             {"precision", variant_.precision},
             {"mode", variant_.mode},
             {"status", solver::name(last_.status)},
@@ -177,11 +172,10 @@ std::vector<MultigridVariant> variants(const MultigridStudyOptions& options) {
   std::vector<MultigridVariant> all;
   for (const std::string& method : options.methods)
     for (const std::string& steps : options.steps)
-      for (const std::string& cycle : options.cycles)
-        for (const std::string& precision : options.precisions)
-          for (const std::string& gather : gathers)
-            for (const std::string& mode : options.modes)
-              all.push_back({method, steps, cycle, precision, mode, gather});
+      for (const std::string& precision : options.precisions)
+        for (const std::string& gather : gathers)
+          for (const std::string& mode : options.modes)
+            all.push_back({method, steps, precision, mode, gather});
   return all;
 }
 
@@ -223,19 +217,17 @@ void print_multigrid_study(const Json& report) {
   for (const Json& each : study["problems"]) {
     fmt::print("\n{}: {} rows, {}\n", each["problem"].get<std::string>(),
                each["rows"].get<std::int64_t>(), each["operator"].get<std::string>());
-    fmt::print(
-        "{:<10}{:>6} {:<9}{:<10}{:<13}{:>7}{:>7}{:>11}{:>8}{:>8}{:>9}{:>10}{:>10}{:>9}{:>30}\n",
-        "method", "steps", "cycle", "precision", "mode", "gather", "cycles", "x a cycle", "set-up",
-        "first", "seconds", "ms/cycle", "bound", "hidden", "ms: finest, second, coarser");
+    fmt::print("{:<10}{:>6} {:<10}{:<13}{:>7}{:>7}{:>11}{:>8}{:>8}{:>9}{:>10}{:>10}{:>9}{:>30}\n",
+               "method", "steps", "precision", "mode", "gather", "cycles", "x a cycle", "set-up",
+               "first", "seconds", "ms/cycle", "bound", "hidden", "ms: finest, second, coarser");
     for (const Json& run : each["runs"]) {
       const Json& levels = run["multigrid"]["levels"];
       fmt::print(
           "{:<10}{:>6} "
-          "{:<9}{:<10}{:<13}{:>7}{:>7}{:>11.4f}{:>8.4f}{:>8.4f}{:>9.4f}{:>10.3f}{:>10.3f}{:>7.0f} %"
+          "{:<10}{:<13}{:>7}{:>7}{:>11.4f}{:>8.4f}{:>8.4f}{:>9.4f}{:>10.3f}{:>10.3f}{:>7.0f} %"
           "{:>12.3f}{:>9.3f}{:>9.3f}{}\n",
           run["method"].get<std::string>(), steps_of(run["multigrid"]),
-          run["cycle"].get<std::string>(), run["precision"].get<std::string>(),
-          run["mode"].get<std::string>(),
+          run["precision"].get<std::string>(), run["mode"].get<std::string>(),
           run["multigrid"]["gathering"]["least_points"].get<std::int64_t>(),
           run["iterations"].get<std::int64_t>(), run["residual_per_cycle"].get<double>(),
           run["setup_seconds"].get<double>(), run["first_seconds"].get<double>(),
@@ -270,7 +262,7 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
   const auto options = std::make_shared<MultigridStudyOptions>();
   CLI::App& command = *study_command.add_subcommand(
       "multigrid",
-      "compare steps, cycles, precisions, modes and gathering of multigrid, by itself and in CG");
+      "compare steps, precisions, modes and gathering of multigrid, by itself and in CG");
   add_solve_study_options(command, *options, "one or more grid problems");
   add_choices(command, "--methods", options->methods, {"multigrid", "cg"},
               "multigrid by itself, or as the preconditioner of cg");
@@ -282,8 +274,6 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
       ->check(
           [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");
-  add_choices(command, "--cycles", options->cycles, {"v", "additive"},
-              "one grid after the other, or as a sum over grids");
   add_choices(command, "--precisions", options->precisions, {"single", "double"},
               "of the hierarchy; the method itself is in double precision");
   add_choices(command, "--modes", options->modes, spmv::mode_names(),

@@ -6,7 +6,7 @@
 
 namespace weft::tools {
 
-/// `weft study multigrid`: multigrid with 1 to 4 smoothing steps, forms of the cycle, precisions,
+/// `weft study multigrid`: multigrid with 1 to 4 smoothing steps, precisions,
 /// modes and gathering, as a method and as the preconditioner of CG. Collective over all ranks.
 /// `study`: the command `weft study`.
 void add_multigrid_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code);

@@ -11,6 +11,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/settings/amg_word.h"
 #include "library/settings/multigrid_word.h"
 #include "solver/methods/method_table.h"
 #include "spmv/grid/grid_operator.h"
@@ -205,7 +206,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "smoothing polynomial, 1 to 4; N: rows up to which a level is solved directly;\n"
           "R: a level moves to fewer ranks where one has fewer rows; auto: R=1000, and a level\n"
           "moves to one rank where exchanges take long; P: single or double, of the levels;\n"
-          "C: V, W, K, additive or auto, as --cycle;\n"
+          "C: V, W, K or auto, as --cycle;\n"
           "default:\n"
           "strength=0.25,degree=2,direct=400,gather=auto,precision=single,cycle=auto;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
@@ -223,12 +224,15 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "matrix; symmetric, a product of two triangles, where the method needs that")
       ->check(library::fault_of_preconditioner)
       ->type_name("none|jacobi|multigrid|amg[:...]|isai|ilu0|block-lu|schwarz[:...]");
-  add_choice(command, "--cycle", options.cycle, {"V", "W", "K", "additive", "auto"},
-             "with --preconditioner amg: V: one visit of each level; W: two corrections of each\n"
-             "coarse level by the next; K, for fcg and fgmres: two iterations of flexible\n"
-             "conjugate gradients on each coarse level; additive: all levels smooth at once,\n"
-             "with fewer messages a cycle; default: auto, W where it takes at most an eighth\n"
-             "more work, else V");
+  command
+      .add_option(
+          "--cycle", options.cycle,
+          "with --preconditioner amg: V: one visit of each level; W: two corrections of each\n"
+          "coarse level by the next; K, for fcg and fgmres: two iterations of flexible\n"
+          "conjugate gradients on each coarse level; default: auto, W where it takes at most\n"
+          "an eighth more work, else V")
+      ->check([](const std::string& text) { return fault_of([&] { library::parse_cycle(text); }); })
+      ->type_name("V|W|K|auto");
   command
       .add_option(
           "--near-null", options.near_null,
@@ -255,13 +259,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
                   "steps=S: smoothing steps before and after each coarser grid, 1 to 4;\n"
                   "start=zero|full: x before the first iteration, 0 or, of the method, by full\n"
                   "multigrid: interpolated from solutions on coarser grids;\n"
-                  "cycle=v|additive: one grid after the other, or as a sum over grids, whose fine\n"
-                  "smoothing runs beside the messages of coarse grids;\n"
                   "precision=single|double: of the hierarchy; x, b and the residual are double;\n"
                   "gather=N|auto: a grid moves to fewer ranks where one has fewer than N points\n"
                   "in a direction that is cut; auto: by a model of measured messages; default:\n"
-                  "steps=2, 4 where coefficients vary; start=zero,cycle=v,precision=single,\n"
-                  "gather=auto")
+                  "steps=2, 4 where coefficients vary; start=zero,precision=single,gather=auto")
       ->check(
           [](const std::string& text) { return fault_of([&] { library::parse_multigrid(text); }); })
       ->type_name("SETTINGS");

@@ -22,19 +22,6 @@ class GridArray {
         plane_stride_(layout_.plane_stride()),
         first_(static_cast<std::ptrdiff_t>(layout_.index(0, 0, 0))) {}
 
-  /// Zeros for every row (y, z) of `box` and `depth` points around it, which are one row in memory:
-  /// an operand that is 0 costs no bytes.
-  static GridArray zeros(spmv::GridBox box, int depth) {
-    for (const std::size_t d : {1U, 2U}) {
-      box.begin[d] = 0;
-      box.end[d] = 1;
-    }
-    GridArray array(box, depth);
-    array.row_stride_ = 0;
-    array.plane_stride_ = 0;
-    return array;
-  }
-
   const spmv::GridLayout& layout() const { return layout_; }
   Value* values() { return values_.data(); }
   bool is_empty() const { return values_.size() == 0; }

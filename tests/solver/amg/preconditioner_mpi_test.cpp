@@ -25,21 +25,19 @@ TEST_CASE("M is symmetric and positive") {
        {"poisson2d:23x19", "anisotropic3d:90x11x1,1,0.001,0.001", "poisson3d:9",
         "anisotropic3d:10,1,1,0.001", "diffusion3d:9,lognormal:3", "diffusion3d:9,jumps:10000"})
     for (const auto precision : {Settings::Precision::in_float, Settings::Precision::in_double})
-      for (int degree = -1; degree <= 4; ++degree) {  // 0: the additive cycle; -1: a W-cycle
+      for (int degree = 0; degree <= 4; ++degree) {  // 0: a W-cycle
         if (turn++ % world.size() != world.rank()) continue;  // every rank has its share
         CAPTURE(problem, degree, static_cast<int>(precision));
         CrewSystem system(Communicator::self(), problem);
-        AmgPreconditioner preconditioner(system.op(),
-                                         {.degree = std::max(degree, 1),
-                                          .direct_rows = degree < 0 ? 3 : 20,
-                                          .precision = precision,
-                                          .form = degree == 0  ? Settings::Form::additive
-                                                  : degree < 0 ? Settings::Form::w
-                                                               : Settings::Form::v});
+        AmgPreconditioner preconditioner(
+            system.op(), {.degree = std::max(degree, 1),
+                          .direct_rows = degree == 0 ? 3 : 20,
+                          .precision = precision,
+                          .form = degree == 0 ? Settings::Form::w : Settings::Form::v});
         CHECK(preconditioner.is_symmetric());
         CHECK(preconditioner.report().levels.size() > 1);
         // W-cycles down to 3 rows visit nearly singular ones often.
-        const double of_float = degree < 0 ? 2e-4 : 1e-5;
+        const double of_float = degree == 0 ? 2e-4 : 1e-5;
         const double rounding = precision == Settings::Precision::in_float ? of_float : 1e-12;
         const auto a = some_vector(system.count(), 1);
         const auto b = some_vector(system.count(), 5);
@@ -69,8 +67,7 @@ TEST_CASE("M has the same bits on any ranks and threads and in any mode") {
     for (const auto& [form, degree] : {Cycle{Settings::Form::v, 2},
                                        {Settings::Form::v, 3},
                                        {Settings::Form::w, 2},
-                                       {Settings::Form::k, 2},
-                                       {Settings::Form::additive, 2}}) {
+                                       {Settings::Form::k, 2}}) {
       Settings settings = with_levels;
       settings.degree = degree;
       settings.form = form;
@@ -120,23 +117,6 @@ TEST_CASE("conjugate gradients take few iterations, and as many on any ranks") {
     CHECK(found.report.iterations == expected.report.iterations);
     CHECK(found.x == together.own(expected.x));
   }
-}
-
-TEST_CASE("the additive cycle is a V-cycle with Jacobi's smoothing") {
-  CrewSystem system(Communicator::collective_world(), "poisson3d:9");
-  const Settings additive{.direct_rows = 20,
-                          .precision = Settings::Precision::in_double,
-                          .form = Settings::Form::additive};
-  Settings jacobi = additive;
-  jacobi.form = Settings::Form::v;
-  jacobi.degree = 1;
-  AmgPreconditioner one(system.op(), additive);
-  AmgPreconditioner other(system.op(), jacobi);
-  const auto r = some_vector(system.count(), 3);
-  const auto found = apply(system, one, r);
-  const auto expected = apply(system, other, r);
-  for (std::size_t i = 0; i < found.size(); ++i)
-    CHECK(found[i] == Approx(expected[i]).margin(1e-11));
 }
 
 TEST_CASE("a K-cycle takes fewer iterations than a V-cycle of many levels, the same on any ranks") {

@@ -233,10 +233,8 @@ TEST_CASE("every variant of CG converges with a cycle in single precision") {
 /// All of x by multigrid or by conjugate gradients with it, and behind x the number of iterations.
 std::vector<double> solve_counted(System& where, const std::string& name,
                                   const MultigridSettings& settings, Mode mode) {
-  const Cycle::Options of_cycle{.steps = settings.steps,
-                                .is_additive = settings.is_additive,
-                                .is_double = settings.is_double,
-                                .mode = mode};
+  const Cycle::Options of_cycle{
+      .steps = settings.steps, .is_double = settings.is_double, .mode = mode};
   std::optional<MultigridPreconditioner> cycle;
   KrylovMethod::Options options{
       .mode = mode, .stop = {}, .multigrid = settings, .on_iteration = {}};
@@ -269,14 +267,12 @@ TEST_CASE("more steps take fewer iterations, and gathering changes no bit") {
 }
 
 TEST_CASE("a hierarchy in double precision takes as many iterations, with the same bits anywhere") {
-  // Each of two words, names and ways to add grids; expected in single and in double precision.
+  // Each of two words, names and numbers of steps; expected in single and in double precision.
   const std::array<std::string, 2> words{"poisson3d:33x40x36", "poisson3d27:20x17x33"};
   const std::array<std::string, 2> names{"multigrid", "cg"};
   const auto run = [&](System& where, std::size_t i, Mode mode, bool is_double) {
-    const bool is_additive = i % 2 == 1;
-    return solve_counted(
-        where, names.at(i / 2 % 2),
-        {.steps = is_additive ? 3 : 2, .is_additive = is_additive, .is_double = is_double}, mode);
+    return solve_counted(where, names.at(i / 2 % 2),
+                         {.steps = i % 2 == 1 ? 3 : 2, .is_double = is_double}, mode);
   };
   const auto all_expected = tests::collective_results(16, [&](std::size_t i) {
     System alone(Communicator::self(), 1, words.at(i / 8));
@@ -293,49 +289,21 @@ TEST_CASE("a hierarchy in double precision takes as many iterations, with the sa
   }
 }
 
-TEST_CASE("tiles of any size give the same bits, multiplicative and additive") {
+TEST_CASE("tiles of any size give the same bits") {
   for (const std::string word : {"poisson3d:33x40x36", "poisson3d27:19x33x24"}) {
     System system(Communicator::collective_world(), tests::thread_count(), word);
     System alone(Communicator::self(), 1, word);
-    for (const bool is_additive : {false, true}) {
-      const auto apply = [&](System& where, spmv::GlobalIndex points_in_cache) {
-        MultigridPreconditioner cycle(where.op, {.steps = 2,
-                                                 .points_in_cache = points_in_cache,
-                                                 .is_additive = is_additive,
-                                                 .mode = Mode::task});
-        return where.collective_whole(where.collective_apply(cycle, where.right_hand_side()));
-      };
-      const auto expected = apply(alone, 1 << 19);
-      for (const spmv::GlobalIndex points : {1, 3000, 10000, 30000, 1 << 19}) {
-        CAPTURE(word, is_additive, points);
-        CHECK(apply(system, points) == expected);
-        CHECK(apply(alone, points) == expected);
-      }
+    const auto apply = [&](System& where, spmv::GlobalIndex points_in_cache) {
+      MultigridPreconditioner cycle(
+          where.op, {.steps = 2, .points_in_cache = points_in_cache, .mode = Mode::task});
+      return where.collective_whole(where.collective_apply(cycle, where.right_hand_side()));
+    };
+    const auto expected = apply(alone, 1 << 19);
+    for (const spmv::GlobalIndex points : {1, 3000, 10000, 30000, 1 << 19}) {
+      CAPTURE(word, points);
+      CHECK(apply(system, points) == expected);
+      CHECK(apply(alone, points) == expected);
     }
-  }
-}
-
-TEST_CASE("the additive cycle takes as many iterations as the V-cycle, in any use") {
-  System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:33x40x36");
-  System alone(Communicator::self(), 1, "poisson3d:33x40x36");
-  const auto solve = [](System& where, const std::string& name, bool is_additive) {
-    MultigridPreconditioner cycle(where.op, {.is_additive = is_additive, .mode = Mode::overlap});
-    KrylovMethod::Options options{.mode = Mode::overlap, .stop = {}, .on_iteration = {}};
-    options.multigrid.is_additive = is_additive;
-    if (name != "multigrid") options.preconditioner = &cycle;
-    const auto method =
-        find_krylov_method(name == "cg" ? "cg" : "multigrid")->collective_make(where.op, options);
-    const SolveReport report = method->solve(where.right_hand_side());
-    CHECK(report.status == SolveStatus::converged);
-    return std::pair(report.iterations, where.collective_whole({method->solution().begin(),
-                                                                method->solution().end()}));
-  };
-  // The last: the semi-iteration of operators that multigrid has no fused passes for.
-  for (const std::string name : {"cg", "multigrid", "semi-iteration"}) {
-    CAPTURE(name);
-    const auto expected = solve(alone, name, true);
-    CHECK(expected.first == solve(alone, name, false).first);
-    CHECK(solve(system, name, true) == expected);
   }
 }
 

@@ -235,8 +235,8 @@ struct GridSystem {
 };
 
 TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has") {
-  const auto options_of = [](bool is_additive) {
-    return Cycle::Options{.steps = 0, .is_additive = is_additive, .is_double = is_additive};
+  const auto options_of = [](bool is_double) {
+    return Cycle::Options{.steps = 0, .is_double = is_double};
   };
   const auto all_expected = tests::collective_results(2 * problems.size(), [&](std::size_t i) {
     System matrix(Communicator::self(), 1, problems[i / 2]);
@@ -246,15 +246,15 @@ TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has"
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const std::string& word = problems[i];
     if (word.find("diffusion") == std::string::npos) continue;
-    for (const bool is_additive : {false, true}) {
-      CAPTURE(word, is_additive);
-      const Cycle::Options options = options_of(is_additive);
+    for (const bool is_double : {false, true}) {
+      CAPTURE(word, is_double);
+      const Cycle::Options options = options_of(is_double);
       GridSystem grid(Communicator::collective_world(), tests::thread_count(), word);
       MultigridPreconditioner cycle(grid.op, options);
       const auto r = grid.right_hand_side();
       std::vector<double> mine(grid.op.element_count());
       grid.team.run([&](const TeamThread& thread) { cycle.apply(thread, r.data(), mine.data()); });
-      CHECK(grid.collective_whole(mine) == all_expected[2 * i + (is_additive ? 1 : 0)]);
+      CHECK(grid.collective_whole(mine) == all_expected[2 * i + (is_double ? 1 : 0)]);
     }
   }
 }
