@@ -27,14 +27,18 @@ Settings::Form parse_cycle(const std::string& text) {
   if (text == "auto") return Settings::Form::automatic;
   if (text == "V") return Settings::Form::v;
   if (text == "W") return Settings::Form::w;
-  if (text == "K") return Settings::Form::k;
   const std::string found = "found the cycle '" + text + "'";
   if (text == "additive")
     throw comm_thread::InputError(
         found +
         ", which was removed because V takes fewer iterations in the same time; expected V "
         "or none");
-  throw comm_thread::InputError(found + "; expected V, W, K or auto");
+  if (text == "K")
+    throw comm_thread::InputError(found +
+                                  ", which was removed because V and W take less time and work "
+                                  "with any method; expected V, W "
+                                  "or none");
+  throw comm_thread::InputError(found + "; expected V, W or auto");
 }
 
 std::string name_of(Settings::Form form) {
@@ -45,8 +49,6 @@ std::string name_of(Settings::Form form) {
       return "V";
     case Settings::Form::w:
       return "W";
-    case Settings::Form::k:
-      return "K";
   }
   return "";
 }
@@ -79,7 +81,7 @@ Settings parse_amg(const std::string& text) {
       throw comm_thread::InputError(
           "found '" + item +
           "'; expected strength=S, degree=K, direct=N, gather=R|auto, precision=single|double or "
-          "cycle=V|W|K|auto, joined by commas");
+          "cycle=V|W|auto, joined by commas");
   }
   return settings;
 }

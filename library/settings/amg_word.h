@@ -9,7 +9,7 @@ namespace weft::library {
 /// True if an option is `amg`, alone or followed by a colon and parameters.
 bool is_amg(const std::string& text);
 
-/// `V`, `W`, `K` or `auto`. Throws comm_thread::InputError.
+/// `V`, `W` or `auto`. Throws comm_thread::InputError.
 solver::amg::Settings::Form parse_cycle(const std::string& text);
 std::string name_of(solver::amg::Settings::Form form);
 

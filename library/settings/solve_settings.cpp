@@ -320,10 +320,6 @@ std::optional<solver::MatrixMultigrid::Grid> SolveSettings::parsed_grid() const 
 void SolveSettings::check() const {
   check_amg_options(*this);
   const std::string name = preconditioner_name();
-  if (const auto amg = parsed_amg();
-      amg && amg->form == solver::amg::Settings::Form::k && needs_symmetric_preconditioner())
-    throw InputError("--cycle: found K with --method " + method +
-                     "; expected --method fcg or fgmres, because a K-cycle is not linear");
   if (is_matrix_free() && (parsed_schwarz() || parsed_isai() || parsed_amg()))
     throw InputError("--preconditioner: found " + name +
                      " with --operator stencil; expected --operator matrix, or " +

@@ -5,37 +5,19 @@
 #include <utility>
 
 #include "perfmodel/stopwatch.h"
-#include "spmv/sums/binned_sum.h"
 
 namespace weft::solver::amg {
 
 using comm_thread::TeamThread;
 using spmv::LocalIndex;
 
-namespace {
-
-/// Bound of the dot products to come over the last ones; sums have room for 2²⁵ times more.
-constexpr double room_above_last_sum = 1024;
-
-}  // namespace
-
 template <class Value>
 Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings,
                     NearNullSpace near_null_space)
     : settings_(settings),
       hierarchy_(op, settings, std::move(near_null_space)),
-      unit_(hierarchy_.crew().communicator(), op.team().thread_count()),
-      largest_(static_cast<std::size_t>(op.team().thread_count())) {
+      unit_(hierarchy_.crew().communicator(), op.team().thread_count()) {
   settings_.form = hierarchy_.form();
-  if (settings.form == Settings::Form::k)
-    sums_.emplace(hierarchy_.crew().communicator(), hierarchy_.crew().comm_thread(),
-                  op.team().thread_count(), 3);
-}
-
-template <class Value>
-void Cycle<Value>::begin_solve() {
-  unit_.begin_solve();
-  for (auto& level : hierarchy_.levels()) level->sum_bound = 0;
 }
 
 template <class Value>
@@ -103,10 +85,7 @@ void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
   const int corrections = correction_count(settings_.form, hierarchy_.levels(), number);
   for (int i = 0; i < corrections; ++i) {
     compute_and_restrict_residual(thread, number);
-    if (settings_.form == Settings::Form::k && hierarchy_.levels()[number + 1]->restriction)
-      iterate(thread, number + 1);
-    else
-      visit(thread, number + 1);
+    visit(thread, number + 1);
     level.timer.start(thread.index);
     Value* const x = level.x.data();
     multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
@@ -128,82 +107,6 @@ void Cycle<Value>::compute_and_restrict_residual(const TeamThread& thread, std::
     multiply(thread, level, *level.off_diagonal, *level.x_to_multiply, to_residual(level));
     multiply(thread, level, *level.restriction, *level.r_to_restrict, finish);
   });
-}
-
-/// With c and d the two corrections, v = A·c and w = A·d: x = α·c + β·d is the best of all such x.
-template <class Value>
-void Cycle<Value>::iterate(const TeamThread& thread, std::size_t number) {
-  LevelOf& level = *hierarchy_.levels()[number];
-  Value* const b = level.b.data();
-  Value* const x = level.x.data();
-  Value* const c = level.inner[0].data();
-  Value* const v = level.inner[1].data();
-  Value* const w = level.r.data();
-  const double bound = bound_sums(thread, level);
-  visit(thread, number);
-  level.timer.start(thread.index);
-  multiply(thread, level, *level.off_diagonal, *level.x_to_multiply,
-           [=](LocalIndex row, Value sum) {
-             c[row] = x[row];
-             v[row] = x[row] + sum;
-           });
-  collective_dots(thread, level, bound, {{c, b}, {c, v}});
-  const double c_b = sums_->result(0);
-  const double c_v = sums_->result(1);
-  if (!(c_v > 0 && std::isfinite(c_b / c_v))) return;  // b is zero; on every thread of every rank
-  const double first = c_b / c_v;
-  for_rows(thread, level, [&](std::size_t row) { b[row] -= static_cast<Value>(first) * v[row]; });
-  visit(thread, number);
-  level.timer.start(thread.index);
-  multiply(thread, level, *level.off_diagonal, *level.x_to_multiply,
-           [=](LocalIndex row, Value sum) { w[row] = x[row] + sum; });
-  collective_dots(thread, level, bound, {{x, v}, {x, w}, {x, b}});
-  const double d_v = sums_->result(0);
-  const double d_w = sums_->result(1);
-  const double d_b = sums_->result(2);
-  const double rest = d_w - d_v * d_v / c_v;
-  const bool is_better = rest > 0 && std::isfinite(d_b / rest);
-  const double second = is_better ? d_b / rest : 0;
-  const auto alpha = static_cast<Value>(first - second * d_v / c_v);
-  const auto beta = static_cast<Value>(second);
-  for_rows(thread, level, [&](std::size_t row) { x[row] = alpha * c[row] + beta * x[row]; });
-  if (thread.is_primary()) level.sum_bound = room_above_last_sum * std::max(c_b, c_v);
-}
-
-/// The same on all ranks: from the last sums, or at first from the largest entry of b.
-template <class Value>
-double Cycle<Value>::bound_sums(const TeamThread& thread, LevelOf& level) {
-  if (level.sum_bound > 0) return level.sum_bound;
-  const Value* const b = level.b.data();
-  double largest = 0;
-  for_rows(thread, level, [&](std::size_t row) {
-    largest = std::max(largest, std::abs(static_cast<double>(b[row])));
-  });
-  largest_[static_cast<std::size_t>(thread.index)] = largest;
-  thread.barrier();
-  if (thread.is_primary()) {
-    const double all = hierarchy_.crew().communicator().max(*std::ranges::max_element(largest_));
-    largest_.front() = room_above_last_sum * all * all * static_cast<double>(level.report.rows);
-  }
-  thread.barrier();
-  const double bound = largest_.front();
-  thread.barrier();
-  return bound;
-}
-
-template <class Value>
-void Cycle<Value>::collective_dots(
-    const TeamThread& thread, const LevelOf& level, double bound,
-    std::initializer_list<std::pair<const Value*, const Value*>> pairs) {
-  int scalar = 0;
-  for (const auto& [left, right] : pairs) {
-    spmv::BinnedSum sum(bound);
-    for_rows(thread, level, [&, from = left, to = right](std::size_t row) {
-      sum.add(static_cast<double>(from[row]) * static_cast<double>(to[row]));
-    });
-    sum.flush(sums_->part(thread.index, scalar++));
-  }
-  sums_->collective_reduce(thread);
 }
 
 template <class Value>

@@ -2,12 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/hierarchy.h"
@@ -29,10 +26,7 @@ namespace weft::solver::amg {
 /// matrix, and its vectors are read and written in these products only: 4 of A, 1 of P, 1 of Pᵀ,
 /// each beside one halo exchange in the mode of the settings.
 ///
-/// A K-cycle solves each level between the finest and the direct one by two iterations of flexible
-/// conjugate gradients that have this cycle as their preconditioner.
-///
-/// Source: Notay and Vassilevski 2008, "Recursive Krylov-based multigrid cycles", algorithm 3.1.
+/// A W-cycle corrects each level from the second on twice, which is symmetric as well.
 template <class Value>
 class Cycle {
  public:
@@ -48,7 +42,7 @@ class Cycle {
 
   /// The next right-hand side of each vector that is not zero sets the scale of single precision
   /// anew. Thread: the main thread, outside the team.
-  void begin_solve();
+  void begin_solve() { unit_.begin_solve(); }
   /// As of Preconditioner.
   bool collective_take_new_values() { return hierarchy_.collective_take_new_values(); }
   double norm() const { return hierarchy_.norm(); }
@@ -64,15 +58,9 @@ class Cycle {
   void give(const comm_thread::TeamThread& thread, double unit, double* z);
   /// x ≈ A⁻¹·b on a level, by a visit of it and all coarser ones.
   void visit(const comm_thread::TeamThread& thread, std::size_t number);
-  /// The same by two iterations of flexible conjugate gradients; changes b.
-  void iterate(const comm_thread::TeamThread& thread, std::size_t number);
   /// r = b − A·x, and the right-hand side of the next level from it. In task mode r travels beside
   /// a part of its own computation.
   void compute_and_restrict_residual(const comm_thread::TeamThread& thread, std::size_t number);
-  double bound_sums(const comm_thread::TeamThread& thread, LevelOf& level);
-  /// Products of pairs of vectors, at most three. Shape: [row count of the level].
-  void collective_dots(const comm_thread::TeamThread& thread, const LevelOf& level, double bound,
-                       std::initializer_list<std::pair<const Value*, const Value*>> pairs);
   void solve_coarsest(const comm_thread::TeamThread& thread);
   template <bool from_zero>
   void smooth(const comm_thread::TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual);
@@ -117,8 +105,6 @@ class Cycle {
   Settings settings_;
   Hierarchy<Value> hierarchy_;
   SolveUnit unit_;  // of right-hand sides
-  std::vector<double> largest_;  // by thread
-  std::optional<comm_thread::ReproducibleSum> sums_;  // of a K-cycle
   std::int64_t cycle_count_ = 0;
   double coarsest_seconds_ = 0;  // the primary thread's
 };

@@ -10,12 +10,6 @@ namespace {
 template <class Value>
 using Levels = std::vector<std::unique_ptr<Level<Value>>>;
 
-/// True if level `i` is solved by inner iterations of a K-cycle.
-template <class Value>
-bool has_inner_iterations(const Settings& settings, const Levels<Value>& levels, std::size_t i) {
-  return settings.form == Settings::Form::k && i > 0 && levels[i]->restriction.has_value();
-}
-
 /// Notes what every level exchanges in a cycle.
 template <class Value>
 void report_exchanges(const Settings& settings, Levels<Value>& levels,
@@ -30,7 +24,7 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
   int corrections = 1;  // by this level, in one visit of the finer one
   for (std::size_t i = 0; i < levels.size(); ++i) {
     Level<Value>& level = *levels[i];
-    visits *= has_inner_iterations(settings, levels, i) ? 2 : corrections;
+    visits *= corrections;
     level.report.visits = visits;
     corrections = correction_count(settings.form, levels, i);
     if (!level.off_diagonal) continue;
@@ -41,8 +35,7 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
     add(level.report, *level.b_to_smooth, first);
     if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
     if (!level.restriction) continue;
-    add(level.report, *level.x_to_multiply,
-        (has_inner_iterations(settings, levels, i) ? 3 : 1 + corrections) * visits);
+    add(level.report, *level.x_to_multiply, (1 + corrections) * visits);
     add(level.report, *level.r_to_smooth, first);
     add(level.report, *level.r_to_restrict, corrections * visits);
     add(level.report, *levels[i + 1]->x_to_prolongate, corrections * visits);
@@ -85,11 +78,6 @@ void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& lev
                                      level.z[k].data());
       }
     }
-    if (has_inner_iterations(settings, levels, i))
-      for (LevelVector<Value>& vector : level.inner) {
-        vector = LevelVector<Value>(crew, level.thread_rows, 0);
-        level.report.allocated_bytes += vector.bytes();
-      }
     level.report.allocated_bytes += level.b.bytes() + level.r.bytes() + level.rest.bytes() +
                                     level.z[0].bytes() + level.z[1].bytes() +
                                     level.off_diagonal->bytes();

@@ -61,8 +61,6 @@ struct Level {
   LevelVector<Value> r{};  // residual
   LevelVector<Value> rest{};  // residual between steps of a degree above 2
   std::array<LevelVector<Value>, 2> z{};  // of a degree above 2
-  std::array<LevelVector<Value>, 2> inner{};  // of a K-cycle: a correction and its product with A
-  double sum_bound = 0;  // of a K-cycle: of the dot products to come; 0 before the first
   std::optional<LevelHalo<Value>> b_to_smooth{}, x_to_multiply{}, r_to_smooth{}, r_to_restrict{};
   std::optional<LevelHalo<Value>> x_to_prolongate{};  // to the finer level
   std::array<std::optional<LevelHalo<Value>>, 2> z_to_smooth{};

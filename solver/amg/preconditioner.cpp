@@ -6,8 +6,7 @@ namespace weft::solver::amg {
 
 AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings,
                                      NearNullSpace near_null_space)
-    : cycle_(collective_make(op, settings, std::move(near_null_space))),
-      is_symmetric_(settings.form != Settings::Form::k) {}
+    : cycle_(collective_make(op, settings, std::move(near_null_space))) {}
 
 AmgPreconditioner::AnyCycle AmgPreconditioner::collective_make(const spmv::SparseOperator& op,
                                                                const Settings& settings,

@@ -14,7 +14,7 @@
 namespace weft::solver::amg {
 
 /// Algebraic multigrid as a preconditioner, for symmetric positive definite matrices of any origin:
-/// one cycle of smoothed aggregation. Symmetric if A is, but for a K-cycle. No bit depends on
+/// one cycle of smoothed aggregation. Symmetric if A is. No bit depends on
 /// ranks, threads and modes. Lifetime: `op` outlives it.
 class AmgPreconditioner final : public Preconditioner {
  public:
@@ -35,7 +35,7 @@ class AmgPreconditioner final : public Preconditioner {
   /// as a set-up that comes to the same prolongators. False unless `keeps_set_up`. Throws as the
   /// constructor does; of no use after that.
   bool collective_take_new_values() override;
-  bool is_symmetric() const override { return is_symmetric_; }
+  bool is_symmetric() const override { return true; }
   bool has_levels() const override { return true; }
 
   /// What each level has and took. Thread: the main thread, outside the team.
@@ -50,7 +50,6 @@ class AmgPreconditioner final : public Preconditioner {
                                   NearNullSpace near_null_space);
 
   AnyCycle cycle_;
-  bool is_symmetric_;
 };
 
 }  // namespace weft::solver::amg

@@ -11,10 +11,8 @@ struct Settings {
   enum class Precision { in_float, in_double };
   /// automatic: W where it takes at most an eighth more work, else V. V: one visit of each level.
   /// W: from the second level on, the next level corrects twice
-  /// unless it is solved directly. Iterations then hardly grow with the number of levels. K: on
-  /// each level but the finest and the direct one, two iterations of flexible conjugate gradients;
-  /// M is then not linear.
-  enum class Form { automatic, v, w, k };
+  /// unless it is solved directly. Iterations then hardly grow with the number of levels.
+  enum class Form { automatic, v, w };
 
   /// A coupling is strong from this share of the strongest of its row on.
   double strength = 0.25;

@@ -90,7 +90,7 @@ TEST_CASE("A and b times powers of two have the same iterations and digits of x"
       {"cg-pipelined", "jacobi", true},
       {"cg-pipelined-pr", "none", true},
       {"minres", "jacobi", true},
-      {"fcg", "amg:cycle=K", true},
+      {"fcg", "amg:cycle=W", true},
       {"cg", "schwarz:subdomains=3,partition=rows", true},
       {"gmres", "none", false},
       {"fgmres", "ilu0", false},

@@ -34,7 +34,7 @@ namespace weft::tools {
 namespace {
 
 struct AmgStudyOptions : SolveStudyOptions {
-  std::vector<std::string> cycles{"V", "W", "K"};
+  std::vector<std::string> cycles{"V", "W"};
   std::vector<int> degrees{2};
   std::vector<double> strengths{0.25};
   std::vector<std::string> modes{"task"};
@@ -72,7 +72,7 @@ std::vector<AmgVariant> variants(const AmgStudyOptions& options) {
   return all;
 }
 
-/// Conjugate gradients with one variant, flexible ones with the K-cycle.
+/// Conjugate gradients with one variant.
 class AmgEntrant {
  public:
   /// Collective. Throws comm_thread::InputError.
@@ -83,7 +83,7 @@ class AmgEntrant {
     settings.order = options.order_of(problem);
     settings.partition = options.partition;
     settings.mode = variant.mode;
-    settings.method = variant.cycle == "K" ? "fcg" : "cg";
+    settings.method = "cg";
     settings.preconditioner =
         fmt::format("amg:degree={},strength={}", variant.degree, variant.strength);
     settings.cycle = variant.cycle;
@@ -216,13 +216,11 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
   add_solve_study_options(command, *options, "one or more problems");
   add_triangle_option(command, *options);
-  command
-      .add_option("--cycles", options->cycles,
-                  "as --cycle of weft solve; K with fcg, the others with cg")
+  command.add_option("--cycles", options->cycles, "as --cycle of weft solve")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check([](const std::string& text) { return fault_of([&] { library::parse_cycle(text); }); })
-      ->type_name("V|W|K|auto,...")
+      ->type_name("V|W|auto,...")
       ->capture_default_str();
   add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");
   add_list(command, "--strengths", options->strengths,

@@ -206,7 +206,7 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
           "smoothing polynomial, 1 to 4; N: rows up to which a level is solved directly;\n"
           "R: a level moves to fewer ranks where one has fewer rows; auto: R=1000, and a level\n"
           "moves to one rank where exchanges take long; P: single or double, of the levels;\n"
-          "C: V, W, K or auto, as --cycle;\n"
+          "C: V, W or auto, as --cycle;\n"
           "default:\n"
           "strength=0.25,degree=2,direct=400,gather=auto,precision=single,cycle=auto;\n"
           "schwarz[:overlap=G,subdomains=S,partition=P,kind=K]:\n"
@@ -228,11 +228,10 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       .add_option(
           "--cycle", options.cycle,
           "with --preconditioner amg: V: one visit of each level; W: two corrections of each\n"
-          "coarse level by the next; K, for fcg and fgmres: two iterations of flexible\n"
-          "conjugate gradients on each coarse level; default: auto, W where it takes at most\n"
-          "an eighth more work, else V")
+          "coarse level by the next; default: auto, W where it takes at most an eighth more\n"
+          "work, else V")
       ->check([](const std::string& text) { return fault_of([&] { library::parse_cycle(text); }); })
-      ->type_name("V|W|K|auto");
+      ->type_name("V|W|auto");
   command
       .add_option(
           "--near-null", options.near_null,
