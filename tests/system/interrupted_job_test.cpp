@@ -181,7 +181,7 @@ TEST_CASE("sweeps with checkpoints end after a signal with the code for it, and 
   CHECK_THAT(result.output,
              Catch::Contains("stopped") && Catch::Contains("checkpoint   1 written"));
   const std::string restart =
-      sweeps + "--max-iterations 10 --restart " + state + " >" + folder.path("out");
+      sweeps + "--max-iterations 10 --restart-from " + state + " >" + folder.path("out");
   CHECK(WEXITSTATUS(std::system((restart + " 2>/dev/null").c_str())) == 3);
   CHECK_THAT(read_file(folder.path("out")), Catch::Contains("restart      continued after "));
 }
@@ -231,7 +231,7 @@ TEST_CASE("the job script for Slurm puts itself into the queue again until the s
   CHECK_THAT(calls(), Catch::Contains("--checkpoint weft-7.state --checkpoint-every 5min\n") &&
                           Catch::EndsWith("scontrol requeue 7\n"));
   CHECK(run("143") == 0);
-  CHECK_THAT(calls(), Catch::Contains("--restart weft-7.state\n") &&
+  CHECK_THAT(calls(), Catch::Contains("--restart-from weft-7.state\n") &&
                           Catch::EndsWith("scontrol requeue 7\n"));
   CHECK(run("3") == 3);  // not converged: nobody runs it again
   CHECK_THAT(calls(), !Catch::Contains("scontrol"));
@@ -262,7 +262,7 @@ TEST_CASE("a solve goes on where its checkpoints find a full or a read-only disk
       "until mount -o remount,ro $disk 2>/dev/null; do sleep 0.001; done\n"
       "code=0\nwait $! || code=$?\necho first $code\nmount -o remount,rw $disk\n"
       "cat $disk.errors >&2\n"
-      "code=0\n\"${solve[@]}\" --max-seconds 0.1 --restart $disk/state || code=$?\n"
+      "code=0\n\"${solve[@]}\" --max-seconds 0.1 --restart-from $disk/state || code=$?\n"
       "echo second $code\nls $disk\n");
   ShellJob job("timeout 60 unshare --mount bash " + script + " " + folder.path("disk"));
   const ProgramResult result = job.wait();

@@ -98,8 +98,8 @@ TEST_CASE("lists, flags and several values of an option are printed as they are 
   const std::vector<std::vector<std::string>> commands{
       {"jacobi", "--grid", "6", "--no-time-blocks", "--inject", "jitter:0.1", "--inject",
        "slow:0:2"},
-      {"solve", "irregular:20,nnzr=3", "--method", "gmres", "--restart", "7", "--restart", "state",
-       "--force=false"},
+      {"solve", "irregular:20,nnzr=3", "--method", "gmres", "--restart", "7", "--restart-from",
+       "state", "--force=false"},
       {"progress", "--sizes", "4,8", "--no-progress-thread=it failed"},
       {"simulate", "jacobi", "--variants", "async,racy", "--seeds", "2"}};
   for (const auto& command : commands) {
@@ -136,6 +136,15 @@ TEST_CASE("a word that was removed names what replaces it") {
       "--cycle: found the cycle 'K', which was removed");
   check_fault({"study", "amg", "poisson3d:5", "--cycles", "V,K"},
               "--cycles: found the cycle 'K', which was removed");
+  check_fault({"solve", "poisson3d:5", "--method", "gmres", "--restart", "state"},
+              "--restart: found 'state'; expected a whole number from 1 to 1000; a file is "
+              "continued by --restart-from");
+  check_fault({"jacobi", "--grid", "5", "--restart", "state"},
+              "found --restart; expected --restart-from FILE");
+  const ScratchFolder folder;
+  const std::string file = folder.write("options", "[schwarz]\nrestart = \"state\"\n");
+  check_fault({"schwarz", "--subdomains", "2", "--points", "5", "--config", file},
+              file + ":2: found --restart; expected --restart-from FILE");
   check_fault({"study", "multigrid", "poisson3d:5", "--cycles", "v,additive"},
               "found --cycles, which was removed");
 }
@@ -166,7 +175,7 @@ TEST_CASE("an option that has no effect is refused") {
       {{"solve", "poisson3d:5", "--method", "multigrid", "--order", "rcm"},
        "--method multigrid: found with --order rcm; expected rows in the given order"},
       {{"solve", "poisson3d:5", "--method", "gmres", "--restart", "10", "--restart", "20"},
-       "--restart: found 10, 20; expected one number and one file at most"},
+       "--restart: found 2 values; expected one"},
       {{"solve", "poisson3d:5", "--json", "a", "--json", "b"},
        "--json: found 2 values; expected one"},
       {{"solve", "poisson3d:5", "--force", "--method", "gmres"}, "--force: found with a method"},
@@ -177,8 +186,8 @@ TEST_CASE("an option that has no effect is refused") {
       {{"solve", "poisson3d:5", "--method", "auto", "--preconditioner", "jacobi", "--multigrid",
         "steps=2"},
        "--multigrid: found with --method auto"},
-      {{"solve", "poisson3d:5", "--initial", "x.npy", "--restart", "state"},
-       "--initial: found with --restart FILE"},
+      {{"solve", "poisson3d:5", "--initial", "x.npy", "--restart-from", "state"},
+       "--initial: found with --restart-from"},
       {{"jacobi", "--grid", "5", "--rhs", "ones"}, "--rhs: found with --grid; expected a matrix"},
       {{"jacobi", "--grid", "5", "--partition", "nonzeros"}, "--partition: found with --grid"},
       {{"jacobi", "--grid", "5", "--variant", "async", "--no-time-blocks"},

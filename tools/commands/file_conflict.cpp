@@ -91,7 +91,7 @@ void check_files_differ(const CLI::App& command) {
       const Argument& output = arguments[i];
       const Argument& other = arguments[j];
       if (i == j || !output.is_output() || (other.is_output() && j > i)) continue;
-      if (output.option == "--checkpoint" && other.option == "--restart") continue;
+      if (output.option == "--checkpoint" && other.option == "--restart-from") continue;
       if (!are_same(output.value, other.value)) continue;
       throw comm_thread::InputError(output.value + ": found as an output (" + output.option +
                                     ") and as " + other.option + " " + other.value +

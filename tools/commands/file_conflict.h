@@ -6,7 +6,7 @@ namespace weft::tools {
 
 /// Throws comm_thread::InputError where a file that `command` would write is one that it reads, or
 /// another one that it writes, under whatever names: also through links. A name in an HDF5 file
-/// counts as the whole file. --checkpoint may write the file of --restart.
+/// counts as the whole file. --checkpoint may write the file of --restart-from.
 void check_files_differ(const CLI::App& command);
 
 }  // namespace weft::tools

@@ -330,7 +330,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve matrix.mtx.gz --preconditioner amg\n"
       "  weft solve matrix.mtx --initial x.mtx --max-seconds 60 --solution x.mtx\n"
       "  weft solve matrix.mtx --checkpoint state --checkpoint-every 10min\n"
-      "  weft solve matrix.mtx --restart state --checkpoint state\n"
+      "  weft solve matrix.mtx --restart-from state --checkpoint state\n"
       "  weft solve poisson2d:500x300 --rhs random:7 --mode vector --json report.json\n"
       "  mpiexec.mpich -n 4 weft solve poisson3d:200 --method auto\n"
       "  mpiexec.mpich -n 2 weft solve poisson3d:100 --trace trace.json\n"

@@ -34,6 +34,8 @@ struct RemovedOption {
 };
 
 constexpr RemovedOption removed_options[] = {
+    {"jacobi", "--restart", "found --restart; expected --restart-from FILE, as it is called now"},
+    {"schwarz", "--restart", "found --restart; expected --restart-from FILE, as it is called now"},
     {"study multigrid", "--cycles",
      "found --cycles, which was removed with the additive cycle; expected none: all are V-cycles"},
 };
@@ -64,6 +66,11 @@ std::string fault_of_config(const ConfigFile& file, const std::string& text, boo
   if (line.ends_with(end_of_section))
     line = "[" + line.substr(0, line.size() - end_of_section.size()) + "]";
   const std::string place = file.place_of(line);
+  for (const RemovedOption& removed : removed_options) {
+    std::string name = std::string(removed.command) + "." + std::string(removed.option.substr(2));
+    std::ranges::replace(name, ' ', '.');
+    if (line == name) return place + removed.fault;
+  }
   constexpr std::size_t most = 60;
   if (line.size() > most) line = line.substr(0, most) + "…";
   return place + "found '" + line +

@@ -60,12 +60,12 @@ solver::Checkpoints::Options CheckpointOptions::settings() const {
 }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
-                            const std::string& limits) {
+                            const std::string& limits, const std::string& how) {
   command
       .add_option(
           "--checkpoint", options.path,
           std::string(
-              "keep the state of the solve in this file, for --restart FILE, while it goes on\n") +
+              "keep the state of the solve in this file, for --restart-from, while it goes on\n") +
               "and where SIGTERM, SIGINT, SIGUSR1 or SIGUSR2" + limits +
               " end it; FILE.previous is the state before")
       ->type_name("FILE");
@@ -75,16 +75,17 @@ void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
       ->check(fault_of_interval)
       ->capture_default_str()
       ->type_name("TIME");
+  command
+      .add_option(
+          "--restart-from", options.from,
+          "continue from a file that --checkpoint has written, on any number of ranks\n" + how)
+      ->type_name("FILE");
 }
 
 void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
-  add_checkpoint_options(command, options, " or\n--max-iterations");
-  command
-      .add_option("--restart", options.from,
-                  "continue from a file that --checkpoint has written, on any number of ranks\n"
-                  "and threads; synchronous sweeps with the bits of a run that was not\n"
-                  "interrupted, the others from its values")
-      ->type_name("FILE");
+  add_checkpoint_options(command, options, " or\n--max-iterations",
+                         "and threads; synchronous sweeps with the bits of a run that was not\n"
+                         "interrupted, the others from its values");
 }
 
 }  // namespace weft::tools

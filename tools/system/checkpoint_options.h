@@ -21,10 +21,10 @@ struct CheckpointOptions {
   solver::Checkpoints::Options settings() const;
 };
 
-/// --checkpoint and --checkpoint-every; `from` is set by --restart. `limits`: the options that end
-/// a run.
+/// --checkpoint, --checkpoint-every and --restart-from. `limits`: the options that end a run;
+/// `how`: in which way it continues.
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
-                            const std::string& limits);
+                            const std::string& limits, const std::string& how);
 
 /// What --checkpoint-every needs; `Options` have the member `checkpoints`.
 template <class Options>
@@ -35,7 +35,7 @@ OptionEffect<Options> effect_of_interval() {
           "--checkpoint FILE with it"};
 }
 
-/// The same with --restart FILE, for commands that sweep.
+/// The same for commands that sweep.
 void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options);
 
 }  // namespace weft::tools

@@ -87,7 +87,7 @@ void SchwarzOptions::check(const CLI::App& command) const {
                      " with one subdomain or one point per side; expected 2 or more of both");
   if (checkpoints.is_used() && fixed_seconds > 0)
     throw InputError(
-        "--seconds: found with --checkpoint or --restart; expected a run until converged");
+        "--seconds: found with --checkpoint or --restart-from; expected a run until converged");
 }
 
 std::string SchwarzOptions::what() const {

@@ -47,18 +47,12 @@ std::string fault_of_tolerance(const std::string& text) {
   return number && *number == 0 ? "" : fault_of_positive(text);
 }
 
-/// True if `word` of --restart is a number of iterations, and not the name of a file.
-bool is_number(const std::string& word) {
-  return word.find_first_not_of("+-.0123456789") == std::string::npos;
-}
-
 std::string fault_of_restart(const std::string& word) {
-  constexpr int most = 1000;
-  if (!is_number(word)) return "";
+  const std::string found = "found '" + word + "'; expected a whole number from 1 to 1000";
   const auto number = comm_thread::number_in<int>(word);
-  return number && *number >= 1 && *number <= most
-             ? ""
-             : "found '" + word + "'; expected a whole number from 1 to 1000, or a file";
+  if (number && *number >= 1 && *number <= 1000) return "";
+  const bool is_number = word.find_first_not_of("+-.0123456789") == std::string::npos;
+  return is_number ? found : found + "; a file is continued by --restart-from";
 }
 
 /// From here on a matrix takes longer to build than multigrid to solve.
@@ -67,18 +61,6 @@ constexpr spmv::GlobalIndex least_rows_without_matrix = 27'000;
 bool can_be_cut(const spmv::GridSize& grid, int rank_count) {
   return grid.x <= spmv::GridOperator::longest_row &&
          fault_of([&] { spmv::GridPartition(grid, rank_count); }).empty();
-}
-
-void set_restart(const std::vector<std::string>& words, SolveOptions& options) {
-  const auto numbers = std::ranges::count_if(words, is_number);
-  if (numbers > 1 || std::ssize(words) - numbers > 1)
-    throw comm_thread::InputError(fmt::format(
-        "--restart: found {}; expected one number and one file at most", fmt::join(words, ", ")));
-  for (const std::string& word : words)
-    if (is_number(word))
-      options.restart = *comm_thread::number_in<int>(word);
-    else
-      options.checkpoints.from = word;
 }
 
 const std::vector<OptionEffect<SolveOptions>>& solve_effects() {
@@ -93,7 +75,7 @@ const std::vector<OptionEffect<SolveOptions>>& solve_effects() {
        "one for symmetric matrices"},
       {{"--initial"},
        [](const Options& options) { return options.checkpoints.from.empty(); },
-       "with --restart FILE, which has an x, too",
+       "with --restart-from, which has an x, too",
        "one of them"},
       effect_of_interval<Options>()};
   return all;
@@ -272,18 +254,14 @@ void add_solve_options(CLI::App& command, SolveOptions& options) {
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
   command
-      .add_option_function<std::vector<std::string>>(
-          "--restart",
-          [&options](const std::vector<std::string>& words) { set_restart(words, options); },
-          "a number: gmres, fgmres: iterations before a restart, and number of vectors kept;\n"
-          "default: 30. Anything else: a file that --checkpoint has written, from which the\n"
-          "solve continues, on any number of ranks and threads and in any mode, with the bits\n"
-          "of one that was not interrupted; the problem, the method and the preconditioner as\n"
-          "before. May be given twice, once as each")
+      .add_option("--restart", options.restart,
+                  "gmres, fgmres: iterations before a restart, and number of vectors kept;\n"
+                  "default: 30")
       ->check(fault_of_restart)
-      ->allow_extra_args(false)
-      ->type_name("M|FILE");
-  add_checkpoint_options(command, options.checkpoints, ", --max-seconds or\n--max-iterations");
+      ->type_name("M");
+  add_checkpoint_options(command, options.checkpoints, ", --max-seconds or\n--max-iterations",
+                         "and threads and in any mode, with the bits of a solve that was not\n"
+                         "interrupted; the problem, the method and the preconditioner as before");
   add_choice(command, "--mode", options.mode, {"vector", "overlap", "overlap-test", "task", "auto"},
              "halo exchange: vector (before the product), overlap (MPI, during it),\n"
              "overlap-test (MPI, tested at intervals during it) or task (communication\n"

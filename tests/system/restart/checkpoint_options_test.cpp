@@ -55,7 +55,7 @@ TEST_CASE("a signal to any rank, or the end of the time, leads to a checkpoint a
     CHECK_THAT(ended.output, Catch::Contains(signal == 0 ? "out" : "stopped after "));
     CHECK_THAT(ended.output, Catch::Contains("checkpoint   1 written to " + state));
     const auto rest = run_weft(
-        3, joined(longer, {"--restart", state, "--mode", "vector", "--solution", solution}));
+        3, joined(longer, {"--restart-from", state, "--mode", "vector", "--solution", solution}));
     INFO(rest.errors << rest.output);
     CHECK(rest.exit_code == 0);
     CHECK_THAT(rest.output, Catch::Contains("restart      continued after "));

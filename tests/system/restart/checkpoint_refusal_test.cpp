@@ -24,12 +24,13 @@ TEST_CASE("what cannot be continued from, or written, is one line before any wor
             .exit_code == 3);
   const std::string text = folder.write("text", "something else that is long enough to be read");
   const std::vector<std::pair<Words, std::string>> refused{
-      {{"--restart", folder.path("none")}, "No such file"},
-      {{"--restart", text}, "is not a checkpoint"},
-      {{"--restart", state, "--method", "minres"}, "is of the method cg"},
-      {{"--restart", state, "--preconditioner", "jacobi"}, "another preconditioner"},
-      {{"--restart", state, "--rhs", "ones"}, "another right-hand side"},
-      {{"--restart", "1001"}, "1001"},
+      {{"--restart-from", folder.path("none")}, "No such file"},
+      {{"--restart-from", text}, "is not a checkpoint"},
+      {{"--restart-from", state, "--method", "minres"}, "is of the method cg"},
+      {{"--restart-from", state, "--preconditioner", "jacobi"}, "another preconditioner"},
+      {{"--restart-from", state, "--rhs", "ones"}, "another right-hand side"},
+      {{"--restart", "1001"}, "found '1001'; expected a whole number from 1 to 1000"},
+      {{"--restart", state}, "a file is continued by --restart-from"},
       {{"--checkpoint", text}, "something else than a checkpoint"},
       {{"--checkpoint", folder.path("none/state")}, "cannot be written"},
       {{"--checkpoint", folder.path(".")}, "is not a file"},
@@ -46,5 +47,5 @@ TEST_CASE("what cannot be continued from, or written, is one line before any wor
       CHECK(std::ranges::count(result.errors, '\n') == 1);
       CHECK_THAT(result.errors, Catch::Contains(why));
     }
-  CHECK(run_weft(2, {"solve", "poisson3d:12", "--restart", state}).exit_code == 0);
+  CHECK(run_weft(2, {"solve", "poisson3d:12", "--restart-from", state}).exit_code == 0);
 }

@@ -107,7 +107,7 @@ void check_killed_runs(const std::vector<Run>& all) {
       std::vector<std::string> arguments =
           joined(common, {"--mode", mode, "--checkpoint", state, "--checkpoint-every", "0.1s"});
       const bool is_continued = std::filesystem::exists(state);
-      if (is_continued) arguments = joined(arguments, {"--restart", state});
+      if (is_continued) arguments = joined(arguments, {"--restart-from", state});
       INFO("run " << run << ", seed " << seed << ", case " << which << ", " << ranks << " ranks, "
                   << mode << " mode, after " << kills << " kills");
       RunningProgram program(ranks, arguments);
