@@ -85,6 +85,7 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/word_settings.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
+    library/solve/hopeless_system.cpp
     library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
