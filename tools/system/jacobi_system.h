@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
+#include "solver/choice/row_scales.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/sweeper.h"
 #include "solver/sweepers/jacobi_spectrum.h"
@@ -65,6 +67,11 @@ class JacobiSystem {
 
  private:
   void load_matrix(const JacobiOptions& options);
+  /// Where rows of the matrix differ in scale: residuals are judged with each divided by its scale.
+  void collective_weigh_rows(const JacobiOptions& options);
+  std::span<const double> weights() const {  // empty: all are 1
+    return scales_ ? scales_->weight.span() : std::span<const double>{};
+  }
   void load_grid_problem(const JacobiOptions& options);
   void estimate_spectrum(const JacobiOptions& options);
   /// After synchronous sweeps that have diverged: what of asynchronous ones.
@@ -95,6 +102,7 @@ class JacobiSystem {
   std::unique_ptr<spmv::SparseOperator> operator_;  // of a matrix
   std::unique_ptr<spmv::StencilOperator> stencil_;  // of a grid problem without its matrix
   perfmodel::HugePageBuffer<double> b_;
+  std::optional<solver::RowScales> scales_;  // of a matrix whose rows differ in scale
   std::optional<solver::JacobiSpectrum> spectrum_;
   solver::RichardsonParameters parameters_;
 };
