@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "comm_thread/mpi/communicator.h"
 #include "library/api/agreed.h"
@@ -40,6 +44,7 @@ struct Iteration::State {
         sweeper(space, job->job->team(), user) {}
 
   IterationReport collective_run(std::span<double> x, double scale);
+  void collective_judge(solver::IterationReport& done) const;
 
   std::shared_ptr<Job::State> job;
   library::IterationSettings settings;
@@ -48,14 +53,31 @@ struct Iteration::State {
   Monitor monitor;
 };
 
+/// A residual that the rows of a large scale hide the others in is small after a few sweeps, which
+/// still change x: such a run has not converged. Nothing is known here of rows; where they are
+/// alike a sweep changes x by about as much as the residual says.
+void Iteration::State::collective_judge(solver::IterationReport& done) const {
+  const std::array<double, 2> change = sweeper.collective_last_change(space);
+  if (done.status != solver::SolveStatus::converged ||
+      !(change[0] > std::sqrt(settings.tolerance) * change[1]))
+    return;
+  done.status = solver::SolveStatus::not_converged;
+  done.explanation = fmt::format(
+      "the residual is small, but the last sweep changed x by {:.2g} of its largest value: rows "
+      "may "
+      "differ in scale; divide each row of the residual by its scale",
+      change[0] / change[1]);
+}
+
 IterationReport Iteration::State::collective_run(std::span<double> x, double scale) {
   job->roll_call.collective_answer("an iteration");
   sweeper.use(x);
   const auto show = [this](std::int64_t iteration, double residual) {
     if (monitor) static_cast<void>(monitor(iteration, residual));
   };
-  const solver::IterationReport done = library::collective_sweep(
-      space, job->job->comm_thread(), sweeper, settings, scale, {.on_check = show});
+  solver::IterationReport done = library::collective_sweep(space, job->job->comm_thread(), sweeper,
+                                                           settings, scale, {.on_check = show});
+  collective_judge(done);
   std::ranges::copy(sweeper.values(), x.begin());
   IterationReport report;
   report.status = status_of(done.status);

@@ -92,13 +92,14 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/word_settings.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
-    library/solve/chosen_solver.cpp
-    library/solve/chosen_solver.cpp
+    library/solve/hopeless_system.cpp
     library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
+    library/solve/scaled_system.cpp
+    library/solve/scaled_system.cpp
     library/solve/scaled_system.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
@@ -236,10 +237,6 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/inflate_stream.cpp
     spmv/files/matrix_market_entries.cpp
     spmv/files/matrix_market_file.cpp
-    spmv/files/matrix_market_file.cpp
-    spmv/files/matrix_market_file.cpp
-    spmv/files/matrix_market_header.cpp
-    spmv/files/matrix_market_header.cpp
     spmv/files/matrix_market_header.cpp
     spmv/files/matrix_market_output.cpp
     spmv/files/matrix_market_reader.cpp
@@ -258,12 +255,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/csr_source.cpp
     spmv/formats/entry_reader.cpp
     spmv/formats/matrix_file.cpp
-    spmv/formats/matrix_file.cpp
-    spmv/formats/matrix_file.cpp
     spmv/formats/number_array.cpp
     spmv/formats/numpy_file.cpp
-    spmv/formats/petsc_file.cpp
-    spmv/formats/petsc_file.cpp
     spmv/formats/petsc_file.cpp
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
@@ -318,8 +311,6 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/phonon_space.cpp
     spmv/problems/problem.cpp
     spmv/problems/problem_reader.cpp
-    spmv/problems/right_hand_side.cpp
-    spmv/problems/right_hand_side.cpp
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
@@ -429,8 +420,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
-    tools/commands/solve_command.cpp
-    tools/commands/solve_command.cpp
+    tools/commands/solve_forecast.cpp
+    tools/commands/solve_forecast.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
@@ -496,6 +487,8 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
     tools/system/jacobi_options.cpp
+    tools/system/jacobi_system.cpp
+    tools/system/jacobi_system.cpp
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp

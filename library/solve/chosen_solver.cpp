@@ -11,6 +11,8 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
 #include "library/settings/method_choice.h"
+#include "library/solve/hopeless_system.h"
+#include "library/solve/row_residual.h"
 #include "library/solve/symmetry_check.h"
 #include "library/solve/value_range.h"
 #include "solver/methods/deflated_solve.h"
@@ -47,7 +49,7 @@ ChosenSolver::ChosenSolver(spmv::LinearOperator& op, SolveSettings settings, Sys
       context_(std::move(context)),
       hooks_(std::move(hooks)),
       range_(op),
-      rows_(asked_, context_),
+      rows_(asked_, context_, hooks_.checkpoints == nullptr),
       watch_(op.communicator(), hooks_, asked_.max_seconds),
       way_in_use_(context_, hooks_, watch_),
       blocks_(watch_) {
@@ -71,7 +73,7 @@ void ChosenSolver::collective_look() {
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid() &&
              !context_.collective_make_preconditioner;
   if (traits_) rows_.collective_look(*matrix, *traits_);
-  if (rows_.is_scaled()) traits_->grid.reset();  // its couplings jump from point to point
+  if (rows_.has_copy()) traits_->grid.reset();  // its couplings jump from point to point
   std::vector<Candidate> ways = find_ways();
   null_space_.reset();
   null_space_text_.clear();
@@ -161,6 +163,7 @@ std::vector<Candidate> ChosenSolver::find_ways() const {
 SolveSettings ChosenSolver::settings_of(const Candidate& way) const {
   SolveSettings settings = asked_;
   settings.method = way.method;
+  settings.scale = rows_.has_copy() ? "rows" : "none";
   settings.preconditioner = way.preconditioner;
   if (is_free_ && way.preconditioner == "multigrid" && !context_.problem.has_grid()) {
     const spmv::GridSize& grid = *traits_->grid;
@@ -171,7 +174,7 @@ SolveSettings ChosenSolver::settings_of(const Candidate& way) const {
 
 /// Where another way is left, one that gains too little is given up.
 IterationWatch::Limits ChosenSolver::limits_of(const Candidate& way) const {
-  IterationWatch::Limits limits{.has_many_runs = rows_.is_scaled()};
+  IterationWatch::Limits limits;
   if (is_last_way()) return limits;
   limits.patience = patience_with_a_choice;
   if (is_free_ && way.preconditioner == "multigrid" && traits_->grid)
@@ -280,13 +283,36 @@ bool ChosenSolver::is_final(const SolveReport& report, const std::string& unmend
          asked_.stop.is_met(report.recurrence_residual, 1);
 }
 
+/// Where `auto` has failed: why all other ways would, too, in either norm in which a residual is to
+/// be small; empty where one may not.
+std::string ChosenSolver::collective_find_hopeless(const VectorsInRange& vectors,
+                                                   const SolveReport& report) {
+  auto* const matrix = dynamic_cast<spmv::SparseOperator*>(&op());
+  const bool has_failed = report.status == SolveStatus::not_converged ||
+                          report.status == SolveStatus::breakdown ||
+                          report.status == SolveStatus::diverged;
+  if (!matrix || !is_free_ || !has_failed || null_space_ || !vectors.unmendable().empty())
+    return "";
+  RowResidual residual(*matrix);
+  FailedSolve solve{.op = *matrix,
+                    .residual = residual,
+                    .is_symmetric = is_symmetric(),
+                    .b = vectors.b(),
+                    .x = solution_of_way()};
+  std::string why = library::collective_find_hopeless(solve, vectors.stop());
+  if (why.empty() && rows_.is_scaled()) {
+    solve.weights = rows_.weights();
+    why = library::collective_find_hopeless(solve, vectors.stop());
+  }
+  return why.empty() || is_last_way() ? why : why + ": no other method is tried";
+}
+
 /// One solve by the way in use.
 SolveReport ChosenSolver::collective_run_method(const VectorsInRange& vectors) {
   solver::KrylovMethod& method = way_in_use_.method();
   method.set_stop(vectors.stop());
   if (rows_.is_scaled())
-    return rows_.collective_solve(method, watch_, vectors.stop(), vectors.b(), vectors.guess(),
-                                  hooks_.checkpoints == nullptr);
+    return rows_.collective_solve(method, watch_, vectors.stop(), vectors.b(), vectors.guess());
   watch_.begin_run();
   SolveReport report =
       null_space_ ? solver::collective_solve_deflated(method, *null_space_, is_symmetric(),
@@ -332,7 +358,9 @@ SolveReport ChosenSolver::collective_solve_in_range(const VectorsInRange& vector
       throw InputError(std::string("initial guess: found --method ") + entry().name +
                        "; expected another method, which may have --preconditioner multigrid");
     SolveReport report = collective_run(vectors);
-    if (is_final(report, vectors.unmendable())) {
+    const std::string why = collective_find_hopeless(vectors, report);
+    if (!why.empty()) report.explanation += (report.explanation.empty() ? "" : "; ") + why;
+    if (!why.empty() || is_final(report, vectors.unmendable())) {
       rows_.collective_judge(vectors.b(), solution_of_way(), vectors.stop(), report);
       const std::string kept = least_.take_place_in(report);
       if (!kept.empty()) decisions_.push_back(kept);

@@ -137,6 +137,8 @@ class ChosenSolver {
   solver::SolveReport collective_run(const VectorsInRange& vectors);
   solver::SolveReport collective_run_method(const VectorsInRange& vectors);
   bool is_final(const solver::SolveReport& report, const std::string& unmendable) const;
+  std::string collective_find_hopeless(const VectorsInRange& vectors,
+                                       const solver::SolveReport& report);
   bool may_solve_block() const;
   void collective_solve_at_once(std::span<const std::span<const double>> b,
                                 std::span<const std::span<const double>> guesses,

@@ -41,7 +41,7 @@ void IterationWatch::watch(solver::KrylovMethod::Options& options, const Limits&
     note(iteration, residual);
   };
   options.stops = nullptr;
-  if (hooks_.stops || limit_ || limits.has_many_runs || limits.forecast > 0)
+  if (hooks_.stops || limit_ || limits.forecast > 0)
     options.stops = [this, limits, stop = options.stop](std::int64_t iteration, double residual) {
       return collective_stops(limits, stop, iteration, residual);
     };
@@ -56,7 +56,6 @@ void IterationWatch::begin_run(std::int64_t iterations, double residual) {
   residual_share_ = residual;
   if (iterations > 0) return;
   is_asked_to_stop_ = false;
-  is_used_up_ = false;
   is_behind_ = false;
 }
 
@@ -81,16 +80,13 @@ bool IterationWatch::collective_stops(const Limits& limits, const solver::StopCr
   if (hooks_.stops && hooks_.stops(iteration, residual)) is_asked_to_stop_ = true;
   if (limit_ && limit_->collective_is_over()) is_asked_to_stop_ = true;
   if (is_asked_to_stop_) return true;
-  if (iterations_before_ > 0 && iteration + 1 >= stop.max_iterations) is_used_up_ = true;
   if (limits.forecast > 0 && is_behind(limits.forecast, stop.tolerance, iteration, residual))
     is_behind_ = true;
-  return is_used_up_ || is_behind_;
+  return is_behind_;
 }
 
 void IterationWatch::judge_run(SolveReport& report) const {
-  if (report.status != SolveStatus::stopped || is_asked_to_stop_) return;
-  if (is_used_up_) report.status = SolveStatus::not_converged;
-  if (!is_behind_) return;
+  if (report.status != SolveStatus::stopped || is_asked_to_stop_ || !is_behind_) return;
   report.status = SolveStatus::breakdown;
   report.explanation = "far more iterations are needed than were forecast, of a digit each";
 }

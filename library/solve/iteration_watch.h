@@ -29,7 +29,6 @@ class IterationWatch {
   struct Limits {
     std::int64_t patience = 0;  // as in KrylovMethod::Options
     double forecast = 0;  // iterations that were forecast; 0: none were
-    bool has_many_runs = false;  // in one solve, whose iterations add up
   };
 
   /// Sets what `options` of a method say of iterations; they hold the criterion already.
@@ -82,7 +81,6 @@ class IterationWatch {
   std::int64_t iterations_before_ = 0;  // in the solve that goes on
   double residual_share_ = 1;  // of the first residual, which those have left
   bool is_asked_to_stop_ = false;  // by a hook or the time limit
-  bool is_used_up_ = false;  // all iterations that there may be
   bool is_behind_ = false;
   std::size_t first_vector_ = 0;
   OnVectorIteration on_vector_iteration_;

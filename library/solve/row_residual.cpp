@@ -15,27 +15,44 @@ namespace weft::library {
 
 using comm_thread::TeamThread;
 
-RowResidual::RowResidual(spmv::SparseOperator& op, const solver::RowScales& scales)
+RowResidual::RowResidual(spmv::SparseOperator& op)
     : op_(op),
-      scales_(scales),
       operand_(op.collective_make_vector()),
       sum_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       product_(op.element_count()) {}
 
-void RowResidual::collective_find(std::span<const double> b, std::span<const double> x,
-                                  std::span<double> r) {
+/// Forms A·x in `product_`, and calls work(row) for each row then, when the halo of x is there.
+template <class Work>
+void RowResidual::collective_multiply(std::span<const double> x, const Work& work) {
   perfmodel::PhaseTimer not_reported;
   op_.team().run([&](const TeamThread& thread) {
-    const auto for_each_row = [&](const auto& work) {
+    const auto for_each_row = [&](const auto& each) {
       for (const spmv::Segment& segment : op_.segments(thread.index))
         for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count);
              i < end; ++i)
-          work(i);
+          each(i);
     };
     for_each_row([&](std::size_t i) { operand_->values()[i] = x[i]; });
     op_.apply(thread, spmv::Mode::vector, *operand_, product_.data(), not_reported, {});
     thread.barrier();
-    for_each_row([&](std::size_t i) { r[i] = b[i] - product_[i]; });
+    for_each_row(work);
+  });
+}
+
+void RowResidual::collective_find(std::span<const double> b, std::span<const double> x,
+                                  std::span<double> r) {
+  collective_multiply(x, [&](std::size_t i) { r[i] = b[i] - product_[i]; });
+}
+
+void RowResidual::collective_find_magnitudes(std::span<const double> b, std::span<const double> x,
+                                             std::span<double> sums) {
+  const spmv::CrsMatrix& rows = op_.matrix().matrix().rows;
+  collective_multiply(x, [&](std::size_t i) {
+    double sum = std::abs(b[i]);
+    for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
+         k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
+      sum += std::abs(rows.values[k] * operand_->data()[rows.columns[k]]);
+    sums[i] = sum;
   });
 }
 

@@ -14,6 +14,22 @@ namespace weft::library {
 using comm_thread::InputError;
 using solver::SolveReport;
 using solver::SolveStatus;
+namespace {
+
+/// True if rows differ as those of a diffusion with coefficients that jump do, not so much that
+/// sums over all rows lose the small ones, and on a grid, for which multigrid needs them as they
+/// are. 200 x 200 points in layers of 1 and 1e8, ms with set-up: multigrid 9 iterations, 5, scaled
+/// with amg 21, 61. Without a grid amg is better scaled: squares of 1 and 1e9 12 iterations,
+/// not 88.
+bool has_jumps_on_grid(const solver::MatrixTraits& traits, const solver::RowScales& scales) {
+  constexpr int most_places = 45;
+  constexpr std::int64_t least_points = 27000;
+  return traits.grid && traits.row_count >= least_points && traits.is_symmetric() &&
+         traits.is_dominant() && traits.has_signs_of_m_matrix() && !scales.has_scaled_penalties &&
+         scales.spread <= most_places;
+}
+
+}  // namespace
 
 void RowScaling::forget() {
   residual_.reset();
@@ -31,6 +47,7 @@ void RowScaling::collective_look(spmv::SparseOperator& matrix, const solver::Mat
   const bool is_wanted =
       asked_.scale == "rows" || (asked_.scale == "auto" && asked_.method == "auto");
   if (!scales_ || !is_wanted) return;
+  if (may_go_on_ && has_jumps_on_grid(traits, *scales_)) scales_->keep_values();
   const std::string why_not = obstacle();
   if (why_not.empty())
     scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format());
@@ -46,6 +63,7 @@ std::string RowScaling::obstacle() const {
   if (has_null_space_) return "a null space";
   if (context_.collective_make_preconditioner) return "a preconditioner of the caller";
   if (asked_.reuses_preconditioner) return "a preconditioner that is kept for other values";
+  if (scales_->scaled_row_count == 0) return "";
   if (asked_.has_multigrid() || !asked_.grid.empty() || context_.problem.has_grid())
     return "multigrid on a grid";
   if (has_modes && scales_->has_other_rows) return "vectors that coarse levels keep";
@@ -54,6 +72,11 @@ std::string RowScaling::obstacle() const {
 
 std::string RowScaling::decision() const {
   if (!scaled_) return "";
+  if (!has_copy())
+    return fmt::format(
+        "rows differ in scale by up to {:.2g}, as coefficients that jump make them: the residual "
+        "is small with each row divided by its scale, too",
+        scales_->ratio());
   return fmt::format(
       "rows differ in scale by up to {:.2g}: {} of {} are scaled by powers of two, and the "
       "residual is small with each row divided by its scale, too",
@@ -62,28 +85,27 @@ std::string RowScaling::decision() const {
 
 SolveReport RowScaling::collective_solve(solver::KrylovMethod& method, IterationWatch& watch,
                                          const solver::StopCriterion& stop,
-                                         std::span<const double> b, const solver::Guess& guess,
-                                         bool may_go_on) {
-  const ScaledSystem::Method runs{
-      .solve =
-          [&](std::span<const double> scaled_b, std::int64_t before, double share) {
-            watch.begin_run(before, share);
-            SolveReport report = method.solve(scaled_b);
-            watch.judge_run(report);
-            return report;
-          },
-      .y = [&] { return method.solution(); }};
-  return scaled_->collective_solve(runs, stop, b, guess, may_go_on);
+                                         std::span<const double> b, const solver::Guess& guess) {
+  const auto run = [&](std::span<const double> scaled_b, const solver::StopCriterion& of_run,
+                       std::int64_t before, double share) {
+    method.set_stop(of_run);
+    watch.begin_run(before, share);
+    SolveReport report = method.solve(scaled_b);
+    watch.judge_run(report);
+    return report;
+  };
+  const ScaledSystem::Method runs{.solve = run, .y = [&] { return method.solution(); }};
+  return scaled_->collective_solve(runs, stop, b, guess, may_go_on_);
 }
 
 void RowScaling::collective_judge(std::span<const double> b, std::span<const double> x,
                                   const solver::StopCriterion& stop, SolveReport& report) {
   if (!scales_ || scaled_ || report.status != SolveStatus::converged) return;
-  if (!residual_) residual_ = std::make_unique<RowResidual>(*matrix_, *scales_);
+  if (!residual_) residual_ = std::make_unique<RowResidual>(*matrix_);
   std::vector<double> r(b.size());
   residual_->collective_find(b, x, r);
-  const double whole = residual_->collective_norm_of_rows(b);
-  const double rest = residual_->collective_norm_of_rows(r);
+  const double whole = residual_->collective_norm(b, scales_->weight.span());
+  const double rest = residual_->collective_norm(r, scales_->weight.span());
   constexpr double much_more = 10;
   report.scaled_residual = whole > 0 ? rest / whole : rest;
   if (!(whole > 0) || rest <= much_more * stop.wanted_norm(whole)) return;
@@ -93,7 +115,8 @@ void RowScaling::collective_judge(std::span<const double> b, std::span<const dou
       scales_->ratio(), rest / whole,
       obstacle().empty() ? "--method auto or --scale rows solves for all rows"
                          : "scale the system");
-  if (rest > std::sqrt(stop.tolerance) * whole) report.status = SolveStatus::not_converged;
+  if (rest > std::sqrt(stop.wanted_norm(whole) / whole) * whole)
+    report.status = SolveStatus::not_converged;
 }
 
 }  // namespace weft::library

@@ -70,14 +70,26 @@ spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
 
 constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
 
-/// Adds what another pass has taken.
-void add_costs(const SolveReport& pass, SolveReport& sum) {
-  sum.iterations += pass.iterations;
-  sum.restarts += pass.restarts;
-  sum.solve_seconds += pass.solve_seconds;
-  sum.comm_thread_cpu_seconds += pass.comm_thread_cpu_seconds;
+/// What a run is to reach that begins after so many iterations with `excess` times the norm that is
+/// wanted: its own norm is another one, which falls about as much.
+solver::StopCriterion stop_of_run(const solver::StopCriterion& stop, double excess,
+                                  std::int64_t iterations) {
+  constexpr double room = 0.5;
+  solver::StopCriterion of_run = stop;
+  of_run.tolerance = std::max(stop.tolerance, room / excess);
+  of_run.absolute_tolerance = 0;  // of b, not of what is left of it
+  of_run.max_iterations = stop.max_iterations - iterations;
+  return of_run;
+}
+
+/// Adds what another run has taken.
+void add_costs(const SolveReport& run, SolveReport& sum) {
+  sum.iterations += run.iterations;
+  sum.restarts += run.restarts;
+  sum.solve_seconds += run.solve_seconds;
+  sum.comm_thread_cpu_seconds += run.comm_thread_cpu_seconds;
   for (std::size_t i = 0; i < perfmodel::phase_count; ++i)
-    sum.phases[static_cast<perfmodel::Phase>(i)] += pass.phases[static_cast<perfmodel::Phase>(i)];
+    sum.phases[static_cast<perfmodel::Phase>(i)] += run.phases[static_cast<perfmodel::Phase>(i)];
 }
 
 }  // namespace
@@ -85,13 +97,16 @@ void add_costs(const SolveReport& pass, SolveReport& sum) {
 ScaledSystem::ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
                            spmv::MatrixFormat format)
     : scales_(scales),
-      op_(given.communicator(), given.comm_thread(), given.team(), collective_scale(given, scales),
-          format),
-      residual_(given, scales),
+      given_(given),
+      residual_(given),
       x_(given.element_count()),
       best_(given.element_count()),
       r_(given.element_count()),
-      scaled_(given.element_count()) {}
+      scaled_(given.element_count()) {
+  if (scales.scaled_row_count > 0)
+    copy_.emplace(given.communicator(), given.comm_thread(), given.team(),
+                  collective_scale(given, scales), format);
+}
 
 std::vector<double> ScaledSystem::constant() const {
   if (!scales_.has_other_rows) return {};
@@ -129,8 +144,7 @@ void ScaledSystem::find_rest(std::span<const double> b) {
 ScaledSystem::Aim ScaledSystem::collective_begin(const solver::StopCriterion& stop,
                                                  std::span<const double> b,
                                                  const solver::Guess& guess) {
-  Aim aim{.given_norm = residual_.collective_norm(b, {}),
-          .row_norm = residual_.collective_norm_of_rows(b)};
+  Aim aim{.given_norm = residual_.collective_norm(b, {}), .row_norm = collective_norm_of_rows(b)};
   aim.has_b = aim.row_norm > 0 && std::isfinite(aim.row_norm);
   // No residual falls below the rounding of b.
   aim.wanted_given = std::max(stop.wanted_norm(aim.given_norm), rounding * aim.given_norm);
@@ -145,14 +159,14 @@ ScaledSystem::Aim ScaledSystem::collective_begin(const solver::StopCriterion& st
 }
 
 /// How many times r is as large as is wanted.
-ScaledSystem::Excess ScaledSystem::collective_judge(const Aim& aim, SolveReport& report) {
+ScaledSystem::Excess ScaledSystem::collective_judge(const Aim& aim, std::span<const double> b,
+                                                    SolveReport& report) {
   // No residual falls below the rounding of A·x, which is much in a row of a large scale.
-  for (std::size_t i = 0; i < x_.size(); ++i)
-    scaled_[i] = x_[i] / (scales_.left[i] * scales_.right[i]);
+  residual_.collective_find_magnitudes(b, x_.span(), scaled_.span());
   double least_given = rounding * residual_.collective_norm(scaled_.span(), {});
   if (!std::isfinite(least_given)) least_given = 0;
   const double given = residual_.collective_norm(r_.span(), {});
-  const double of_rows = residual_.collective_norm_of_rows(r_.span());
+  const double of_rows = collective_norm_of_rows(r_.span());
   report.relative_residual = aim.given_norm > 0 ? given / aim.given_norm : given;
   report.scaled_residual = aim.row_norm > 0 ? of_rows / aim.row_norm : of_rows;
   const auto ratio = [](double norm, double wanted) { return norm == 0 ? 0 : norm / wanted; };
@@ -162,15 +176,17 @@ ScaledSystem::Excess ScaledSystem::collective_judge(const Aim& aim, SolveReport&
 
 /// One run of the method, for what is left of b; x stays where it leaves more than `before` in both
 /// norms. Returns the excess then.
-ScaledSystem::Excess ScaledSystem::collective_run(const Method& method, const Aim& aim,
+ScaledSystem::Excess ScaledSystem::collective_run(const Method& method,
+                                                  const solver::StopCriterion& stop, const Aim& aim,
                                                   std::span<const double> b, const Excess& before,
                                                   double& first_norm, SolveReport& report) {
   find_rest(b);
   const double scaled_norm = residual_.collective_norm(scaled_.span(), {});
   if (first_norm < 0) first_norm = scaled_norm;
   const double share = *report.scaled_residual;
-  const SolveReport run = method.solve(scaled_.span(), report.iterations,
-                                       first_norm > 0 ? scaled_norm / first_norm : 1);
+  const SolveReport run =
+      method.solve(scaled_.span(), stop_of_run(stop, before.most(), report.iterations),
+                   report.iterations, first_norm > 0 ? scaled_norm / first_norm : 1);
   add_costs(run, report);
   report.status = run.status;
   report.explanation = run.explanation;
@@ -182,11 +198,11 @@ ScaledSystem::Excess ScaledSystem::collective_run(const Method& method, const Ai
   if (aim.has_b) collective_set_penalties(b);
   // A matrix that is not symmetric hides rows of a large scale from the method at first: what they
   // leave may grow while W·r falls, and falls with it in the next run.
-  const Excess found = collective_judge(aim, report);
+  const Excess found = collective_judge(aim, b, report);
   if (found.most() <= before.most() || found.of_rows <= before.of_rows) return found;
   std::swap(x_, best_);
   residual_.collective_find(b, x_.span(), r_.span());
-  return collective_judge(aim, report);
+  return collective_judge(aim, b, report);
 }
 
 SolveReport ScaledSystem::collective_solve(const Method& method, const solver::StopCriterion& stop,
@@ -194,20 +210,19 @@ SolveReport ScaledSystem::collective_solve(const Method& method, const solver::S
                                            bool may_go_on) {
   const Aim aim = collective_begin(stop, b, guess);
   SolveReport report;
-  Excess excess = collective_judge(aim, report);
+  Excess excess = collective_judge(aim, b, report);
   double first_norm = -1;  // of L·r; not known yet
   bool may_repeat = !aim.has_b || !(excess.most() <= KrylovMethod::allowed_drift);
   bool has_gained = true;
   while (may_repeat) {
     const Excess before = excess;
-    excess = collective_run(method, aim, b, before, first_norm, report);
+    excess = collective_run(method, stop, aim, b, before, first_norm, report);
     has_gained = excess.most() < KrylovMethod::least_gain * before.most() ||
                  excess.of_rows < KrylovMethod::least_gain * before.of_rows;
     const bool has_ended =
         report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
-    // A method that is asked to stop makes one more iteration.
     may_repeat = !(excess.most() <= KrylovMethod::allowed_drift) && has_ended && has_gained &&
-                 may_go_on && report.iterations + 1 < stop.max_iterations;
+                 may_go_on && report.iterations < stop.max_iterations;
   }
   if (excess.most() <= KrylovMethod::allowed_drift) {
     report.status = SolveStatus::converged;
@@ -217,10 +232,12 @@ SolveReport ScaledSystem::collective_solve(const Method& method, const solver::S
     report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
   } else if (report.status == SolveStatus::converged) {
     report.status = SolveStatus::not_converged;
-    report.explanation = fmt::format(
-        "with each row divided by its scale the residual is {:.3g} of "
-        "b{}",
-        *report.scaled_residual, has_gained ? "" : " and does not fall");
+    const bool is_given =
+        report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
+    report.explanation = fmt::format("{}the residual is {:.3g} of b{}",
+                                     is_given ? "" : "with each row divided by its scale ",
+                                     is_given ? report.relative_residual : *report.scaled_residual,
+                                     has_gained ? "" : " and does not fall");
   }
   return report;
 }

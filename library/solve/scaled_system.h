@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,7 +36,8 @@ class ScaledSystem {
   ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
                spmv::MatrixFormat format);
 
-  spmv::SparseOperator& op() { return op_; }
+  /// The given one where all factors are 1.
+  spmv::SparseOperator& op() { return copy_ ? *copy_ : given_; }
   /// C⁻¹·(1, 1, …), which is to the scaled matrix what the constant vector is to the given one;
   /// empty where it is constant beside the penalties. Shape: [element_count].
   std::vector<double> constant() const;
@@ -43,7 +45,8 @@ class ScaledSystem {
   /// What solves for `scaled_b` from 0 with the scaled matrix, and what it finds.
   struct Method {
     /// `before`: iterations of this solve so far; `share`: what they have left of ‖L·r‖.
-    std::function<solver::SolveReport(std::span<const double> scaled_b, std::int64_t before,
+    std::function<solver::SolveReport(std::span<const double> scaled_b,
+                                      const solver::StopCriterion& stop, std::int64_t before,
                                       double share)>
         solve;
     std::function<std::span<const double>()> y;
@@ -80,17 +83,22 @@ class ScaledSystem {
 
   Aim collective_begin(const solver::StopCriterion& stop, std::span<const double> b,
                        const solver::Guess& guess);
-  Excess collective_judge(const Aim& aim, solver::SolveReport& report);
-  Excess collective_run(const Method& method, const Aim& aim, std::span<const double> b,
-                        const Excess& before, double& first_norm, solver::SolveReport& report);
+  Excess collective_judge(const Aim& aim, std::span<const double> b, solver::SolveReport& report);
+  Excess collective_run(const Method& method, const solver::StopCriterion& stop, const Aim& aim,
+                        std::span<const double> b, const Excess& before, double& first_norm,
+                        solver::SolveReport& report);
+  double collective_norm_of_rows(std::span<const double> v) {
+    return residual_.collective_norm(v, scales_.weight.span());
+  }
   void collective_set_penalties(std::span<const double> b);
   void find_rest(std::span<const double> b);
 
   const solver::RowScales& scales_;
-  spmv::SparseOperator op_;
+  spmv::SparseOperator& given_;
+  std::optional<spmv::SparseOperator> copy_;
   RowResidual residual_;
   perfmodel::HugePageBuffer<double> x_;
-  perfmodel::HugePageBuffer<double> best_;  // x of the pass before
+  perfmodel::HugePageBuffer<double> best_;  // x of the run before
   perfmodel::HugePageBuffer<double> r_;  // b − A·x
   perfmodel::HugePageBuffer<double> scaled_;  // L·r
 };

@@ -1,6 +1,7 @@
 #include "library/state/caller_sweeper.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -96,6 +97,17 @@ void CallerSweeper::use(std::span<const double> x) {
   recorded_.x = current_.x;
   next_ = current_.x;
   std::ranges::fill(current_.halo, 0.0);
+}
+
+std::array<double, 2> CallerSweeper::collective_last_change(
+    const comm_thread::Communicator& communicator) const {
+  std::array<double, 2> largest{};
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    largest[0] = std::max(largest[0], std::abs(current_.x[i] - next_[i]));
+    largest[1] = std::max(largest[1], std::abs(current_.x[i]));
+  }
+  communicator.max(largest);
+  return largest;
 }
 
 void CallerSweeper::pack(const TeamThread& thread, SweepState state, std::size_t neighbour,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,9 @@ class CallerSweeper final : public solver::Sweeper {
   /// Begins with these values.
   void use(std::span<const double> x);
   std::span<const double> values() const { return current_.x; }
+  /// How much the last sweep has changed x: magnitudes of the largest difference and of the largest
+  /// value, of all ranks. Collective. Thread: the main thread, outside the team.
+  std::array<double, 2> collective_last_change(const comm_thread::Communicator& communicator) const;
 
   const comm_thread::ComputeTeam& team() const override { return team_; }
   std::span<const comm_thread::HaloNeighbour> neighbours() const override { return neighbours_; }
@@ -51,7 +55,7 @@ class CallerSweeper final : public solver::Sweeper {
   std::vector<comm_thread::HaloNeighbour> neighbours_;
   State current_;
   State recorded_;
-  std::vector<double> next_;
+  std::vector<double> next_;  // between sweeps the values before the current ones
 };
 
 }  // namespace weft::library

@@ -26,18 +26,23 @@ struct RowScales {
   perfmodel::HugePageBuffer<double> left;  // L of L·A·C
   perfmodel::HugePageBuffer<double> right;  // C; equal to L where A is symmetric, else 1
   perfmodel::HugePageBuffer<double> weight;  // about the inverse of the scale; L·C
-  /// The diagonal entry where it exceeds all others of its row together by 2²⁰, so that b and it
-  /// alone say x there; else 0.
+  /// The diagonal entry where it exceeds all others of its row together by 2¹⁰, so that b and it
+  /// say most of x there; else 0.
   perfmodel::HugePageBuffer<double> penalty;
   /// True if factors differ beside the penalties.
   bool has_other_rows = false;
+  /// True if some factors of penalties are not 1.
+  bool has_scaled_penalties = false;
+
+  /// Makes all factors 1, and leaves the weights as they are.
+  void keep_values();
 
   double ratio() const;  // 2^spread
 };
 
-/// Nothing where all rows are within 2²⁰ of each other, as `traits` of most matrices say without a
-/// look. Else one pass over the entries. Collective; the same on all ranks and on any number of
-/// them. Thread: the main thread, outside the team.
+/// Nothing where all rows are within 2²⁰ of each other and no penalty is 2¹⁰ above the others, as
+/// `traits` of most matrices say without a look. Else one pass over the entries. Collective; the
+/// same on all ranks and on any number of them. Thread: the main thread, outside the team.
 std::optional<RowScales> collective_find_row_scales(const spmv::SparseOperator& op,
                                                     const MatrixTraits& traits);
 

@@ -46,6 +46,7 @@ BlockSweeper::BlockSweeper(spmv::SparseOperator& op, std::span<const double> b, 
                     op.halo_plan(), op.matrix().thread_rows(), 2),
       op_(op),
       b_(b),
+      weights_(options.weights),
       alone_(comm_thread::Communicator::self()),
       block_(op.diagonal_block(alone_)),
       inner_(block_, inner_options(options)) {
@@ -63,7 +64,7 @@ void BlockSweeper::count(const SolveReport& report) {
 /// the rows of the matrix, and so its division among threads.
 void BlockSweeper::sweep(const TeamThread& thread, SweepPart part,
                          ExactAccumulator* residual_square) {
-  form_residual(op_, b_, current(), next(), thread, part, residual_square);
+  form_residual(op_, b_, current(), next(), thread, part, residual_square, weights_);
   if (part == SweepPart::interior) return;
   const SolveReport report = inner_.solve_in_team(thread, {next(), row_count()});
   if (thread.is_primary()) count(report);
@@ -77,7 +78,7 @@ void BlockSweeper::sweep(const TeamThread& thread, SweepPart part,
 
 void BlockSweeper::add_residual(const TeamThread& thread, SweepState state,
                                 ExactAccumulator& residual_square) {
-  form_residual(op_, b_, values(state), next(), thread, SweepPart::all, &residual_square);
+  form_residual(op_, b_, values(state), next(), thread, SweepPart::all, &residual_square, weights_);
 }
 
 }  // namespace weft::solver

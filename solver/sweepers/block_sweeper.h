@@ -31,6 +31,9 @@ class BlockSweeper final : public VectorSweeper {
   struct Options {
     double inner_tolerance = 1e-2;  // of ‖r‖ within one inner solve
     std::int64_t inner_max_iterations = 1000;
+    /// By which each row of a residual is multiplied where it is judged; empty: by 1. Outlives the
+    /// sweeper. Shape: [row_count].
+    std::span<const double> weights{};
   };
 
   /// Counts and times of this rank's inner solves.
@@ -64,6 +67,7 @@ class BlockSweeper final : public VectorSweeper {
 
   spmv::SparseOperator& op_;
   std::span<const double> b_;
+  std::span<const double> weights_;
   comm_thread::Communicator alone_;
   spmv::SparseOperator block_;
   ConjugateGradient inner_;

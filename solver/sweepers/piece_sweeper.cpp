@@ -26,21 +26,24 @@ std::vector<spmv::LocalIndex> thread_rows(std::size_t row_count, int thread_coun
 }  // namespace
 
 PieceSweeper::PieceSweeper(const spmv::SparseOperator& op, std::span<const double> b,
-                           const Options& options)
+                           const Options& options, std::span<const double> weights)
     : PieceSweeper(std::make_unique<OverlappingPieces>(op, options, OverlappingPieces::Use::sweep),
-                   op, b) {}
+                   op, b, weights) {}
 
 PieceSweeper::PieceSweeper(std::unique_ptr<OverlappingPieces> pieces,
-                           const spmv::SparseOperator& op, std::span<const double> b)
+                           const spmv::SparseOperator& op, std::span<const double> b,
+                           std::span<const double> weights)
     : VectorSweeper(op.team(), {pieces->first_row(), op.global_row_count()}, pieces->plan(),
                     thread_rows(pieces->row_count(), op.team().thread_count()), 2),
       pieces_(std::move(pieces)) {
-  collective_fetch_source(op.matrix().matrix(), b);
+  source_ = collective_fetch(op.matrix().matrix(), b);
+  const bool has_weights = op.communicator().max(std::int64_t{!weights.empty()}) > 0;
+  if (has_weights) weights_ = collective_fetch(op.matrix().matrix(), weights);
 }
 
-/// b of the rows of pieces, from those that own them in the operator.
-void PieceSweeper::collective_fetch_source(const spmv::DistributedMatrix& matrix,
-                                           std::span<const double> b) {
+/// Numbers of the rows of pieces, from those that own them in the operator.
+std::vector<double> PieceSweeper::collective_fetch(const spmv::DistributedMatrix& matrix,
+                                                   std::span<const double> of_rows) const {
   struct Entry {
     GlobalIndex row;
     double value;
@@ -53,11 +56,13 @@ void PieceSweeper::collective_fetch_source(const spmv::DistributedMatrix& matrix
   collective_ask_owners<Entry>(
       pieces_->communicator(), matrix.partition, wanted,
       [&](GlobalIndex row, std::vector<Entry>& entries) {
-        entries.push_back({row, b[static_cast<std::size_t>(row - matrix.first_row())]});
+        entries.push_back({row, of_rows[static_cast<std::size_t>(row - matrix.first_row())]});
       },
       [&](const Entry& entry) { fetched[entry.row] = entry.value; });
+  std::vector<double> of_pieces;
   for (const Piece& piece : pieces_->pieces())
-    for (const GlobalIndex row : piece.rows) source_.push_back(fetched.at(row));
+    for (const GlobalIndex row : piece.rows) of_pieces.push_back(fetched.at(row));
+  return of_pieces;
 }
 
 double PieceSweeper::residual_of_row(const Piece& piece, std::size_t row, const double* x) const {
@@ -79,7 +84,10 @@ void PieceSweeper::sweep(const TeamThread& thread, SweepPart part,
       residual[row] = residual_of_row(piece, row, x);
     if (residual_square) {
       double square = 0;
-      for (const std::size_t row : piece.core) square += residual[row] * residual[row];
+      for (const std::size_t row : piece.core) {
+        const double rest = weighted(piece, row, residual[row]);
+        square += rest * rest;
+      }
       residual_square->add(square);
     }
     const std::span<const double> correction = piece.factor->solve(0, residual);
@@ -95,7 +103,7 @@ void PieceSweeper::add_residual(const TeamThread& thread, SweepState state,
     const Piece& piece = pieces_->pieces()[i];
     double square = 0;
     for (const std::size_t row : piece.core) {
-      const double residual = residual_of_row(piece, row, x);
+      const double residual = weighted(piece, row, residual_of_row(piece, row, x));
       square += residual * residual;
     }
     residual_square.add(square);

@@ -40,7 +40,10 @@ class PieceSweeper final : public VectorSweeper {
   /// Starts from x = 0. Imports rows and factors; `op` is not needed later but for its team, which
   /// outlives it. Shape: b: the operator's [row_count]. Collective. Thread: the main thread,
   /// outside the team. Throws comm_thread::InputError as OverlappingPieces.
-  PieceSweeper(const spmv::SparseOperator& op, std::span<const double> b, const Options& options);
+  /// `weights`: by which each row of a residual is multiplied where it is judged, in the shape of
+  /// b; empty on all ranks: by 1.
+  PieceSweeper(const spmv::SparseOperator& op, std::span<const double> b, const Options& options,
+               std::span<const double> weights = {});
 
   /// Of all ranks.
   std::int64_t piece_count() const { return pieces_->count(); }
@@ -58,12 +61,17 @@ class PieceSweeper final : public VectorSweeper {
   using Piece = OverlappingPieces::Piece;
 
   PieceSweeper(std::unique_ptr<OverlappingPieces> pieces, const spmv::SparseOperator& op,
-               std::span<const double> b);
-  void collective_fetch_source(const spmv::DistributedMatrix& matrix, std::span<const double> b);
+               std::span<const double> b, std::span<const double> weights);
+  std::vector<double> collective_fetch(const spmv::DistributedMatrix& matrix,
+                                       std::span<const double> of_rows) const;
   double residual_of_row(const Piece& piece, std::size_t row, const double* x) const;
+  double weighted(const Piece& piece, std::size_t row, double residual) const {
+    return weights_.empty() ? residual : weights_[piece.begin + row] * residual;
+  }
 
   std::unique_ptr<OverlappingPieces> pieces_;
   std::vector<double> source_;  // b of the rows of the pieces
+  std::vector<double> weights_;  // of the same rows; empty: all are 1
 };
 
 }  // namespace weft::solver

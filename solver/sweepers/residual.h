@@ -13,9 +13,11 @@ namespace weft::solver {
 spmv::RowSet rows_of(SweepPart part);
 
 /// r = b − A·x on this thread's rows of a part; r·r of every row block that this completes is added
-/// to `residual_square`, if given. Shape: x: [row_count + halo_count]; b, r: [row_count].
+/// to `residual_square`, if given; of W·r where there are `weights`. Shape: x: [row_count +
+/// halo_count]; b, r, weights: [row_count]; weights may be empty.
 void form_residual(const spmv::SparseOperator& op, std::span<const double> b, const double* x,
                    double* r, const comm_thread::TeamThread& thread, SweepPart part,
-                   comm_thread::ExactAccumulator* residual_square);
+                   comm_thread::ExactAccumulator* residual_square,
+                   std::span<const double> weights = {});
 
 }  // namespace weft::solver

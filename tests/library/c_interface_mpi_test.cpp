@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -77,6 +79,46 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
   std::vector<double> expected(rows.count());
   CHECK(other.solve(b, expected).iterations == report.iterations);
   CHECK(x == expected);
+}
+
+TEST_CASE("rows of very different scale are judged and solved for from C") {
+  constexpr std::int64_t row_count = 3000;
+  weft_job* const job = create_job();
+  TridiagonalRows rows(row_count, weft_job_rank(job), weft_job_size(job));
+  // A penalty on the first row of each rank sets x to 1 there, as b does elsewhere.
+  std::vector<double> b(rows.count(), 1.0);
+  double& diagonal = *std::max_element(
+      rows.values.begin(), rows.values.begin() + static_cast<std::ptrdiff_t>(rows.offsets[1]));
+  diagonal = 1e20;
+  b.front() = 1e20;
+  weft_matrix* a = nullptr;
+  CHECK(weft_matrix_from_rows(job, rows.first_row, std::ssize(rows.offsets) - 1,
+                              rows.offsets.data(), rows.columns.data(), rows.values.data(), nullptr,
+                              &a) == WEFT_OK);
+  std::vector<double> x(rows.count());
+  const auto solve = [&](const char* words, weft_report& report) {
+    weft_solver* solver = nullptr;
+    CHECK(weft_solver_create(a, words, &solver) == WEFT_OK);
+    CHECK(weft_solve(solver, b.data(), x.data(), 0, &report) == WEFT_OK);
+    std::string json = weft_solver_report_json(solver);
+    weft_solver_destroy(solver);
+    return json;
+  };
+  weft_report report{};
+  const std::string hidden =
+      solve(R"({"method": "cg", "preconditioner": "jacobi", "scale": "none"})", report);
+  CHECK(report.status == WEFT_NOT_CONVERGED);
+  CHECK(hidden.find("says nothing about most rows") != std::string::npos);
+  const std::string scaled =
+      solve(R"({"method": "cg", "preconditioner": "jacobi", "scale": "rows"})", report);
+  CHECK(report.status == WEFT_CONVERGED);
+  CHECK(scaled.find("\"scaled_residual\"") != std::string::npos);
+  solve(R"({"method": "auto"})", report);
+  CHECK(report.status == WEFT_CONVERGED);
+  weft_solver* none = nullptr;
+  CHECK(weft_solver_create(a, R"({"scale": "columns"})", &none) == WEFT_ERROR_BAD_INPUT);
+  weft_matrix_destroy(a);
+  weft_job_destroy(job);
 }
 
 /// x_i ← (1 + x_{i−1} + x_{i+1})/4 on a ring of ranks, one value each.

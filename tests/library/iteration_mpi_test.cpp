@@ -96,6 +96,39 @@ TEST_CASE("an iteration of the caller converges in lock step, with the same valu
   }
 }
 
+TEST_CASE("an iteration whose residual is that of a few large rows has not converged") {
+  const Job job = make_job();
+  constexpr double penalty = 1e12;
+  // 2·x_i − x_{i−1} − x_{i+1} = 0, but for the first row of each rank, which a penalty sets to 1.
+  UserIteration user = line(job);
+  const auto around = [](std::span<const double> x, std::size_t i) {
+    return x[i - 1] + (i + 1 < x.size() ? x[i + 1] : 0);
+  };
+  user.update = [=](std::span<const double> x, std::span<const double>, std::span<double> next) {
+    next[0] = 1;
+    for (std::size_t i = 1; i < x.size(); ++i) next[i] = around(x, i) / 2;
+  };
+  const auto square = [=](std::span<const double> x, double of_first) {
+    double sum = of_first * of_first * (1 - x[0]) * (1 - x[0]);
+    for (std::size_t i = 1; i < x.size(); ++i)
+      sum += (around(x, i) - 2 * x[i]) * (around(x, i) - 2 * x[i]);
+    return sum;
+  };
+  const auto run = [&](double of_first) {
+    user.residual_square = [=](std::span<const double> x, std::span<const double>) {
+      return square(x, of_first);
+    };
+    Iteration iteration(job, user, {{"check-period", "1"}});
+    std::vector<double> x(own_count, 0.0);
+    return iteration.run(x, of_first * std::sqrt(static_cast<double>(job.size())));
+  };
+  const IterationReport hidden = run(penalty);
+  CHECK(hidden.residual < 1e-8);
+  CHECK(hidden.status == Status::not_converged);
+  CHECK(hidden.explanation.find("rows may differ in scale") != std::string::npos);
+  CHECK(run(1).status == Status::converged);
+}
+
 TEST_CASE("it converges without waiting, over every transport and with every detector") {
   const Job job = make_job();
   for (const char* const variant : {"async", "racy"})

@@ -67,6 +67,25 @@ class Solve(unittest.TestCase):
         self.assertIn(report.matrix_format, report.json)
         self.assertIsInstance(report.product_seconds, dict)
 
+    def test_rows_of_very_different_scale(self):
+        A = matrix().tolil()
+        A[::100, ::100] += 1e20 * sp.identity(ROWS // 100)
+        A = A.tocsr()
+        wanted = 1 + right_hand_side()
+        b = A @ wanted
+        options = {"method": "cg", "preconditioner": "jacobi"}
+        hidden = weft.solve(A, b, scale="none", **options)
+        self.assertFalse(hidden.report.converged)
+        self.assertIn("says nothing about most rows", hidden.report.explanation)
+        self.assertGreater(hidden.report.scaled_residual, 1e-3)
+        for choice in [{"scale": "rows", **options}, {"method": "auto"}]:
+            x, report = weft.solve(A, b, **choice)
+            self.assertTrue(report.converged, report)
+            self.assertLess(report.scaled_residual, 1e-8)
+            np.testing.assert_allclose(x, wanted, rtol=1e-6)
+        with self.assertRaisesRegex(ValueError, "scale"):
+            weft.solve(A, b, scale="columns")
+
     def test_takes_the_rows_of_each_rank(self):
         A, b = matrix(), right_hand_side()
         job = weft.job()

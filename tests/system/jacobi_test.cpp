@@ -1,5 +1,6 @@
 // weft jacobi and weft study as whole programs.
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,37 @@ void check_refused(int ranks, const Arguments& arguments, const std::string& mes
   CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
   CHECK(result.errors.find(message) != std::string::npos);
   CHECK(result.errors.find("expected") != std::string::npos);
+}
+
+/// Poisson's equation on 12 x 12 points with u = 1 on the rim, by penalty, and b.
+std::pair<std::string, std::string> rim_files(double penalty) {
+  constexpr int side = 12;
+  constexpr int last = side - 1;
+  std::ostringstream entries;
+  std::ostringstream b;
+  b << "%%MatrixMarket matrix array real general\n" << side * side << " 1\n";
+  int count = 0;
+  const auto add = [&](bool exists, int i, int j, double value) {
+    if (!exists) return;
+    entries << i + 1 << ' ' << j + 1 << ' ' << value << '\n';
+    ++count;
+  };
+  for (int i = 0; i < side * side; ++i) {
+    const int x = i % side;
+    const int y = i / side;
+    const bool is_rim = x == 0 || y == 0 || x == last || y == last;
+    add(true, i, i, is_rim ? penalty : 4);
+    b << (is_rim ? penalty : 0) << '\n';
+    add(x > 0, i, i - 1, -1);
+    add(x < last, i, i + 1, -1);
+    add(y > 0, i, i - side, -1);
+    add(y < last, i, i + side, -1);
+  }
+  std::ostringstream matrix;
+  matrix << "%%MatrixMarket matrix coordinate real general\n"
+         << side * side << ' ' << side * side << ' ' << count << '\n'
+         << entries.str();
+  return {matrix.str(), b.str()};
 }
 
 }  // namespace
@@ -133,6 +165,27 @@ TEST_CASE("any matrix can be swept over, weighted, with momentum or in blocks") 
   Arguments richardson = grid;
   richardson.insert(richardson.end(), {"--momentum", "auto"});
   CHECK(iterations(converged(2, richardson)) < iterations(converged(2, grid)) / 4);
+}
+
+TEST_CASE("sweeps over penalty rows go on until each row has converged") {
+  const weft::tests::ScratchFolder folder;
+  const auto penalized = rim_files(1e12);
+  const std::string file = folder.write("rim.mtx", penalized.first);
+  const std::string b = folder.write("rim-b.mtx", penalized.second);
+  for (const std::string inner : {"", "schwarz:subdomains=3"})
+    for (const int ranks : {1, 3}) {
+      CAPTURE(inner, ranks);
+      Arguments arguments{file, "--rhs", b, "--check-period", "1"};
+      if (!inner.empty()) arguments.insert(arguments.end(), {"--inner", inner});
+      const json report = converged(ranks, arguments);
+      // One sweep sets the rim, and hides the rest where residuals are those of whole rows.
+      CHECK(iterations(report) > (inner.empty() ? 100 : 3));
+      CHECK(report["jacobi"].value("explanation", "").find("rows differ in scale") == 0);
+    }
+  const auto plain = rim_files(4);
+  const json report = converged(1, {folder.write("plain.mtx", plain.first), "--rhs",
+                                    folder.write("plain-b.mtx", plain.second)});
+  CHECK(!report["jacobi"].contains("explanation"));
 }
 
 TEST_CASE("whether asynchronous sweeps must converge is told first") {

@@ -42,6 +42,9 @@ TEST_CASE("the forecast of memory is within 15 % of the peak") {
   check_forecast("poisson3d:80 --method fgmres");
   check_forecast("poisson3d27:70 --method cg-pipelined");
   check_forecast("irregular:600000 --preconditioner jacobi");
+  check_forecast("poisson3d:80 --method bicgstab --preconditioner jacobi");
+  check_forecast("poisson3d:80 --method bicgstab-pipelined --preconditioner jacobi");
+  check_forecast("poisson3d:80 --method minres --preconditioner jacobi");
   check_forecast_of("solve --max-iterations 60 --tolerance 1e-30 irregular:600000", {2});
   check_forecast("poisson3d:90 --preconditioner multigrid", {1, 2});
   check_forecast("poisson3d:90 --preconditioner multigrid --operator matrix");
@@ -81,6 +84,22 @@ TEST_CASE("the forecast is also right for a matrix from a file and for the facto
   CHECK(run_weft(2, {"generate", "irregular:200000", file}).exit_code == 0);
   check_forecast(file + " --method cg", {1, 2, 3});
   check_forecast("poisson3d:50 --preconditioner schwarz");
+}
+
+TEST_CASE("the forecast counts the copy of a matrix whose rows are scaled") {
+  constexpr int rows = 200000;
+  std::ostringstream text;
+  text << "%%MatrixMarket matrix coordinate real symmetric\n"
+       << rows << ' ' << rows << ' ' << 2 * rows - 1 << '\n';
+  for (int row = 1; row <= rows; ++row) {
+    text << row << ' ' << row << (row % 50 == 1 ? " 1e20\n" : " 2\n");
+    if (row < rows) text << row + 1 << ' ' << row << " -1\n";
+  }
+  const ScratchFolder folder;
+  const std::string file = folder.write("penalties.mtx", text.str());
+  for (const char* const scale : {"rows", "none"})
+    check_forecast(file + " --method cg --preconditioner jacobi --order given --scale " + scale,
+                   {1, 2});
 }
 
 TEST_CASE("the forecast of multigrid for a file allows for couplings that differ by direction") {

@@ -56,7 +56,6 @@ constexpr std::array help_lines{
     HelpLine{HelpGroup::run, "--repetitions", "timed runs"},
     HelpLine{HelpGroup::run, "--require", "fails where a kernel is below this part of its model"},
     HelpLine{HelpGroup::run, "--checkpoint", "keeps the state of the solve in a file"},
-    HelpLine{HelpGroup::run, "--restart", "continues from such a file"},
     HelpLine{HelpGroup::run, "--restart-from", "continues from such a file"},
     HelpLine{HelpGroup::run, "--inject", "disturbs the run: slow ranks, late messages"},
     HelpLine{HelpGroup::run, "--dry-run", "only forecasts the memory"},

@@ -312,6 +312,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     with.method = chosen.method;
     with.preconditioner = chosen.preconditioner;
     with.grid = chosen.grid;
+    with.scale = chosen.scale;
     with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
     MemoryForecast again = collective_forecast_solve(job, with, problem, system.matrix_operator());
     again.parts.front() = forecast.parts.front();

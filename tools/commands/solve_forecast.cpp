@@ -227,6 +227,16 @@ double bytes_of_columns(const SolveOptions& options, const SystemSize& size) {
   return 8 * arrays * (size.elements_per_rank + size.halo_per_rank);
 }
 
+/// Bytes of a matrix whose rows are scaled: values in the pattern of the given one, stored like
+/// that, and the factors, residuals and solutions of the given system.
+double bytes_of_scaled_rows(const Job& job, const SystemSize& size) {
+  constexpr double arrays = 10;
+  constexpr double sliced = 12.7;
+  const double of_nonzero = 8 + (size.may_be_sliced && size.has_many_products ? sliced : 0);
+  return of_nonzero * size.nonzeros / job.world().size() +
+         8 * (arrays * size.elements_per_rank + size.halo_per_rank);
+}
+
 /// True if `auto` will take multigrid for a grid without a matrix.
 bool takes_multigrid(const SolveOptions& options, const spmv::Problem& problem) {
   const bool is_free = options.preconditioner.empty() || options.preconditioner == "none";
@@ -261,12 +271,15 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   const bool has_preconditioner =
       !options.preconditioner.empty() && options.preconditioner != "none";
   const bool is_general = has_preconditioner && !options.has_jacobi();
+  const Preconditioning preconditioning = is_general             ? Preconditioning::general
+                                          : options.has_jacobi() ? Preconditioning::diagonal
+                                                                 : Preconditioning::none;
   // What is chosen for a matrix is not known yet; at least the vectors of cg are needed.
   const bool is_free =
       options.method == "auto" && options.preconditioner.empty() && !options.is_matrix_free();
   const double of_method = arrays_of_method(
       is_free ? "cg" : options.method, options.restart > 0 ? options.restart : restart_of_gmres,
-      is_general, options.is_matrix_free(), job.world().size());
+      preconditioning, options.is_matrix_free(), job.world().size());
   const double right_hand_side = 1;
   const bool is_varying = problem.kind == spmv::ProblemKind::diffusion3d || !options.grid.empty();
   const double of_couplings = is_varying && options.is_matrix_free() ? 3 : 0;
@@ -278,6 +291,8 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
               forecast);
   if (options.column_count > 1)
     forecast.parts.push_back({"columns", bytes_of_columns(options, size)});
+  if (options.scale == "rows" && !options.is_matrix_free())
+    forecast.parts.push_back({"scaled rows", bytes_of_scaled_rows(job, size)});
   if (const auto isai = options.settings().parsed_isai()) {
     // It is built before the vectors of the method are there, but for b and x.
     const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;

@@ -16,10 +16,15 @@
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/settings/solve_settings.h"
+#include "library/solve/row_scaling.h"
+#include "library/solve/system_context.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/polynomial.h"
 #include "solver/amg/preconditioner.h"
+#include "solver/choice/matrix_traits.h"
+#include "solver/krylov/stop_criterion.h"
 #include "solver/methods/method_table.h"
+#include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job.h"
@@ -79,7 +84,8 @@ class AmgEntrant {
   AmgEntrant(const Job& job, SolveSystem& system, const AmgStudyOptions& options,
              const spmv::Problem& problem, const AmgVariant& variant)
       : variant_(variant) {
-    library::SolveSettings settings;
+    library::SolveSettings& settings = settings_;
+    settings.scale = "none";
     settings.order = options.order_of(problem);
     settings.partition = options.partition;
     settings.mode = variant.mode;
@@ -88,20 +94,23 @@ class AmgEntrant {
         fmt::format("amg:degree={},strength={}", variant.degree, variant.strength);
     settings.cycle = variant.cycle;
     const perfmodel::Stopwatch watch;
+    method_stop_ = {.tolerance = options.tolerance, .max_iterations = most_iterations};
     made_ = library::collective_make_preconditioner(system.op(), settings, problem);
     setup_seconds_ = job.world().max(watch.seconds());
     amg_ = dynamic_cast<solver::amg::AmgPreconditioner*>(made_.object.get());
     method_ = solver::find_krylov_method(settings.method)
                   ->collective_make(system.op(), {.mode = *spmv::parse_mode(variant.mode),
                                                   .preconditioner = made_.object.get(),
-                                                  .stop = {.tolerance = options.tolerance,
-                                                           .max_iterations = most_iterations},
+                                                  .stop = method_stop_,
                                                   .on_iteration = {}});
+    auto& matrix = dynamic_cast<spmv::SparseOperator&>(system.op());
+    rows_.collective_look(matrix, solver::collective_find_traits(matrix));
   }
 
   /// Collective.
   void collective_run(const Job& job, std::span<const double> b, bool is_counted) {
     last_ = method_->solve(b);
+    rows_.collective_judge(b, method_->solution(), method_stop_, last_);
     if (is_counted)
       seconds_.push_back(job.world().max(last_.solve_seconds));
     else
@@ -142,6 +151,10 @@ class AmgEntrant {
   static constexpr std::int64_t most_iterations = 1000;
 
   AmgVariant variant_;
+  library::SolveSettings settings_;
+  library::SystemContext context_;
+  library::RowScaling rows_{settings_, context_, false};
+  solver::StopCriterion method_stop_;
   library::MadePreconditioner made_;
   solver::amg::AmgPreconditioner* amg_ = nullptr;
   std::unique_ptr<solver::KrylovMethod> method_;

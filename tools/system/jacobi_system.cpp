@@ -11,6 +11,7 @@
 #include "library/solve/value_range.h"
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/checkpoint/system_checksum.h"
+#include "solver/choice/matrix_traits.h"
 #include "solver/sweepers/block_sweeper.h"
 #include "solver/sweepers/grid_sweeper.h"
 #include "solver/sweepers/matrix_sweeper.h"
@@ -66,6 +67,7 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   library::scale_in_place(*operator_, library::collective_range_of(*operator_).exponent);
   library::scale(*operator_, library::collective_range_of(*operator_, b_.span()).exponent,
                  b_.span(), b_.span());
+  collective_weigh_rows(options);
   rows_ = operator_->matrix().matrix().partition.row_count();
   nonzeros_ = operator_->matrix().matrix().global_nonzero_count;
   if (!options.is_sync() || options.is_strict || options.momentum == "auto")
@@ -82,6 +84,25 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   } else {
     parameters_.momentum = std::stod(options.momentum);
   }
+}
+
+void JacobiSystem::collective_weigh_rows(const JacobiOptions& options) {
+  scales_ =
+      solver::collective_find_row_scales(*operator_, solver::collective_find_traits(*operator_));
+  if (!scales_ || !options.inner.empty()) return;
+  // Sweeps are the same for the multiple of a row, and b is, too. Blocks need a symmetric matrix.
+  const auto& offsets = operator_->matrix().matrix().rows.row_offsets;
+  operator_->changeable_matrix().update_values(
+      job_.team(), [&](const comm_thread::TeamThread&, spmv::LocalIndex begin, spmv::LocalIndex end,
+                       std::span<double> values) {
+        for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end);
+             ++row) {
+          b_[row] *= scales_->weight[row];
+          for (auto k = static_cast<std::size_t>(offsets[row]);
+               k < static_cast<std::size_t>(offsets[row + 1]); ++k)
+            values[k] *= scales_->weight[row];
+        }
+      });
 }
 
 /// Estimates the spectral radius on which asynchronous convergence depends.
@@ -165,8 +186,8 @@ JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& p
 }
 
 JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& progress) {
-  solver::BlockSweeper sweeper(*operator_, b_.span(),
-                               {.inner_tolerance = options.inner_tolerance()});
+  solver::BlockSweeper sweeper(
+      *operator_, b_.span(), {.inner_tolerance = options.inner_tolerance(), .weights = weights()});
   JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
   run.sweep_method =
       fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
@@ -183,7 +204,7 @@ JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& 
   };
   std::unique_ptr<solver::PieceSweeper> sweeper;
   try {
-    sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted);
+    sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted, weights());
   } catch (const InputError& error) {
     throw InputError(name_ + ": " + error.what());
   }
@@ -234,6 +255,11 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
                                          options.settings(), b_norm,
                                          {.checkpoints = checkpoints_, .on_check = show});
   run.iterations = {run.report.iterations};
+  if (scales_)
+    run.report.explanation = fmt::format(
+        "rows differ in scale by up to {:.2g}: residuals are those of rows divided by their "
+        "scales{}{}",
+        scales_->ratio(), run.report.explanation.empty() ? "" : "; ", run.report.explanation);
   return run;
 }
 

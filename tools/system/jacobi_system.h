@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
+#include "solver/choice/row_scales.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/sweeper.h"
 #include "solver/sweepers/jacobi_spectrum.h"
@@ -62,6 +64,11 @@ class JacobiSystem {
 
  private:
   void load_matrix(const JacobiOptions& options);
+  /// Where rows of the matrix differ in scale: residuals are judged with each divided by its scale.
+  void collective_weigh_rows(const JacobiOptions& options);
+  std::span<const double> weights() const {  // empty: all are 1
+    return scales_ ? scales_->weight.span() : std::span<const double>{};
+  }
   void estimate_spectrum(const JacobiOptions& options);
   /// After synchronous sweeps that have diverged: what of asynchronous ones.
   std::string collective_say_what_of_others(const JacobiOptions& options);
@@ -88,6 +95,7 @@ class JacobiSystem {
   std::optional<spmv::GridPartition> partition_;  // of a grid
   std::unique_ptr<spmv::SparseOperator> operator_;  // of a matrix
   perfmodel::HugePageBuffer<double> b_;
+  std::optional<solver::RowScales> scales_;  // of a matrix whose rows differ in scale
   std::optional<solver::JacobiSpectrum> spectrum_;
   solver::RichardsonParameters parameters_;
 };

@@ -255,8 +255,9 @@ WEFT_C_EXPORT int weft_iteration_create(const weft_job* job,
                                         const weft_user_iteration* user_iteration,
                                         const char* options, weft_iteration** iteration);
 WEFT_C_EXPORT void weft_iteration_destroy(weft_iteration* iteration);
-/* Iterates from x until the residual is below tolerance times scale. Shape: x: [count]. `report`
-   may be NULL. Collective. */
+/* Iterates from x until the residual is below tolerance times scale. Where the last sweep has
+   changed x by more than the root of the tolerance, of its largest value, it has not converged.
+   Shape: x: [count]. `report` may be NULL. Collective. */
 WEFT_C_EXPORT int weft_iteration_run(weft_iteration* iteration, double* x, int64_t count,
                                      double scale, weft_iteration_report* report);
 

@@ -488,7 +488,9 @@ class WEFT_EXPORT Iteration {
   ~Iteration();
 
   /// Iterates from x until √(Σ r²) < tolerance·scale; `scale`: the same on all ranks, such as ‖b‖;
-  /// 1 where it is 0. Shape: x: this rank's values, any number. Collective. Throws Error.
+  /// 1 where it is 0. Where the last sweep has changed x by more than √tolerance of its largest
+  /// value, it has not converged: divide each row of the residual by its scale. Shape: x: this
+  /// rank's values, any number. Collective. Throws Error.
   IterationReport run(std::span<double> x, double scale = 0);
 
   /// Called after each look at the residual; its answer is not used.

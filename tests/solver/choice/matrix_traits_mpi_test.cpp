@@ -278,9 +278,16 @@ TEST_CASE("rows of very different scale are found, and most rows keep their scal
           CHECK(scales.left[i] == expected);
           CHECK(scales.right[i] == expected);
           CHECK(scales.weight[i] == expected * expected);
-          CHECK((scales.penalty[i] != 0) == (row == 80 || row == 4));
-          CHECK(scales.has_other_rows);  // row 5 is coupled
+          CHECK((scales.penalty[i] != 0) == (row == 80 || row == 4 || row == 5));
+          CHECK(!scales.has_other_rows);
+          CHECK(scales.has_scaled_penalties);
         }) == 3);
+  // A penalty counts from 2^10 on, rows that are coupled from 2^20 on.
+  a = tests::shifted_laplacian(9, 0);
+  a[5][5] += 0x1p13;
+  CHECK(scales_of(a, nothing) == 1);
+  a[5][4] = a[4][5] = a[5][6] = a[6][5] = 0x1p12;
+  CHECK(scales_of(a, nothing) == -1);
   a = tests::convection(9);
   CHECK(scales_of(a, nothing) == -1);
   a[7][7] = 0x1p40;
