@@ -68,7 +68,7 @@ spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
   return scaled;
 }
 
-constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+constexpr double rounding_of_sums = 4 * std::numeric_limits<double>::epsilon();
 
 /// What a run is to reach that begins after so many iterations with `excess` times the norm that is
 /// wanted: its own norm is another one, which falls about as much.
@@ -135,7 +135,7 @@ void ScaledSystem::collective_set_penalties(std::span<const double> b) {
 void ScaledSystem::find_rest(std::span<const double> b) {
   for (std::size_t i = 0; i < r_.size(); ++i) {
     const double penalty = scales_.penalty[i];
-    const double least = rounding * std::max(std::abs(penalty * x_[i]), std::abs(b[i]));
+    const double least = rounding_of_sums * std::max(std::abs(penalty * x_[i]), std::abs(b[i]));
     scaled_[i] = penalty != 0 && std::abs(r_[i]) <= least ? 0 : scales_.left[i] * r_[i];
   }
 }
@@ -147,7 +147,7 @@ ScaledSystem::Aim ScaledSystem::collective_begin(const solver::StopCriterion& st
   Aim aim{.given_norm = residual_.collective_norm(b, {}), .row_norm = collective_norm_of_rows(b)};
   aim.has_b = aim.row_norm > 0 && std::isfinite(aim.row_norm);
   // No residual falls below the rounding of b.
-  aim.wanted_given = std::max(stop.wanted_norm(aim.given_norm), rounding * aim.given_norm);
+  aim.wanted_given = std::max(stop.wanted_norm(aim.given_norm), rounding_of_sums * aim.given_norm);
   aim.wanted_of_rows = stop.wanted_norm(aim.row_norm);
   if (guess && aim.has_b)
     std::ranges::copy(*guess, x_.data());
@@ -163,7 +163,7 @@ ScaledSystem::Excess ScaledSystem::collective_judge(const Aim& aim, std::span<co
                                                     SolveReport& report) {
   // No residual falls below the rounding of A·x, which is much in a row of a large scale.
   residual_.collective_find_magnitudes(b, x_.span(), scaled_.span());
-  double least_given = rounding * residual_.collective_norm(scaled_.span(), {});
+  double least_given = rounding_of_sums * residual_.collective_norm(scaled_.span(), {});
   if (!std::isfinite(least_given)) least_given = 0;
   const double given = residual_.collective_norm(r_.span(), {});
   const double of_rows = collective_norm_of_rows(r_.span());
