@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -74,11 +73,10 @@ void read_pieces(const CsrSource& source, const RowOffsets& offsets, std::size_t
 }
 
 /// Runs `work(thread, first row, last row)` on the team, `cuts` saying who has which rows:
-/// [thread count + 1]; an InputError of any thread is thrown here.
+/// [thread count + 1]; the InputError of the first thread that has one is thrown here.
 template <class Work>
 void run_checked(const ComputeTeam& team, const std::vector<LocalIndex>& cuts, const Work& work) {
-  std::mutex mutex;
-  std::string fault;
+  std::vector<std::string> faults(cuts.size());
   team.run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     if (cuts[index] == cuts[index + 1]) return;
@@ -86,11 +84,11 @@ void run_checked(const ComputeTeam& team, const std::vector<LocalIndex>& cuts, c
       work(thread.index, static_cast<std::size_t>(cuts[index]),
            static_cast<std::size_t>(cuts[index + 1]));
     } catch (const InputError& error) {
-      const std::lock_guard lock(mutex);
-      fault = error.what();
+      faults[index] = error.what();
     }
   });
-  if (!fault.empty()) throw InputError(fault);
+  for (const std::string& fault : faults)
+    if (!fault.empty()) throw InputError(fault);
 }
 
 /// All rows for thread 0.

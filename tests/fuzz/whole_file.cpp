@@ -77,8 +77,10 @@ void read_numbers(const Communicator& alone, const std::string& path) {
   const comm_thread::ComputeTeam team(1, comm_thread::WaitPolicy::yield);
   spmv::collective_read_matrix_file(alone, team, path, spmv::PartitionBy::nonzeros);
   // The vector that may stand behind the matrix.
-  if (spmv::format_of(path) == spmv::FileFormat::harwell_boeing)
-    spmv::collective_read_vector_file(alone, spmv::RowPartition::by_rows(size.row_count, 1), path);
+  if (spmv::format_of(path) != spmv::FileFormat::harwell_boeing) return;
+  spmv::Remarks unread;
+  spmv::collective_read_vector_file(alone, spmv::RowPartition::by_rows(size.row_count, 1), path,
+                                    unread);
 }
 
 }  // namespace

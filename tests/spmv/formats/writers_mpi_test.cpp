@@ -78,7 +78,8 @@ class Readers {
     if (!file.is_matrix) {
       const auto rows = RowPartition::by_rows(file.size, world_.size());
       const std::vector<double> right = right_values(file, size);
-      const std::vector<double> read = collective_read_vector_file(world_, rows, file.path);
+      Remarks unread;
+      const std::vector<double> read = collective_read_vector_file(world_, rows, file.path, unread);
       const auto first = static_cast<std::size_t>(rows.begin(world_.rank()));
       for (std::size_t i = 0; i < read.size(); ++i) wrong += read[i] == right[first + i] ? 0 : 1;
       return wrong;

@@ -66,7 +66,8 @@ class TextFiles {
   std::string vector(const std::string& path, spmv::GlobalIndex length) const {
     const auto rows = spmv::RowPartition::by_rows(length, world.size());
     std::string own;
-    for (const double value : collective_read_vector_file(world, rows, path))
+    spmv::Remarks unread;
+    for (const double value : collective_read_vector_file(world, rows, path, unread))
       own += short_text(value) + " ";
     return together(own);
   }
