@@ -433,7 +433,7 @@ class RanksThatLeave(unittest.TestCase):
                            "else: solver.solve(b); sys.exit()", "a product")
 
     def test_by_the_end_of_its_job(self):
-        self.check_noticed("", "if rank == 1: del solver; weft._default_job = None; sys.exit()",
+        self.check_noticed("", "if rank == 1: del solver; weft.jobs._default_job = None; sys.exit()",
                            "solve")
 
     def test_and_the_error_may_be_caught(self):

@@ -15,33 +15,26 @@ of a single rank; with several, mpiexec ends them.
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import os
-import sys
-import threading
-import weakref
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-# With OMP_PROC_BIND or OMP_PLACES, loading the OpenMP runtime binds the calling thread to one core,
-# which every thread that Python starts from then on would inherit.
-_mask = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-from . import _weft  # noqa: E402
+# The first: it keeps the mask of processors while weft loads OpenMP.
+from .jobs import Job, job, keep
+from .jobs import job as default_job
 
-if _mask is not None and os.sched_getaffinity(0) != _mask:
-    os.sched_setaffinity(0, _mask)
+from . import _weft
 from ._weft import Error, InputError
+from .arguments import (Array, agree, attempt, fault_of_numbers, fault_of_type, fault_of_vector,
+                        is_block, options_of, real)
 from .reports import BlockResult, Report, Result, report_of
 
 __all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
            "as_preconditioner", "dependencies", "job", "solve"]
 __version__: str = _weft.__version__
 
-Array = np.ndarray
 Monitor = Callable[[int, float], Optional[bool]]
 Preconditioner = Union[None, str, Callable[[Array], Array], scipy.sparse.linalg.LinearOperator]
 
@@ -60,328 +53,6 @@ def dependencies() -> list[Dependency]:
     return [Dependency(*each) for each in _weft.dependencies()]
 
 
-def _expect_same_library(MPI: Any, is_same: Optional[bool] = None) -> None:
-    """Raises Error where mpi4py and weft call two MPI libraries: ranks of one mean nothing to the
-    other. The same version twice is two, too. `is_same`: what is known otherwise."""
-    theirs = MPI.Get_library_version().split("\0")[0]
-    ours, our_file = _weft.mpi_library()
-    their_file = _weft.mpi_library_of(getattr(MPI, "__file__", None) or "")
-    if is_same is None:
-        is_same = theirs.strip() == ours.strip() and their_file in ("", our_file)
-    if is_same:
-        return
-
-    def named(version: str, file: str) -> str:
-        return f"{' '.join(version.splitlines()[0].split())!r} ({file or 'file not known'})"
-
-    raise Error(f"found two MPI libraries: mpi4py calls {named(theirs, their_file)}, weft "
-                f"{named(ours, our_file)}; expected one: build weft with that of mpi4py "
-                "(-DMPI_C_COMPILER=...), or take an mpi4py built with weft's")
-
-
-def _keep_mpi4py_from_starting_mpi() -> None:
-    """Where weft has started MPI, mpi4py need not, and must not where it calls another library: that
-    would wait for answers of the launcher that weft's has had."""
-    if "mpi4py.MPI" in sys.modules:
-        return
-    try:
-        import mpi4py
-    except ImportError:
-        return
-    mpi4py.rc.initialize = False
-
-
-# Objects of the extension module that a forked process must not free: their threads and the
-# connections of MPI are those of its parent.
-_alive: "weakref.WeakSet[Any]" = weakref.WeakSet()
-_is_forked = False
-# Threads that call weft on several ranks: where an exception ends one of them, others wait for it.
-_callers: set[int] = set()
-_default_lock = threading.Lock()
-
-
-def _keep(made: Any) -> Any:
-    """`made`, which is of the extension module, and lives on in forked processes."""
-    _alive.add(made)
-    return made
-
-
-def _after_fork() -> None:
-    global _is_forked
-    if not _alive:
-        return
-    _is_forked = True
-    for each in list(_alive):
-        _weft.keep_for_ever(each)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-_process, _parent = os.getpid(), os.getppid()
-_has_joined_all = False  # in a job of all processes
-_has_failed = False  # by an exception that nobody has caught
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-
-
-def _end_job_after(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook for exceptions that nobody catches: those of one rank end the job."""
-
-    def end(*arguments: Any) -> None:
-        global _has_failed
-        hook(*arguments)
-        _has_failed = True
-        is_caller = threading.current_thread() is threading.main_thread() or (
-            threading.get_ident() in _callers)
-        if is_caller and os.getpid() == _process:
-            _flush()
-            _weft.abort_all(1)
-
-    return end
-
-
-# Launchers that start a process for each rank, as the kernel names them.
-_LAUNCHERS = ("hydra_pmi_proxy", "orted", "orterun", "prted", "prterun", "mpirun", "mpiexec",
-              "slurmstepd")
-# For others to come while this process waits at its end.
-_SECONDS_TO_LEAVE = 60.0
-
-
-def _is_rank_of_launcher() -> bool:
-    """True for a process that the launcher of weft's MPI library has started itself beside others."""
-    name = "OMPI_COMM_WORLD_SIZE" if "Open MPI" in _weft.mpi_library()[0] else "PMI_SIZE"
-    size = os.environ.get(name, "")
-    try:
-        with open(f"/proc/{_parent}/comm", encoding="utf-8") as file:
-            parent = file.read().strip()
-    except OSError:
-        return False
-    return size.isdecimal() and int(size) > 1 and parent.startswith(_LAUNCHERS)
-
-
-def _leave_without_job() -> None:
-    """At the end of a process that has made no job of all: ranks that may be making one learn so.
-
-    Nothing where MPI would have to be started for it in a process that no launcher has started, or
-    is at work in another library.
-    """
-    if _has_joined_all or os.getpid() != _process or not _weft.is_mpi_usable(_is_rank_of_launcher()):
-        return
-    _flush()
-    # Where the others never start MPI, its start never ends.
-    watch = threading.Timer(_SECONDS_TO_LEAVE, os._exit, (1 if _has_failed else 0,))
-    watch.daemon = True
-    watch.start()
-    try:
-        _weft.decline(_SECONDS_TO_LEAVE / 2)
-    except Error:
-        return  # other ranks are none of this library's
-    finally:
-        watch.cancel()
-
-
-sys.excepthook = _end_job_after(sys.excepthook)
-threading.excepthook = _end_job_after(threading.excepthook)
-atexit.register(_leave_without_job)
-
-
-def _threads_of_environment() -> int:
-    """OMP_NUM_THREADS, where it asks for fewer threads than there are processors; else 0."""
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    wanted = int(first) if first.isdecimal() else 0
-    return wanted if wanted < (len(_mask) if _mask else os.cpu_count() or 1) else 0
-
-
-def _expect_no_fork() -> None:
-    if _is_forked:
-        raise Error("found a process that was forked after its parent had begun with weft; expected "
-                    "a new one: multiprocessing.get_context(\"spawn\"), or a fork before the first "
-                    "use")
-
-
-class Job:
-    """The ranks, threads and cores that weft computes with.
-
-    comm: an mpi4py communicator, which is duplicated; None: all processes.
-    threads: compute threads per rank; 0: one for each core.
-    pinning: "keep" leaves threads where they are; "pin" binds each to a core of its own until the
-        job ends, the calling thread too; "none" also frees the communication thread.
-    pin_beyond_mask: with "pin": all cores that the cpuset permits, whatever mask Python was started
-        with (taskset, a job).
-    allow_singletons: several processes that a launcher of another MPI library has started, each
-        alone, are an error unless they are meant to know nothing of each other.
-
-    Threads of Python take turns where there is one rank. With several, only the thread that made
-    the job may call: the ranks would not know whose turn it is. A process that has been forked from
-    one with a job cannot use weft.
-    """
-
-    def __init__(self, comm: Any = None, threads: int = 0, pinning: str = "keep",
-                 strict_placement: bool = False, allow_singletons: bool = False,
-                 pin_beyond_mask: bool = False) -> None:
-        if pinning not in ("pin", "keep", "none"):
-            raise InputError(f"pinning: found {pinning!r}; expected pin, keep or none")
-        _expect_no_fork()
-        self._note = ""
-        if threads == 0 and _threads_of_environment() > 0:
-            threads = _threads_of_environment()
-            self._note = (f"OMP_NUM_THREADS={threads}: that many compute threads, not one for each "
-                          "core; threads=... overrides it")
-        handle = None
-        if comm is not None:
-            from mpi4py import MPI
-
-            _expect_same_library(MPI)
-            handle = MPI._handleof(comm)
-        self._has_met_mpi4py = False
-        self._meet_mpi4py()
-        global _has_joined_all
-        if comm is None or (comm != MPI.COMM_NULL and
-                            comm.Get_size() == MPI.COMM_WORLD.Get_size()):
-            _has_joined_all = True
-        self._job = _keep(_weft.Job(handle, threads, pinning, strict_placement, allow_singletons,
-                                    pin_beyond_mask))
-        if comm is not None:
-            is_same = (comm.Get_rank(), comm.Get_size()) == (self.rank, self.size)
-            _expect_same_library(MPI, is_same)
-        self._lock = threading.RLock()
-        self._depth = 0  # of turns within turns
-        self._thread = threading.get_ident()
-        if self.size > 1:
-            _callers.add(self._thread)
-            _keep_mpi4py_from_starting_mpi()
-
-    def _meet_mpi4py(self) -> None:
-        """Raises Error where mpi4py has been imported, perhaps later, with another MPI library."""
-        MPI = sys.modules.get("mpi4py.MPI")
-        if self._has_met_mpi4py or not hasattr(MPI, "Get_library_version"):
-            return
-        _expect_same_library(MPI)
-        self._has_met_mpi4py = True
-
-    @contextlib.contextmanager
-    def _turn(self, doing: str, is_collective: bool = True) -> Iterator["Job"]:
-        """The turn of this thread to call weft. Raises Error where a rank has left."""
-        _expect_no_fork()
-        self._meet_mpi4py()
-        if self.size > 1 and threading.get_ident() != self._thread:
-            raise Error("found a call of another thread than the one that made the job, on "
-                        f"{self.size} ranks; expected all calls from that thread")
-        with self._lock:
-            # A function of the caller may call weft while weft calls it.
-            if is_collective and self.size > 1 and self._depth == 0:
-                self._job.expect_all(doing)
-            self._depth += 1
-            try:
-                yield self
-            finally:
-                self._depth -= 1
-
-    @property
-    def rank(self) -> int:
-        return self._job.rank
-
-    @property
-    def size(self) -> int:
-        return self._job.size
-
-    @property
-    def thread_count(self) -> int:
-        return self._job.thread_count
-
-    def findings(self) -> list[str]:
-        """What there is to know about the placement of the threads."""
-        return self._job.findings() + ([self._note] if self._note else [])
-
-    def __repr__(self) -> str:
-        return f"<weft.Job: rank {self.rank} of {self.size}, {self.thread_count} compute threads>"
-
-
-_default_job: Optional[Job] = None
-
-
-def job() -> Job:
-    """The job that is used where none is given: all processes, made at the first use."""
-    global _default_job
-    _expect_no_fork()  # before the lock, which another thread may have held
-    with _default_lock:
-        if _default_job is None:
-            _default_job = Job()
-        return _default_job
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
-
-
-def _options(options: dict[str, Any]) -> dict[str, str]:
-    return {name: _text(value) for name, value in options.items() if value is not None}
-
-
-def _agree(of_job: Job, fault: str) -> None:
-    """Raises InputError on every rank with the fault of the first rank that has one."""
-    if of_job.size > 1:
-        fault = of_job._job.first_fault(fault)
-    if fault:
-        raise InputError(fault)
-
-
-def _attempt(work: Callable[[], Any], what: str, expected: str) -> tuple[str, Any]:
-    """What is wrong with an argument that cannot be converted, on this rank, or what it becomes."""
-    try:
-        return "", work()
-    except Exception as error:  # of NumPy or SciPy; an error of one rank would leave others waiting
-        reason = " ".join(str(error).split())
-        return f"{what}: found what is none ({type(error).__name__}: {reason}); expected {expected}", None
-
-
-def _real(of_job: Job, values: Any, what: str) -> Array:
-    """As doubles; what is complex is kept, for `_fault_of_type`. Collective."""
-
-    def convert() -> Array:
-        array = np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
-        return np.ascontiguousarray(array, dtype=None if array.dtype.kind == "c" else np.float64)
-
-    fault, array = _attempt(convert, what, "an array of numbers")
-    _agree(of_job, fault)
-    return array
-
-
-def _fault_of_type(array: Any, what: str) -> str:
-    return "" if array.dtype.kind != "c" else f"{what}: found complex numbers; expected real ones"
-
-
-def _fault_of_numbers(array: Array, what: str) -> str:
-    """Names the first entry that is no finite number."""
-    if array.dtype.kind != "f":
-        return _fault_of_type(array, what)
-    if np.isfinite(array).all():
-        return ""
-    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-    shown = place[0] if len(place) == 1 else list(place)
-    return f"{what}: found {array[place]} at index {shown}; expected finite numbers"
-
-
-def _fault_of_vector(array: Array, count: int, what: str) -> str:
-    if array.size != count or array.ndim > 2 or (array.ndim == 2 and 1 not in array.shape):
-        return f"{what}: found the shape {array.shape}; expected ({count},)"
-    return _fault_of_type(array, what)
-
-
-def _is_block(of_job: Job, values: Any, count: int) -> bool:
-    """True for vectors side by side on some rank, one of them too; a single row is a vector."""
-    # What has no shape is no block, and its fault is found where it is converted.
-    shape = _attempt(lambda: np.shape(values), "", "")[1] or ()
-    is_block = len(shape) == 2 and (shape[0] == count or shape[0] != 1)
-    return of_job._job.extremes(is_block)[1] == 1
-
-
 class Matrix:
     """A square matrix or linear operator whose rows are dealt to the ranks of a job.
 
@@ -395,7 +66,7 @@ class Matrix:
     """
 
     def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:
-        self.job = job if job is not None else globals()["job"]()
+        self.job = job if job is not None else default_job()
         with self.job._turn("weft.Matrix"):
             self._make(A, options)
 
@@ -410,15 +81,15 @@ class Matrix:
             fault, rows = ("A: found a LinearOperator on several ranks; expected "
                            "Matrix.from_operator, which says what each rank needs of others"), None
         else:
-            fault, rows = _attempt(lambda: scipy.sparse.csr_matrix(A), "A", "a matrix")
-        _agree(self.job, fault or _fault_of_type(rows, "A"))
+            fault, rows = attempt(lambda: scipy.sparse.csr_matrix(A), "A", "a matrix")
+        agree(self.job, fault or fault_of_type(rows, "A"))
         if self._given_format == "csc":
             places = scipy.sparse.csc_matrix((np.arange(len(A.data)), A.indices, A.indptr),
                                              shape=A.shape)
             self._from_csc = scipy.sparse.csr_matrix(places).data
         self._value_count = rows.nnz
         least, most = self.job._job.extremes(rows.shape[1])
-        _agree(self.job, "" if least == most else
+        agree(self.job, "" if least == most else
                f"A: found {least} to {most} columns on different ranks; expected the same on all")
         is_square = rows.shape[0] == rows.shape[1]
         # One rank may own all the rows, which is then no reason to cut them.
@@ -431,12 +102,12 @@ class Matrix:
             self._begin, self._end = cut
             self._nonzeros = slice(int(rows.indptr[cut[0]]), int(rows.indptr[cut[1]]))
             rows = rows[cut[0]:cut[1]]
-        self._matrix = _keep(_weft.Matrix.from_rows(
+        self._matrix = keep(_weft.Matrix.from_rows(
             self.job._job, self.job._job.exclusive_sum(rows.shape[0]),
             np.ascontiguousarray(rows.indptr, dtype=np.int64),
             np.ascontiguousarray(rows.indices, dtype=np.int64),
-            np.ascontiguousarray(rows.data, dtype=np.float64), _options(options)))
-        _agree(self.job, "" if self._matrix.row_count == rows.shape[1] else
+            np.ascontiguousarray(rows.data, dtype=np.float64), options_of(options)))
+        agree(self.job, "" if self._matrix.row_count == rows.shape[1] else
                f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; expected a "
                "square matrix")
 
@@ -451,13 +122,13 @@ class Matrix:
         def product(x: Array, y: Array) -> None:
             y[:] = A.matvec(x)
 
-        return _keep(_weft.Matrix.from_operator(self.job._job, 0, A.shape[0], [], product, None, None,
+        return keep(_weft.Matrix.from_operator(self.job._job, 0, A.shape[0], [], product, None, None,
                                                 0.0))
 
     @classmethod
     def _wrap(cls, matrix: Any, of_job: Job) -> "Matrix":
         made = cls.__new__(cls)
-        made.job, made._matrix, made._is_whole = of_job, _keep(matrix), False
+        made.job, made._matrix, made._is_whole = of_job, keep(matrix), False
         made._given_format, made._from_csc = "csr", None
         return made
 
@@ -468,16 +139,16 @@ class Matrix:
         options: format, triangle, order, partition; base (0 or 1), where the rows of entries as text
             without a header count from.
         """
-        used = job if job is not None else globals()["job"]()
+        used = job if job is not None else default_job()
         with used._turn("Matrix.from_file"):
-            return cls._wrap(_weft.Matrix.from_file(used._job, str(path), _options(options)), used)
+            return cls._wrap(_weft.Matrix.from_file(used._job, str(path), options_of(options)), used)
 
     @classmethod
     def generate(cls, problem: str, job: Optional[Job] = None, **options: Any) -> "Matrix":
         """A generated problem, "poisson3d:128"; operator="stencil": a grid without a matrix."""
-        used = job if job is not None else globals()["job"]()
+        used = job if job is not None else default_job()
         with used._turn("Matrix.generate"):
-            return cls._wrap(_weft.Matrix.generate(used._job, problem, _options(options)), used)
+            return cls._wrap(_weft.Matrix.generate(used._job, problem, options_of(options)), used)
 
     @classmethod
     def from_operator(cls, row_count: int, boundary: Callable[[Array, Array], None],
@@ -491,7 +162,7 @@ class Matrix:
         interior(x, y): runs while the halo travels; x has the values of this rank.
         halo_rows: rows of other ranks that `boundary` reads; ascending.
         """
-        used = job if job is not None else globals()["job"]()
+        used = job if job is not None else default_job()
         with used._turn("Matrix.from_operator"):
             first = used._job.exclusive_sum(row_count)
             return cls._wrap(_weft.Matrix.from_operator(used._job, first, row_count, list(halo_rows),
@@ -528,7 +199,7 @@ class Matrix:
         with self.job._turn("update_values"):
             if not hasattr(self, "_value_count"):
                 raise InputError("update_values: found a matrix that was not made of rows")
-            values = _real(self.job, data, "values")
+            values = real(self.job, data, "values")
             fault = ""
             if self._given_format in ("coo", "bsr", "dia"):
                 fault = (f"update_values: found a matrix that was given as {self._given_format}; "
@@ -536,7 +207,7 @@ class Matrix:
             elif values.shape != (self._value_count,):
                 fault = (f"values: found the shape {values.shape}; expected ({self._value_count},), as "
                          "in the matrix given before")
-            _agree(self.job, fault or _fault_of_numbers(values, "values"))
+            agree(self.job, fault or fault_of_numbers(values, "values"))
             if self._from_csc is not None:
                 values = values[self._from_csc]
             self._matrix.update_values(values[self._nonzeros] if self._is_whole else values)
@@ -549,7 +220,7 @@ class Matrix:
     def __matmul__(self, x: Array) -> Array:
         """A·x, or A·X for several vectors at once. Shape: as b of `Solver.solve`."""
         with self.job._turn("a product"):
-            if _is_block(self.job, x, self._count()):
+            if is_block(self.job, x, self._count()):
                 columns = self._own_block(x, "x")
                 product = np.empty_like(columns)
                 self._matrix.multiply_block(columns, product, columns.shape[1])
@@ -566,24 +237,24 @@ class Matrix:
     def _own(self, vector: Any, what: str, is_finite: bool = False) -> Array:
         """This rank's part of a vector of the caller. Collective."""
         count = self._count()
-        array = _real(self.job, vector, what)
-        fault = _fault_of_vector(array, count, what)
+        array = real(self.job, vector, what)
+        fault = fault_of_vector(array, count, what)
         if not fault and is_finite:
-            fault = _fault_of_numbers(array.reshape(count), what)
-        _agree(self.job, fault)
+            fault = fault_of_numbers(array.reshape(count), what)
+        agree(self.job, fault)
         array = array.reshape(count)
         return array[self._begin:self._end].copy() if self._is_whole else array
 
     def _own_block(self, block: Any, what: str, is_finite: bool = False) -> Array:
         """This rank's rows of several vectors, in memory row by row. Collective."""
         count = self._count()
-        array = _real(self.job, block, what)
+        array = real(self.job, block, what)
         has_shape = array.ndim == 2 and array.shape[0] == count
-        fault = _fault_of_numbers(array, what) if is_finite else _fault_of_type(array, what)
-        _agree(self.job, fault if has_shape else
+        fault = fault_of_numbers(array, what) if is_finite else fault_of_type(array, what)
+        agree(self.job, fault if has_shape else
                f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
         least, most = self.job._job.extremes(array.shape[1])
-        _agree(self.job, "" if least == most else
+        agree(self.job, "" if least == most else
                f"{what}: found {least} to {most} vectors on different ranks; expected as many on all")
         return array[self._begin:self._end].copy() if self._is_whole else array
 
@@ -617,7 +288,7 @@ class Solver:
         of_matrix = {} if isinstance(A, Matrix) or "triangle" not in options else {
             "triangle": options.pop("triangle")}
         self.matrix = A if isinstance(A, Matrix) else Matrix(A, job, **of_matrix)
-        values = _options(options)
+        values = options_of(options)
         apply: Optional[Callable[[Array, Array], None]] = None
         is_symmetric = values.get("method", "cg") not in (
             "fcg", "gmres", "fgmres", "bicgstab", "bicgstab-pipelined")
@@ -631,7 +302,7 @@ class Solver:
                 z[:] = product(r)
 
         with self.matrix.job._turn("weft.Solver"):
-            self._solver = _keep(_weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
+            self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
                                               self.matrix.job.size == 1))
             self._solver.set_monitor(monitor)
 
@@ -645,13 +316,13 @@ class Solver:
         """
         with self.matrix.job._turn("solve") as of_job:
             least, most = of_job._job.extremes(x0 is not None)
-            _agree(of_job, "" if least == most else
+            agree(of_job, "" if least == most else
                    "x0: found one on some ranks; expected it on all, or on none")
-            if _is_block(of_job, b, self.matrix._count()):
+            if is_block(of_job, b, self.matrix._count()):
                 block = self.matrix._own_block(b, "b", True)
                 start = (np.zeros_like(block) if x0 is None
                          else self.matrix._own_block(x0, "x0", True).copy())
-                _agree(of_job, "" if start.shape == block.shape else
+                agree(of_job, "" if start.shape == block.shape else
                        f"x0: found the shape {start.shape}; expected {block.shape}")
                 reports = self._solver.solve_block(block, start, block.shape[1], x0 is not None)
                 return BlockResult(self.matrix._whole_block(start),
