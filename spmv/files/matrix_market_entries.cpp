@@ -18,7 +18,7 @@ std::string_view word_at(const char* text) {
 }
 
 std::string rest_fault(const char* text) {
-  return "found " + quoted(word_at(text)) + " at the end of the line; expected nothing more";
+  return "found " + in_quotes(word_at(text)) + " at the end of the line; expected nothing more";
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::string fault_of_real(std::string_view rest) {
   if (word.empty()) return "the line ends before the value; expected a number";
   double value = 0.0;
   const char* stop = parse_real(text, rest.data() + rest.size(), value);
-  if (!stop) return "found " + quoted(word) + "; expected a finite number";
+  if (!stop) return "found " + in_quotes(word) + "; expected a finite number";
   stop = skip_blanks(stop);
   return *stop == '\n' ? "" : rest_fault(stop);
 }
@@ -80,7 +80,7 @@ std::string MatrixMarketEntries::fault_of_value(const char* text, const char* en
         return std::string("the line ends before the ") + part + "; expected a number";
       double value = 0.0;
       if (!parse_real(text, end, value))
-        return "found " + quoted(word) + "; expected a finite number";
+        return "found " + in_quotes(word) + "; expected a finite number";
       if (part[0] == 'i' && value != 0)
         return "found the imaginary part " + std::string(word) +
                "; expected 0, because only real systems are solved";
@@ -92,7 +92,7 @@ std::string MatrixMarketEntries::fault_of_value(const char* text, const char* en
   double value = 0.0;
   const char* const stop = parse_value(text, end, value);
   if (word_at(text).empty()) return "the line ends before the value; expected a whole number";
-  if (!stop) return "found " + quoted(word_at(text)) + "; expected a whole number";
+  if (!stop) return "found " + in_quotes(word_at(text)) + "; expected a whole number";
   return *skip_blanks(stop) == '\n' ? "" : rest_fault(skip_blanks(stop));
 }
 
@@ -106,7 +106,7 @@ std::string MatrixMarketEntries::fault_of(std::string_view line) const {
              std::to_string(header_.column_count) + " numbers, as in the first line";
     for (double value = 0; *text != '\n'; text = skip_blanks(text)) {
       const char* const stop = parse_real(text, end, value);
-      if (!stop) return "found " + quoted(word_at(text)) + "; expected a finite number";
+      if (!stop) return "found " + in_quotes(word_at(text)) + "; expected a finite number";
       text = stop;
     }
     return "";
@@ -124,7 +124,7 @@ std::string MatrixMarketEntries::fault_of(std::string_view line) const {
     const char* stop =
         parse_index(text, is_row ? row_limit_ : column_limit_, is_row ? entry.row : entry.column);
     if (stop != text + word.size())
-      return "found " + quoted(word) + " as " + name + "; expected a whole number" +
+      return "found " + in_quotes(word) + " as " + name + "; expected a whole number" +
              (header_.is_counted
                   ? " from " + std::to_string(header_.base) + " to " +
                         std::to_string((is_row ? header_.row_count : header_.column_count) +
@@ -134,7 +134,7 @@ std::string MatrixMarketEntries::fault_of(std::string_view line) const {
   }
   if (header_.field == Field::pattern && *text != '\n') return rest_fault(text);
   if (std::string fault = fault_of_value(text, end); !fault.empty()) return fault;
-  return "found " + quoted(word_at(text)) +
+  return "found " + in_quotes(word_at(text)) +
          " on the diagonal; expected nothing but 0 there in a skew-symmetric matrix";
 }
 

@@ -44,7 +44,7 @@ Meaning choose(std::string_view word, const Choice<Meaning> (&choices)[count],
   const std::string wanted = lower_case(word);
   for (const auto& choice : choices)
     if (wanted == choice.word) return choice.meaning;
-  throw TextFault("found " + quoted(word) + " in the first line; expected " + expected);
+  throw TextFault("found " + in_quotes(word) + " in the first line; expected " + expected);
 }
 
 /// One number is an array, too, where somebody has called it symmetric.
@@ -85,9 +85,9 @@ bool MatrixMarketHeaderParser::take(std::string_view line) {
 void MatrixMarketHeaderParser::take_banner(std::string_view line) {
   const auto words = words_of(line);
   if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5)
-    throw TextFault("found " + quoted(without_line_end(line)) + "; expected " + wanted_banner);
+    throw TextFault("found " + in_quotes(without_line_end(line)) + "; expected " + wanted_banner);
   if (lower_case(words[1]) != "matrix")
-    throw TextFault("found " + quoted(words[1]) + " in the first line; expected \"matrix\"");
+    throw TextFault("found " + in_quotes(words[1]) + " in the first line; expected \"matrix\"");
   header_.format = choose<Header::Format>(
       words[2], {{"coordinate", Header::Format::coordinate}, {"array", Header::Format::array}},
       "\"coordinate\" or \"array\"");
@@ -107,7 +107,7 @@ void MatrixMarketHeaderParser::take_banner(std::string_view line) {
                                 {"skew-symmetric", Header::Symmetry::skew_symmetric}},
                                "\"general\", \"symmetric\", \"skew-symmetric\" or \"hermitian\"");
   if (header_.field != Header::Field::complex && lower_case(words[4]) == "hermitian")
-    throw TextFault("found \"hermitian\" and " + quoted(words[3]) +
+    throw TextFault("found \"hermitian\" and " + in_quotes(words[3]) +
                     " in the first line; expected \"complex\", or \"symmetric\"");
   if (header_.field == Header::Field::pattern && header_.format == Header::Format::array)
     throw TextFault("found an array of \"pattern\"; expected \"real\" or \"integer\"");
@@ -125,15 +125,15 @@ void MatrixMarketHeaderParser::take_sizes(std::string_view line) {
     is_right = error == std::errc() && stop == end && sizes[i] >= 0;
   }
   if (!is_right)
-    throw TextFault("found " + quoted(without_line_end(line)) + "; expected the size line \"" +
+    throw TextFault("found " + in_quotes(without_line_end(line)) + "; expected the size line \"" +
                     (is_array ? "ROWS COLUMNS" : "ROWS COLUMNS ENTRIES") + '"');
   header_.row_count = sizes[0];
   header_.column_count = sizes[1];
   if (is_array && sizes[1] > 0 && sizes[0] > std::numeric_limits<std::int64_t>::max() / sizes[1])
-    throw TextFault("found " + quoted(without_line_end(line)) + "; expected a smaller array");
+    throw TextFault("found " + in_quotes(without_line_end(line)) + "; expected a smaller array");
   const bool has_half = header_.symmetry != Header::Symmetry::general;
   if (is_array && has_half && sizes[0] != sizes[1])
-    throw TextFault("found " + quoted(without_line_end(line)) +
+    throw TextFault("found " + in_quotes(without_line_end(line)) +
                     "; expected as many columns as rows of a symmetric array");
   if (!is_array)
     header_.entry_count = sizes[2];
@@ -245,7 +245,7 @@ void take_sizes(std::string_view line, bool is_morse, Header& header) {
   enum { entries_of_coo = 2, half_of_coo, counts_from_1_of_coo };
   const auto numbers = whole_numbers_of(line);
   if (is_morse ? numbers.size() != 4 : numbers.size() < 5)
-    throw TextFault("found " + quoted(line.substr(0, line.find_last_not_of("\r\n") + 1)) +
+    throw TextFault("found " + in_quotes(line.substr(0, line.find_last_not_of("\r\n") + 1)) +
                     "; expected the size line of FreeFEM, " +
                     (is_morse ? "\"n m half nnz\"" : "\"n m nnz half fortran state ...\""));
   header.row_count = numbers[rows];
@@ -265,7 +265,7 @@ void take_first_line(std::string_view line, std::string_view block, bool is_symm
   header.base = 0;
   if (words == 1 || use == TextUse::columns) {
     if (words > 1 && words <= most_of_entry && whole_numbers_of(line, 2).size() == 2)
-      throw TextFault("found " + quoted(without_line_end(line)) +
+      throw TextFault("found " + in_quotes(without_line_end(line)) +
                       ", which looks like \"ROW COLUMN VALUE\"; expected columns of numbers with a "
                       "decimal point, as numpy.savetxt writes them, or FILE.mtx");
     header.format = Header::Format::array;

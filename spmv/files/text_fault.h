@@ -26,7 +26,7 @@ inline std::string fault_at(const std::string& path, std::int64_t line, const st
 }
 
 /// `text` in quotes for a message: at most 40 characters, none that a terminal would act on.
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 40;
   std::string shown;
   for (const char c : text.substr(0, most)) shown += c >= ' ' && c <= '~' ? c : '?';

@@ -100,7 +100,8 @@ std::string_view FixedNumbers::next_word() {
   if (word.empty())
     fail(next_, "found nothing in columns " + std::to_string(field.begin + 1) + " to " +
                     std::to_string(field.begin + field.width) + "; expected number " +
-                    std::to_string(field_ + 1) + " of the format " + quoted(section_.format.text));
+                    std::to_string(field_ + 1) + " of the format " +
+                    in_quotes(section_.format.text));
   return word;
 }
 
@@ -110,7 +111,7 @@ void FixedNumbers::read(std::span<std::int64_t> numbers) {
     const char* const end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, number);
     if (error != std::errc() || stop != end)
-      fail(next_, "found " + quoted(word) + " in the format " + quoted(section_.format.text) +
+      fail(next_, "found " + in_quotes(word) + " in the format " + in_quotes(section_.format.text) +
                       "; expected a whole number");
     ++field_;
     ++next_;
@@ -125,13 +126,13 @@ double FixedNumbers::real_in(std::string_view word, const FortranFormat::Field& 
     const std::string line = std::string(word) + '\n';
     const char* const behind = parse_unusual_real(line.data(), value);
     if (!behind || *behind != '\n')
-      fail(next_, "found " + quoted(word) + " in the format " + quoted(section_.format.text) +
+      fail(next_, "found " + in_quotes(word) + " in the format " + in_quotes(section_.format.text) +
                       "; expected a finite number");
   }
   if (value == 0 || field.is_integer) return value;
   const auto fail_of_reading = [&](const char* what) {
-    fail(next_, "found " + quoted(word) + " without " + what + " in the format " +
-                    quoted(section_.format.text) +
+    fail(next_, "found " + in_quotes(word) + " without " + what + " in the format " +
+                    in_quotes(section_.format.text) +
                     ", which Fortran reads as another number than C; expected one with " + what);
   };
   if (field.digits > 0 && word.find('.') == std::string_view::npos)

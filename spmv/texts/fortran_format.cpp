@@ -25,7 +25,7 @@ class FormatReader {
 
  private:
   [[noreturn]] void fail() const {
-    throw TextFault("found the format " + quoted(text_) +
+    throw TextFault("found the format " + in_quotes(text_) +
                     "; expected a Fortran format of numbers, such as (13I6), (1P,5D16.8) or "
                     "(4(E20.12))");
   }
@@ -146,7 +146,7 @@ std::vector<std::string_view> formats_of(std::string_view line) {
     do {
       if (end == line.size())
         throw TextFault("found the format " +
-                        quoted(line.substr(begin, line.find_last_not_of(" \r\n") + 1 - begin)) +
+                        in_quotes(line.substr(begin, line.find_last_not_of(" \r\n") + 1 - begin)) +
                         "; expected a closing parenthesis");
       depth += line[end] == '(' ? 1 : line[end] == ')' ? -1 : 0;
       ++end;

@@ -43,7 +43,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<std::string_view>& words, s
 void take_line_counts(std::string_view line, Header& header) {
   const auto counts = sizes_of(words_of(line), 0, 5);
   if (counts.size() < 4)
-    throw TextFault("found " + quoted(without_end(line)) +
+    throw TextFault("found " + in_quotes(without_end(line)) +
                     "; expected how many lines a Harwell-Boeing or Rutherford-Boeing file has: in "
                     "all, of pointers, of row indices and of values");
   header.lines = {counts[1], counts[2], counts[3], counts.size() > 4 ? counts[4] : 0};
@@ -55,11 +55,11 @@ void take_type(std::string_view word, Header& header) {
     return type.size() == 3 && letters.find(type[place]) != std::string_view::npos;
   };
   if (!is_one_of(0, "rcip") || !is_one_of(1, "uszhr") || !is_one_of(2, "ae"))
-    throw TextFault("found the type " + quoted(word) +
+    throw TextFault("found the type " + in_quotes(word) +
                     "; expected RUA, RSA, PUA or another of R, C, I or P, then U, S, Z, H or R, "
                     "then A or E");
   if (type[2] == 'e')
-    throw TextFault("found the type " + quoted(word) +
+    throw TextFault("found the type " + in_quotes(word) +
                     ", a matrix of unassembled elements; expected an assembled one: add the "
                     "elements up and save it with scipy.io.mmwrite(\"FILE.mtx\", A)");
   header.values = type[0] == 'r'   ? Header::Values::real
@@ -76,7 +76,7 @@ void take_sizes(std::string_view line, Header& header) {
   if (!words.empty()) take_type(words[0], header);
   const auto sizes = sizes_of(words, 1, 3);
   if (sizes.size() < 3)
-    throw TextFault("found " + quoted(without_end(line)) +
+    throw TextFault("found " + in_quotes(without_end(line)) +
                     "; expected \"TYPE ROWS COLUMNS ENTRIES\"");
   header.row_count = sizes[0];
   header.column_count = sizes[1];
@@ -92,7 +92,7 @@ void take_sizes(std::string_view line, Header& header) {
 FortranFormat whole_number_format(std::string_view text) {
   FortranFormat format = FortranFormat::parse(text);
   if (!std::ranges::all_of(format.fields, &FortranFormat::Field::is_integer))
-    throw TextFault("found the format " + quoted(text) +
+    throw TextFault("found the format " + in_quotes(text) +
                     " of pointers or row indices; expected one of whole numbers, such as (13I6)");
   return format;
 }
@@ -101,7 +101,7 @@ void take_formats(std::string_view line, Header& header) {
   const auto formats = formats_of(line);
   const bool has_values = header.values != Header::Values::pattern;
   if (formats.size() < (has_values ? 3U : 2U))
-    throw TextFault("found " + quoted(without_end(line)) +
+    throw TextFault("found " + in_quotes(without_end(line)) +
                     "; expected the formats of pointers, row indices" +
                     (has_values ? " and values" : ""));
   header.pointer_format = whole_number_format(formats[0]);
@@ -118,7 +118,7 @@ void take_right_hand_sides(std::string_view line, Header& header) {
   const std::string type = words.empty() ? "" : small_letters(words[0]);
   if (sizes.empty() || (type[0] != 'f' && type[0] != 'm') ||
       sizes[0] > most_numbers / header.row_count)
-    throw TextFault("found " + quoted(without_end(line)) +
+    throw TextFault("found " + in_quotes(without_end(line)) +
                     "; expected the type of the right-hand sides, F or M, and their number");
   header.has_whole_right_hand_sides = type[0] == 'f';
   header.right_hand_side_count = sizes[0];

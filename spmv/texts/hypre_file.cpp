@@ -112,7 +112,7 @@ HyprePart read_part(const std::string& path) {
   if (!is_right)
     throw InputError(fault_at(
         path, 1,
-        "found " + spmv::quoted(line.substr(0, line.find_last_not_of(" \t\r\n") + 1)) +
+        "found " + in_quotes(line.substr(0, line.find_last_not_of(" \t\r\n") + 1)) +
             "; expected the first and the last row of a part that hypre has written, and of a "
             "matrix the first and the last column"));
   part.first = numbers[0];
@@ -281,7 +281,7 @@ class PartEntries final : public EntryStream {
       return "";
     }
     const std::string_view rest(text, static_cast<std::size_t>(line_end - text));
-    return "found " + quoted(rest.substr(0, rest.find_first_of(" \t\r\n"))) + " as " + what +
+    return "found " + in_quotes(rest.substr(0, rest.find_first_of(" \t\r\n"))) + " as " + what +
            "; expected a whole number from " + std::to_string(begin) + " to " +
            std::to_string(end - 1) +
            (what[0] == 'r' ? ", the rows of this part" : ", the rows of all parts");
