@@ -371,10 +371,10 @@ class OneRank(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             copy = shutil.copy(file, folder)
             code = ("import ctypes, weft; from weft import _weft; "
-                    f"other = ctypes.CDLL({copy!r}); job = _weft.Job(None, 1, 'keep', False, False); "
+                    f"other = ctypes.CDLL({copy!r}); job = _weft.Job(None, 1, 'keep', False, False, False); "
                     "other.MPI_Init(None, None); "
                     # MPI_COMM_WORLD of both.
-                    "_weft.Job(0x44000000, 1, 'keep', False, False)")
+                    "_weft.Job(0x44000000, 1, 'keep', False, False, False)")
             exit_code, _, errors = self.run_python(code)
         self.assertEqual(exit_code, 1)
         last = errors.strip().splitlines()[-1]
