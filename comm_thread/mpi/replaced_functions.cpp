@@ -2,6 +2,7 @@
 // libraries may call them, too, and get the functions that they replace.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "comm_thread/mpi/mpi_session.h"
@@ -10,8 +11,15 @@
 
 namespace {
 
-/// Asked before the program begins; false for whoever calls even earlier.
-const bool is_mpich = weft::comm_thread::MpiSession::is_mpich();
+/// False for whoever calls before the program has begun, such as threads that a library starts when
+/// it is loaded (OpenBLAS).
+constinit std::atomic<bool> runs_on_mpich{false};
+[[maybe_unused]] const bool has_asked = [] {
+  runs_on_mpich.store(weft::comm_thread::MpiSession::is_mpich(), std::memory_order_relaxed);
+  return true;
+}();
+
+bool is_mpich() { return runs_on_mpich.load(std::memory_order_relaxed); }
 
 /// The function of UCX that is replaced here. A library that loads UCX by itself keeps its names to
 /// itself, so they are not found behind this program.
@@ -33,7 +41,7 @@ extern "C" [[gnu::visibility("default")]] void* ucp_disconnect_nb(void* endpoint
 extern "C" void* ucp_disconnect_nb(void* endpoint) {
   using Disconnect = void* (*)(void*);
   static const auto disconnect = replaced<Disconnect>("ucp_disconnect_nb");
-  return is_mpich || !disconnect ? nullptr : disconnect(endpoint);
+  return is_mpich() || !disconnect ? nullptr : disconnect(endpoint);
 }
 
 // Polls for messages by UCX's function, then lets the thread nap. Returns the number of events.
@@ -43,13 +51,13 @@ extern "C" unsigned ucp_worker_progress(void* worker) {
   static const auto look = replaced<Progress>("ucp_worker_progress");
   if (!look) std::abort();  // only users of UCX call this, and they have loaded it
   const unsigned event_count = look(worker);
-  if (is_mpich) weft::comm_thread::PatientCalls::after_look(event_count);
+  if (is_mpich()) weft::comm_thread::PatientCalls::after_look(event_count);
   return event_count;
 }
 
 // MPICH yields between the polls of a blocking call, and Linux 6.18 charges a time slice for each.
 extern "C" int sched_yield() noexcept {
-  if (is_mpich)
+  if (is_mpich())
     weft::comm_thread::PatientCalls::yield();
   else
     weft::comm_thread::yield_core();
