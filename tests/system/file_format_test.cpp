@@ -1,9 +1,6 @@
 // Files that other programs wrote are read, and what weft writes is read by them.
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -18,21 +15,9 @@ namespace {
 
 using weft::tests::read_file;
 using weft::tests::report_of;
+using weft::tests::run_foreign_files;
 using weft::tests::run_weft;
 using weft::tests::ScratchFolder;
-
-/// False where SciPy is missing.
-bool run_script(const std::string& what, const ScratchFolder& folder) {
-  constexpr int exit_code_skipped = 77;
-  const int status =
-      std::system(("tests/support/foreign_files " + what + " " + folder.path(".")).c_str());
-  if (WEXITSTATUS(status) == exit_code_skipped) {
-    WARN("skipped: SciPy, h5py or VTK is missing; tools/setup installs the first two");
-    return false;
-  }
-  CHECK(status == 0);
-  return true;
-}
 
 void convert(int ranks, const std::string& from, const std::string& to) {
   INFO(ranks << " ranks: " << from << " to " << to);
@@ -57,7 +42,7 @@ void check_refused(const std::vector<std::string>& arguments, const std::string&
 
 TEST_CASE("matrices of SciPy and in PETSc's format are the same as Matrix Market") {
   const ScratchFolder folder;
-  if (!run_script("write", folder)) return;
+  if (!run_foreign_files("write", folder)) return;
   convert(1, folder.path("stored.npz"), folder.path("reference.mtx"));
   const std::string reference = read_file(folder.path("reference.mtx"));
   CHECK(reference.size() > 1000);
@@ -73,7 +58,7 @@ TEST_CASE("matrices of SciPy and in PETSc's format are the same as Matrix Market
 
 TEST_CASE("matrices by columns and as single entries are the same as by rows") {
   const ScratchFolder folder;
-  if (!run_script("write", folder) || !run_script("write-hdf5", folder)) return;
+  if (!run_foreign_files("write", folder) || !run_foreign_files("write-hdf5", folder)) return;
   convert(1, folder.path("skew_csr.npz"), folder.path("reference.petsc"));
   const std::string reference = read_file(folder.path("reference.petsc"));
   CHECK(reference.size() > 1000);
@@ -87,12 +72,12 @@ TEST_CASE("matrices by columns and as single entries are the same as by rows") {
 
 TEST_CASE("SciPy and NumPy read what weft writes, the same bytes on any ranks") {
   const ScratchFolder folder;
-  if (!run_script("write", folder)) return;
+  if (!run_foreign_files("write", folder)) return;
   for (const int ranks : {1, 3}) {
     convert(ranks, folder.path("short.petsc"), folder.path("out.npz"));
     convert(ranks, folder.path("deflated.npz"), folder.path("out.petsc"));
     convert(ranks, folder.path("b.petsc"), folder.path("out.npy"));
-    CHECK(run_script("check", folder));
+    CHECK(run_foreign_files("check", folder));
     CHECK(read_file(folder.path("out.petsc")) == read_file(folder.path("short.petsc")));
   }
   convert(2, folder.path("b_big.npy"), folder.path("out.petsc"));
@@ -104,7 +89,7 @@ TEST_CASE("SciPy and NumPy read what weft writes, the same bytes on any ranks") 
 
 TEST_CASE("a solve from binary files has the bits of one from text") {
   const ScratchFolder folder;
-  if (!run_script("write", folder)) return;
+  if (!run_foreign_files("write", folder)) return;
   convert(1, folder.path("wide.npz"), folder.path("a.mtx"));
   convert(1, folder.path("b.npy"), folder.path("b.mtx"));
   const auto solve = [&](const std::string& matrix, const std::string& b) {
@@ -123,7 +108,7 @@ TEST_CASE("a solve from binary files has the bits of one from text") {
 TEST_CASE(
     "blocks, diagonals and numbers of every kind are the same as a matrix by rows of doubles") {
   const ScratchFolder folder;
-  if (!run_script("write-kinds", folder)) return;
+  if (!run_foreign_files("write-kinds", folder)) return;
   const auto read = [&](int ranks, const std::string& name, const std::string& end) {
     convert(ranks, folder.path(name), folder.path("read" + end));
     return read_file(folder.path("read" + end));
@@ -227,7 +212,7 @@ TEST_CASE("files in a wrong or damaged format are refused in one line") {
   check_refused({"solve", junk}, "zip archive");
   check_refused({"solve", folder.write("junk.petsc", std::string(100, 'x'))}, "PETSc");
   check_refused({"solve", folder.write("empty.petsc", "")}, "PETSc");
-  if (!run_script("write", folder)) return;
+  if (!run_foreign_files("write", folder)) return;
   check_refused({"solve", folder.path("lil.npz")}, "found the format 'lil'");
   check_refused({"convert", folder.path("b.npy"), folder.path("b.npz")}, "found another ending");
   const std::string whole = read_file(folder.path("short.petsc"));
@@ -257,7 +242,7 @@ TEST_CASE("a changed number of an archive of SciPy is refused in one line") {
   };
   CHECK(run_weft(2, {"generate", "poisson2d:40", folder.path("a.npz")}).exit_code == 0);
   check_changed("a.npz", "data.npy is damaged: found the checksum");
-  if (!run_script("write", folder)) return;
+  if (!run_foreign_files("write", folder)) return;
   for (const std::string name : {"stored.npz", "skew_csc.npz"})
     check_changed(name, "data.npy is damaged: found the checksum");
   // Here it may be the compressed data that are impossible.
@@ -267,7 +252,7 @@ TEST_CASE("a changed number of an archive of SciPy is refused in one line") {
 
 TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft writes") {
   const ScratchFolder folder;
-  if (!run_script("write", folder) || !run_script("write-hdf5", folder)) return;
+  if (!run_foreign_files("write", folder) || !run_foreign_files("write-hdf5", folder)) return;
   convert(1, folder.path("stored.npz"), folder.path("reference.petsc"));
   const std::string reference = read_file(folder.path("reference.petsc"));
   for (const std::string name :
@@ -287,7 +272,7 @@ TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft write
   for (const int ranks : {1, 3}) {
     convert(ranks, folder.path("deflated.npz"), folder.path("out.h5"));
     convert(ranks, folder.path("b.npy"), folder.path("x.h5:deep/down/x"));
-    CHECK(run_script("check-hdf5", folder));
+    CHECK(run_foreign_files("check-hdf5", folder));
     if (first.empty()) first = read_file(folder.path("out.h5"));
     CHECK(read_file(folder.path("out.h5")) == first);
   }
@@ -304,7 +289,7 @@ TEST_CASE("matrices and vectors of h5py are read, and h5py reads what weft write
 
 TEST_CASE("HDF5 of other programs is read as what it holds, wherever its numbers lie") {
   const ScratchFolder folder;
-  if (!run_script("write-dialects", folder)) return;
+  if (!run_foreign_files("write-dialects", folder)) return;
   const auto petsc_of = [&](int ranks, const std::string& name) {
     convert(ranks, folder.path(name), folder.path("read.petsc"));
     return read_file(folder.path("read.petsc"));
@@ -341,12 +326,13 @@ TEST_CASE("HDF5 of other programs is read as what it holds, wherever its numbers
   refused("links.h5:gone", "a link to missing.h5:/x");
   refused("links.h5:virtual", "a virtual dataset");
   check_refused({"generate", "poisson2d:4", folder.path("out.mat")}, "h5read");
-  if (run_script("newer", folder)) refused("newer.h5:x", "h5repack");
+  if (run_foreign_files("newer", folder)) refused("newer.h5:x", "h5repack");
 }
 
 TEST_CASE("a name in an HDF5 file is added or replaced, and all else stays") {
   const ScratchFolder folder;
-  if (!run_script("write-dialects", folder) || !run_script("write-kept", folder)) return;
+  if (!run_foreign_files("write-dialects", folder) || !run_foreign_files("write-kept", folder))
+    return;
   const std::string store = read_file(folder.path("store.h5"));
   convert(3, folder.path("sixty.npy"), folder.path("kept.h5:x"));
   convert(1, folder.path("sixty.npy"), folder.path("kept.h5:new/er/x"));
@@ -354,7 +340,7 @@ TEST_CASE("a name in an HDF5 file is added or replaced, and all else stays") {
   // Without a name they are the vector and the matrix in it.
   convert(1, folder.path("sixty.npy"), folder.path("kept.h5"));
   convert(3, folder.path("three.npz"), folder.path("kept.h5"));
-  CHECK(run_script("check-kept", folder));
+  CHECK(run_foreign_files("check-kept", folder));
   const std::string before = read_file(folder.path("kept.h5"));
   const auto refused = [&](const std::string& output, const std::string& fault) {
     check_refused({"convert", folder.path("sixty.npy"), folder.path(output)}, fault);
@@ -466,5 +452,5 @@ TEST_CASE("an image of VTK in a piece for each rank has the values of the one in
   // One space between points for three ranks, and none.
   CHECK_THAT(write(3, "252x2x1", "two.pvti"), Catch::Contains("two_2.vti"));
   CHECK_FALSE(std::filesystem::exists(folder.path("two_1.vti")));
-  for (const std::string name : {"x", "two"}) run_script("check-pvti " + name, folder);
+  for (const std::string name : {"x", "two"}) run_foreign_files("check-pvti " + name, folder);
 }

@@ -18,6 +18,8 @@
 #include <thread>
 #include <utility>
 
+#include <catch2/catch.hpp>
+
 namespace weft::tests {
 namespace {
 
@@ -133,6 +135,18 @@ bool signal_rank_below(pid_t ancestor, int rank, int signal) {
   for (const pid_t process : descendants_of(ancestor))
     if (has_rank(process, rank)) return kill(process, signal) == 0;
   return false;
+}
+
+bool run_foreign_files(const std::string& what, const ScratchFolder& folder) {
+  constexpr int exit_code_skipped = 77;
+  const int status =
+      std::system(("tests/support/foreign_files " + what + " " + folder.path(".")).c_str());
+  if (WEXITSTATUS(status) == exit_code_skipped) {
+    WARN("skipped: SciPy, h5py or VTK is missing; tools/setup installs the first two");
+    return false;
+  }
+  CHECK(status == 0);
+  return true;
 }
 
 std::string read_file(const std::string& path) {

@@ -79,6 +79,10 @@ bool signal_rank_below(pid_t ancestor, int rank, int signal);
 ProgramResult run_weft(int ranks, const std::vector<std::string>& arguments,
                        const Environment& environment = {});
 
+/// Runs tests/support/foreign_files WHAT on a folder. False, with a warning, where Python lacks a
+/// package that it needs.
+bool run_foreign_files(const std::string& what, const ScratchFolder& folder);
+
 /// The whole file.
 std::string read_file(const std::string& path);
 

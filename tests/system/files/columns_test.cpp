@@ -1,8 +1,5 @@
 // Several right-hand sides as the columns of a file.
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,21 +13,9 @@ namespace {
 using weft::tests::ProgramResult;
 using weft::tests::read_file;
 using weft::tests::report_of;
+using weft::tests::run_foreign_files;
 using weft::tests::run_weft;
 using weft::tests::ScratchFolder;
-
-/// False where SciPy or h5py is missing.
-bool run_script(const std::string& what, const ScratchFolder& folder) {
-  constexpr int exit_code_skipped = 77;
-  const int status =
-      std::system(("tests/support/foreign_files " + what + " " + folder.path(".")).c_str());
-  if (WEXITSTATUS(status) == exit_code_skipped) {
-    WARN("skipped: SciPy or h5py is missing; tools/setup installs them");
-    return false;
-  }
-  CHECK(status == 0);
-  return true;
-}
 
 /// Solves for the right-hand sides of a file of `folder`.
 ProgramResult solve(int ranks, const ScratchFolder& folder, const std::string& b,
@@ -71,7 +56,7 @@ int next_ranks() {
 
 TEST_CASE("columns have the bits of single solves, in every format that holds them") {
   const ScratchFolder folder;
-  if (!run_script("write-columns", folder)) return;
+  if (!run_foreign_files("write-columns", folder)) return;
   for (const std::string column : {"1", "2", "3"}) {
     const auto result = solve(1, folder, "column" + column + ".npy",
                               {"--solution", folder.path("x" + column + ".npy")});
@@ -80,8 +65,8 @@ TEST_CASE("columns have the bits of single solves, in every format that holds th
   const std::string x = solution_of(2, folder, "b.npy");
   for (const std::string name : {"x.h5", "x.mtx", "packed.mtx.gz"})
     CHECK(solve(next_ranks(), folder, "b.npy", {"--solution", folder.path(name)}).exit_code == 0);
-  if (run_script("write-hdf5-columns", folder)) {
-    CHECK(run_script("check-columns", folder));
+  if (run_foreign_files("write-hdf5-columns", folder)) {
+    CHECK(run_foreign_files("check-columns", folder));
     for (const std::string name :
          {"plain", "packed", "real", "packed_real", "matlab", "matlab_complex"})
       CHECK(solution_of(next_ranks(), folder, "b.h5:" + name) == x);
@@ -98,19 +83,20 @@ TEST_CASE("columns have the bits of single solves, in every format that holds th
 
 TEST_CASE("one vector may be a sparse column or row, or alone in an archive") {
   const ScratchFolder folder;
-  if (!run_script("write-columns", folder)) return;
+  if (!run_foreign_files("write-columns", folder)) return;
   const std::string x = solution_of(1, folder, "column1.npy");
   CHECK(x.size() == 128 + 97 * 8);
   for (const std::string name :
        {"one_csr.npz", "one_csc.npz", "one_coo.npz", "row_csr.npz", "row_csc.npz", "row_coo.npz",
         "flat_coo.npz", "flat_csr.npz", "alone.npz", "row.txt"})
     CHECK(solution_of(next_ranks(), folder, name) == x);
-  if (run_script("write-hdf5-columns", folder)) CHECK(solution_of(2, folder, "b.h5:petsc") == x);
+  if (run_foreign_files("write-hdf5-columns", folder))
+    CHECK(solution_of(2, folder, "b.h5:petsc") == x);
 }
 
 TEST_CASE("the report has a line for each column, and ends as the worst of them") {
   const ScratchFolder folder;
-  if (!run_script("write-columns", folder)) return;
+  if (!run_foreign_files("write-columns", folder)) return;
   const auto good = solve(2, folder, "b.npy");
   CHECK(good.exit_code == 0);
   for (const std::string column : {"column 1", "column 2", "column 3"})
@@ -143,7 +129,7 @@ TEST_CASE("the report has a line for each column, and ends as the worst of them"
 
 TEST_CASE("columns that do not fit are refused with their shape, before any work") {
   const ScratchFolder folder;
-  if (!run_script("write-columns", folder)) return;
+  if (!run_foreign_files("write-columns", folder)) return;
   const auto refused = [&](const std::string& b, const std::string& fault) {
     INFO(b);
     check_refused(solve(next_ranks(), folder, b), fault);
@@ -171,7 +157,9 @@ TEST_CASE("columns that do not fit are refused with their shape, before any work
 
 TEST_CASE("complex numbers of HDF5 without imaginary parts are real, as is said") {
   const ScratchFolder folder;
-  if (!run_script("write-columns", folder) || !run_script("write-hdf5-columns", folder)) return;
+  if (!run_foreign_files("write-columns", folder) ||
+      !run_foreign_files("write-hdf5-columns", folder))
+    return;
   const auto refused = [&](const std::string& b, const std::string& fault) {
     INFO(b);
     check_refused(solve(next_ranks(), folder, b), fault);
