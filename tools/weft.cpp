@@ -38,9 +38,9 @@
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/input_agreement.h"
+#include "tools/job/job_report.h"
 #include "tools/job/launcher_record.h"
 #include "tools/job/patience.h"
-#include "tools/job/report.h"
 #include "tools/job/system_options.h"
 #include "tools/studies/study_command.h"
 

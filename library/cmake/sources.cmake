@@ -68,11 +68,11 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/waiting/sleep.cpp
     comm_thread/waiting/team_barrier.cpp
     library/api/agreed.cpp
+    library/api/api_job.cpp
     library/api/c_api.cpp
     library/api/c_iteration.cpp
     library/api/error.cpp
     library/api/iteration.cpp
-    library/api/job.cpp
     library/api/matrix.cpp
     library/api/options.cpp
     library/api/report.cpp
@@ -99,8 +99,6 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
-    library/solve/scaled_system.cpp
-    library/solve/scaled_system.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
     library/solve/system_in_range.cpp
@@ -121,6 +119,8 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
+    solver/amg/amg_cycle.cpp
+    solver/amg/amg_preconditioner.cpp
     solver/amg/coarsening/aggregates.cpp
     solver/amg/coarsening/chains.cpp
     solver/amg/coarsening/foreign_rows.cpp
@@ -136,12 +136,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/strong_rows.cpp
     solver/amg/coarsening/tentative_prolongator.cpp
     solver/amg/coarsest_level.cpp
-    solver/amg/cycle.cpp
     solver/amg/cycle_vectors.cpp
     solver/amg/diagonal_scale.cpp
     solver/amg/hierarchy.cpp
     solver/amg/level_operator.cpp
-    solver/amg/preconditioner.cpp
     solver/amg/spectral_bound.cpp
     solver/amg/transfers.cpp
     solver/checkpoint/checkpoint_file.cpp
@@ -263,9 +261,9 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/vector_reader.cpp
     spmv/formats/zip_directory.cpp
     spmv/grid/diffusion_operator.cpp
+    spmv/grid/grid_layout.cpp
     spmv/grid/grid_operator.cpp
-    spmv/grid/layout.cpp
-    spmv/grid/partition.cpp
+    spmv/grid/grid_partition.cpp
     spmv/grid/shares.cpp
     spmv/grid/stencil.cpp
     spmv/grid/stencil_operator.cpp
@@ -385,19 +383,19 @@ set(WEFT_PROGRAM_SOURCES
     solver/threads/running_square.cpp
     solver/threads/shared_plane.cpp
     solver/tiles/async_two_level.cpp
-    solver/tiles/box.cpp
     solver/tiles/box_solver_kind.cpp
     solver/tiles/box_solver_trial.cpp
     solver/tiles/change.cpp
     solver/tiles/cholmod_box_solver.cpp
-    solver/tiles/halo.cpp
     solver/tiles/inside.cpp
     solver/tiles/linear_coarse_space.cpp
-    solver/tiles/partition.cpp
     solver/tiles/robin_parameter.cpp
     solver/tiles/schwarz_problem.cpp
     solver/tiles/sync_two_level.cpp
     solver/tiles/tensor_box_solver.cpp
+    solver/tiles/tile_box.cpp
+    solver/tiles/tile_halo.cpp
+    solver/tiles/tile_partition.cpp
     solver/tiles/tile_sweeper.cpp
     solver/tiles/tile_sweeper_state.cpp
     spmv/formats/vtk_file.cpp
@@ -421,8 +419,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
-    tools/commands/solve_forecast.cpp
-    tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
@@ -430,14 +426,14 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/counters.cpp
     tools/job/effective_options.cpp
     tools/job/input_agreement.cpp
-    tools/job/job.cpp
+    tools/job/job_report.cpp
     tools/job/job_trace.cpp
     tools/job/launcher_record.cpp
     tools/job/node_memory.cpp
     tools/job/patience.cpp
+    tools/job/printed_remarks.cpp
+    tools/job/program_job.cpp
     tools/job/progress_line.cpp
-    tools/job/remarks.cpp
-    tools/job/report.cpp
     tools/job/statistics.cpp
     tools/job/stop_signals.cpp
     tools/job/system_options.cpp
@@ -487,8 +483,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
     tools/system/jacobi_options.cpp
-    tools/system/jacobi_system.cpp
-    tools/system/jacobi_system.cpp
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp

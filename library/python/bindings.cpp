@@ -27,8 +27,8 @@
 #include <weft/weft.hpp>
 
 #include "functions.h"
-#include "matrix.h"
-#include "solver.h"
+#include "matrix_binding.h"
+#include "solver_binding.h"
 
 namespace py = pybind11;
 

@@ -5,8 +5,8 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/near_null_choice.h"
+#include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/amg/preconditioner.h"
 #include "solver/multigrid/matrix_multigrid.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"

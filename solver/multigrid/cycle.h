@@ -9,7 +9,7 @@
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/level_report.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -5,7 +5,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "solver/multigrid/cubic_terms.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/modes/run_in_mode.h"
 
 namespace weft::solver {

@@ -7,7 +7,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/gathering.h"
 #include "solver/multigrid/passes/tiles.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/index.h"

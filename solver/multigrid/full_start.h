@@ -11,8 +11,8 @@
 #include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/grid_array.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -6,7 +6,7 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
 #include "solver/multigrid/grids/grid_level.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {

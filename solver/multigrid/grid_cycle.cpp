@@ -9,7 +9,7 @@
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/passes/pass_model.h"
 #include "solver/multigrid/passes/tiles.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/work.h"
 #include "spmv/rows/index.h"

@@ -14,7 +14,7 @@
 #include "solver/multigrid/level_report.h"
 #include "solver/multigrid/passes/grid_pass.h"
 #include "solver/precondition/solve_unit.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/rows/halo.h"
 
 namespace weft::solver {

@@ -7,7 +7,7 @@
 #include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/grids/level_couplings.h"
 #include "solver/multigrid/grids/level_cuts.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/stencil.h"
 
 namespace weft::solver {

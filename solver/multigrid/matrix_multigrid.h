@@ -6,7 +6,7 @@
 #include "perfmodel/phase_times.h"
 #include "solver/multigrid/cycle_preconditioner.h"
 #include "solver/multigrid/level_plan.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"

@@ -18,7 +18,7 @@
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/square_work.h"
 #include "solver/precondition/solve_unit.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
 

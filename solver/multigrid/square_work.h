@@ -4,7 +4,7 @@
 
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/passes/finest_residual.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/work.h"
 #include "spmv/sums/binned_sum.h"

@@ -8,7 +8,7 @@
 #include "solver/multigrid/couplings/coupling_view.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/level_plan.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 
 namespace weft::solver {
 

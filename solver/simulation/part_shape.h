@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {

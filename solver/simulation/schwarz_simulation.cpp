@@ -8,9 +8,9 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/simulation/tile_values.h"
-#include "solver/tiles/partition.h"
 #include "solver/tiles/robin_parameter.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/tile_partition.h"
 
 namespace weft::solver {
 namespace {

@@ -7,8 +7,8 @@
 #include "comm_thread/placement/compute_team.h"
 #include "comm_thread/waiting/team_barrier.h"
 #include "solver/simulation/simulated_values.h"
-#include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/tile_partition.h"
 #include "solver/tiles/tile_sweeper.h"
 
 namespace weft::solver {

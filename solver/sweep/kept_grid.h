@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "solver/checkpoint/packed_rows.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -16,8 +16,8 @@
 #include "solver/sweep/sweeper.h"
 #include "spmv/grid/average_sweep.h"
 #include "spmv/grid/diffusion_problem.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/time_blocking.h"
 
 namespace weft::solver {

@@ -10,7 +10,7 @@
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/threads/shared_plane.h"
 #include "spmv/grid/diffusion_problem.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "solver/tiles/box.h"
-#include "solver/tiles/halo.h"
-#include "solver/tiles/layout.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/tile_box.h"
+#include "solver/tiles/tile_halo.h"
+#include "solver/tiles/tile_layout.h"
 
 namespace weft::solver {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
-#include "solver/tiles/box.h"
-#include "solver/tiles/layout.h"
 #include "solver/tiles/linear_coarse_space.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/tile_box.h"
+#include "solver/tiles/tile_layout.h"
 
 namespace weft::solver {
 

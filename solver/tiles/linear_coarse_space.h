@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "solver/direct/cholmod_factor.h"
-#include "solver/tiles/box.h"
-#include "solver/tiles/layout.h"
+#include "solver/tiles/tile_box.h"
+#include "solver/tiles/tile_layout.h"
 
 namespace weft::solver {
 

@@ -15,16 +15,16 @@
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/sweep/kept_state.h"
 #include "solver/sweep/sweeper.h"
-#include "solver/tiles/box.h"
 #include "solver/tiles/box_solver.h"
 #include "solver/tiles/box_solver_kind.h"
 #include "solver/tiles/change.h"
-#include "solver/tiles/halo.h"
 #include "solver/tiles/inside.h"
-#include "solver/tiles/layout.h"
 #include "solver/tiles/linear_coarse_space.h"
-#include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/tile_box.h"
+#include "solver/tiles/tile_halo.h"
+#include "solver/tiles/tile_layout.h"
+#include "solver/tiles/tile_partition.h"
 
 namespace weft::solver {
 

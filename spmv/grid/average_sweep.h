@@ -3,8 +3,8 @@
 #include <cstddef>
 
 #include "comm_thread/engine/exact_accumulator.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::spmv {
 

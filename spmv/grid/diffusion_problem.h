@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/problems/problem.h"
 
 namespace weft::spmv {

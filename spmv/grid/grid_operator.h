@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/vector.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/local_rows.h"

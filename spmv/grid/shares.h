@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "comm_thread/engine/halo_exchange.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_partition.h"
 
 namespace weft::spmv {
 

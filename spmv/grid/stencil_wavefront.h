@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/sums/binned_sum.h"
 

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "comm_thread/placement/compute_team.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::spmv {
 

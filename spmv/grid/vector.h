@@ -6,8 +6,8 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/rows/operand.h"
 
 namespace weft::spmv {

@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "spmv/grid/box.h"
 #include "spmv/grid/diffusion_problem.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::tests {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tests/system/matrix_file.h"
+#include "tests/system/reference_matrix.h"
 
 namespace weft::tests {
 

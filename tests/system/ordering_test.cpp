@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/system/json_report.h"
-#include "tests/system/matrix_file.h"
 #include "tests/system/program_run.h"
+#include "tests/system/reference_matrix.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 #include "tests/system/direct_solver.h"
 #include "tests/system/json_report.h"
-#include "tests/system/matrix_file.h"
 #include "tests/system/program_run.h"
+#include "tests/system/reference_matrix.h"
 
 namespace {
 

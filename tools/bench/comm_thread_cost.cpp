@@ -25,8 +25,8 @@
 #include "perfmodel/bandwidth_kernels.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/stopwatch.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/measure/calibrated_work.h"
 

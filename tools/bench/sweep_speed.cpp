@@ -19,7 +19,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/grid/average_sweep.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/grid/time_blocking.h"
 #include "tools/job/statistics.h"
 

@@ -14,10 +14,10 @@
 #include "spmv/formats/vtk_file.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
 #include "tools/job/option_effects.h"
-#include "tools/job/remarks.h"
-#include "tools/job/report.h"
+#include "tools/job/printed_remarks.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 #include "tools/system/linear_system.h"
 

@@ -7,8 +7,8 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/formats/matrix_file.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 #include "tools/system/ordered_matrix.h"
 

@@ -7,9 +7,9 @@
 
 #include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
-#include "tools/job/report.h"
 #include "tools/job/timeline.h"
 #include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/jacobi_report.h"

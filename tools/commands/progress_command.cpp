@@ -20,10 +20,10 @@
 #include "comm_thread/probe/progress_probe.h"
 #include "comm_thread/probe/progress_verdict.h"
 #include "perfmodel/stopwatch.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
 #include "tools/job/option_effects.h"
+#include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
-#include "tools/job/report.h"
 #include "tools/job/system_options.h"
 #include "tools/measure/progress_measurement.h"
 

@@ -16,9 +16,9 @@
 #include "tools/commands/simulate_krylov.h"
 #include "tools/commands/simulate_schwarz.h"
 #include "tools/commands/simulation_options.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
 #include "tools/job/option_effects.h"
-#include "tools/job/report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {

@@ -10,9 +10,9 @@
 #include "solver/simulation/machine.h"
 #include "solver/simulation/sweep_run_options.h"
 #include "solver/simulation/sweep_simulation.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
 #include "tools/job/option_effects.h"
-#include "tools/job/report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -9,8 +9,8 @@
 #include "solver/amg/coarsening/gathering.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/precondition/isai_preconditioner.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/matrix/storage_trial.h"
 

@@ -2,7 +2,7 @@
 
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/system/memory_forecast.h"
 #include "tools/system/solve_options.h"
 

@@ -9,8 +9,8 @@
 #include "comm_thread/placement/audit.h"
 #include "comm_thread/placement/cpu_quota.h"
 #include "comm_thread/placement/number_words.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "perfmodel/likwid_markers.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

@@ -8,7 +8,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

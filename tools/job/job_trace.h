@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "perfmodel/thread_trace.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

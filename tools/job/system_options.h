@@ -9,7 +9,7 @@
 #include "spmv/matrix/matrix_format.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition_by.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
 #include "tools/job/job_trace.h"
-#include "tools/job/report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -3,7 +3,7 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/rows/halo.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

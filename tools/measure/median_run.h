@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

@@ -4,7 +4,7 @@
 
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/mode.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -4,7 +4,7 @@
 
 #include "perfmodel/mode_model.h"
 #include "spmv/modes/linear_operator.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

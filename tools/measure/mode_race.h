@@ -10,7 +10,7 @@
 #include "perfmodel/phase_times.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/mode.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/measure/bandwidth_probe.h"
 

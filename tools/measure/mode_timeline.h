@@ -2,8 +2,8 @@
 
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/mode.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -5,7 +5,7 @@
 
 #include "comm_thread/probe/overlap_result.h"
 #include "comm_thread/probe/progress_probe.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/measure/calibrated_work.h"
 
 namespace weft::tools {

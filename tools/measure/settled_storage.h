@@ -1,7 +1,7 @@
 #pragma once
 
 #include "spmv/modes/linear_operator.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -7,7 +7,7 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/modes/linear_operator.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

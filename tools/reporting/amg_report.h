@@ -2,8 +2,8 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "solver/amg/hierarchy_report.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "solver/checkpoint/checkpoints.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "spmv/matrix/storage_trial.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

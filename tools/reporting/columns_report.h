@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "solver/report/solve_report.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

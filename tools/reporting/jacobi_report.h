@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/system/jacobi_options.h"
 #include "tools/system/jacobi_system.h"
 

@@ -5,8 +5,8 @@
 #include "solver/multigrid/cycle.h"
 #include "solver/multigrid/multigrid_method.h"
 #include "solver/precondition/preconditioner.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

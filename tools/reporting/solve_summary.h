@@ -8,8 +8,8 @@
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/report/solve_report.h"
 #include "spmv/matrix/storage_trial.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/measure/communication_cost.h"
 #include "tools/system/solve_options.h"
 

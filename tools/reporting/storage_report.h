@@ -4,7 +4,7 @@
 #include <string>
 
 #include "spmv/matrix/storage_trial.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/roofline/stream_bench.h"
 
 namespace weft::tools {

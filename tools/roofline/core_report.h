@@ -4,7 +4,7 @@
 
 #include "perfmodel/core_bounds.h"
 #include "perfmodel/ruler.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/grid/time_blocking.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/roofline/roofline_kernel.h"
 
 namespace weft::tools {

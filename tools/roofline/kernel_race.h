@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "perfmodel/roofline.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/roofline/roofline_kernel.h"
 #include "tools/roofline/stream_bench.h"

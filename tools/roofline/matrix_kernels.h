@@ -6,7 +6,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/halo_vector.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/roofline/roofline_kernel.h"
 
 namespace weft::tools {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "spmv/grid/stencil_operator.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/roofline/roofline_kernel.h"
 
 namespace weft::tools {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 #include "tools/roofline/kernel_race.h"
 
 namespace weft::tools {

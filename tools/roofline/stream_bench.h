@@ -11,7 +11,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/ruler.h"
 #include "perfmodel/stream_kernels.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -12,9 +12,9 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/stopwatch.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
-#include "tools/job/report.h"
 #include "tools/measure/median_run.h"
 #include "tools/reporting/schwarz_report.h"
 #include "tools/system/schwarz_options.h"

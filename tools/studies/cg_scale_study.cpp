@@ -12,8 +12,8 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/simulation/krylov_simulation.h"
 #include "tools/commands/simulation_options.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {

@@ -9,8 +9,8 @@
 
 #include "comm_thread/mpi/mpi_session.h"
 #include "spmv/problems/problem.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 #include "tools/system/solve_system.h"
 

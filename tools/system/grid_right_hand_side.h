@@ -4,7 +4,7 @@
 #include "spmv/grid/grid_operator.h"
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

@@ -6,7 +6,7 @@
 
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/report/solve_report.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/job/stop_signals.h"
 #include "tools/system/checkpoint_options.h"
 

@@ -10,7 +10,7 @@
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/problems/generator.h"
-#include "tools/job/remarks.h"
+#include "tools/job/printed_remarks.h"
 
 namespace weft::tools {
 namespace {

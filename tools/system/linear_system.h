@@ -13,7 +13,7 @@
 #include "spmv/problems/right_hand_side.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 #include "tools/system/memory_forecast.h"
 

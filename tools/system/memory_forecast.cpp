@@ -10,8 +10,8 @@
 #include "comm_thread/mpi/input_error.h"
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/formats/matrix_file.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/order/order_choice.h"
 #include "spmv/problems/generator.h"
 

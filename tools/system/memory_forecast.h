@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "spmv/problems/problem.h"
-#include "tools/job/job.h"
+#include "tools/job/job_report.h"
 #include "tools/job/node_memory.h"
-#include "tools/job/report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {

@@ -2,8 +2,8 @@
 
 #include "library/solve/ordered_matrix.h"
 #include "spmv/problems/problem.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 #include "tools/system/linear_system.h"
 

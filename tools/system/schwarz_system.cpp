@@ -14,9 +14,9 @@
 #include "library/solve/sweep_run.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/tiles/async_two_level.h"
-#include "solver/tiles/box.h"
 #include "solver/tiles/robin_parameter.h"
 #include "solver/tiles/sync_two_level.h"
+#include "solver/tiles/tile_box.h"
 #include "solver/tiles/tile_sweeper.h"
 #include "tools/system/sweep_forecast.h"
 

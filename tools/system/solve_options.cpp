@@ -17,7 +17,7 @@
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/grid/grid_operator.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/problems/right_hand_side.h"
 #include "tools/job/option_effects.h"
 

@@ -14,8 +14,8 @@
 #include "spmv/problems/problem.h"
 #include "spmv/problems/right_hand_side.h"
 #include "spmv/rows/partition.h"
-#include "tools/job/job.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
+#include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {

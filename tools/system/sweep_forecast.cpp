@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "comm_thread/channels/transport_choice.h"
-#include "solver/tiles/layout.h"
-#include "solver/tiles/partition.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "solver/tiles/tile_layout.h"
+#include "solver/tiles/tile_partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/problems/problem.h"
 
 namespace weft::tools {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 #include "tools/system/jacobi_options.h"
 #include "tools/system/memory_forecast.h"
 #include "tools/system/schwarz_options.h"

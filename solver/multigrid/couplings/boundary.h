@@ -3,7 +3,7 @@
 #include <array>
 
 #include "solver/multigrid/couplings/coupling_plane.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

@@ -6,7 +6,7 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/multigrid/couplings/coupling_plane.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "perfmodel/huge_page_buffer.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

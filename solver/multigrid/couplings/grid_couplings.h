@@ -5,8 +5,8 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/multigrid/couplings/coupling_view.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -6,7 +6,7 @@
 #include "solver/multigrid/couplings/coupling_view.h"
 #include "solver/multigrid/couplings/grid_couplings.h"
 #include "solver/multigrid/grids/level_couplings.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

@@ -6,7 +6,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/couplings/grid_couplings.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/distributed_matrix.h"
 

@@ -5,7 +5,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/couplings/coupling_view.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

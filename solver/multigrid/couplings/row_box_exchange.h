@@ -8,8 +8,8 @@
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/rows/partition.h"
 
 namespace weft::solver {

@@ -11,8 +11,8 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/grids/level_cuts.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/rows/operand.h"
 
 namespace weft::solver {

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "perfmodel/huge_page_buffer.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "spmv/grid/box.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_partition.h"
 
 namespace weft::solver {
 

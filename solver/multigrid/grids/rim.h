@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 
 namespace weft::solver {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/grid/grid_operator.h"
 #include "spmv/grid/shares.h"
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "comm_thread/placement/compute_team.h"
-#include "spmv/grid/layout.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_layout.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/problems/problem.h"
 

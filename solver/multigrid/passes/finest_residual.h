@@ -4,8 +4,8 @@
 
 #include "solver/multigrid/grids/rim.h"
 #include "solver/multigrid/passes/plane_ring.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/sums/binned_sum.h"
 

@@ -10,8 +10,8 @@
 #include "solver/multigrid/passes/finest_residual.h"
 #include "solver/multigrid/passes/first_steps.h"
 #include "solver/multigrid/passes/pass_memory.h"
-#include "spmv/grid/box.h"
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_layout.h"
 #include "spmv/sums/binned_sum.h"
 
 namespace weft::solver {

@@ -8,7 +8,7 @@
 #include "solver/multigrid/passes/pass_memory.h"
 #include "solver/multigrid/passes/plane_ring.h"
 #include "solver/multigrid/passes/row_kernels.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {

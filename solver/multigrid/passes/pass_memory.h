@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

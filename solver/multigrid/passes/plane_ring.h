@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "solver/multigrid/grids/grid_array.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "solver/multigrid/passes/grid_pass.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::solver {
 

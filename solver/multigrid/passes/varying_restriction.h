@@ -10,7 +10,7 @@
 #include "solver/multigrid/passes/plane_ring.h"
 #include "solver/multigrid/passes/restriction.h"
 #include "solver/multigrid/passes/varying_row.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {

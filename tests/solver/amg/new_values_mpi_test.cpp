@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/amg/preconditioner.h"
 #include "solver/methods/method_table.h"
 #include "tests/solver/amg/crew_system.h"
 #include "tests/solver/amg/preconditioned_solves.h"

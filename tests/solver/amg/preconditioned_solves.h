@@ -11,8 +11,8 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/input_error.h"
+#include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/amg/preconditioner.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/elasticity_generator.h"

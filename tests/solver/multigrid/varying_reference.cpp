@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "solver/multigrid/grids/chebyshev.h"
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/problems/generator.h"
 
 namespace weft::tests {

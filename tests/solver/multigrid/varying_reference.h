@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/problems/problem.h"
 
 namespace weft::tests {

@@ -10,7 +10,7 @@
 #include "solver/sweep/sync_iteration.h"
 #include "solver/sweepers/grid_sweeper.h"
 #include "spmv/grid/diffusion_problem.h"
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 #include "spmv/modes/mode.h"
 #include "tests/support/grid_reference.h"
 #include "tests/support/mpi_main.h"

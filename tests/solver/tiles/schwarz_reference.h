@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "solver/tiles/partition.h"
 #include "solver/tiles/schwarz_problem.h"
+#include "solver/tiles/tile_partition.h"
 
 namespace weft::tests {
 

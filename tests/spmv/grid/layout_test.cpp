@@ -1,10 +1,9 @@
-#include "spmv/grid/layout.h"
-
 #include <cstddef>
 #include <set>
 
 #include <catch2/catch.hpp>
 
+#include "spmv/grid/grid_layout.h"
 #include "tests/support/grid_reference.h"
 
 namespace weft::spmv {

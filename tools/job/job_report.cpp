@@ -1,4 +1,4 @@
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-#include "spmv/grid/partition.h"
+#include "spmv/grid/grid_partition.h"
 
 #include <algorithm>
 #include <array>

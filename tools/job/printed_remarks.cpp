@@ -1,4 +1,4 @@
-#include "tools/job/remarks.h"
+#include "tools/job/printed_remarks.h"
 
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-#include "solver/amg/preconditioner.h"
+#include "solver/amg/amg_preconditioner.h"
 
 #include <utility>
 

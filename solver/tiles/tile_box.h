@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "solver/tiles/layout.h"
 #include "solver/tiles/robin_box.h"
+#include "solver/tiles/tile_layout.h"
 
 namespace weft::solver {
 

@@ -1,4 +1,4 @@
-#include "spmv/grid/layout.h"
+#include "spmv/grid/grid_layout.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/index.h"
 

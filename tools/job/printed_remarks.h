@@ -1,7 +1,7 @@
 #pragma once
 
 #include "spmv/files/remarks.h"
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 namespace weft::tools {
 

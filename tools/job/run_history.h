@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "perfmodel/stopwatch.h"
-#include "tools/job/report.h"
+#include "tools/job/job_report.h"
 
 namespace weft::tools {
 

@@ -1,4 +1,4 @@
-#include "solver/amg/cycle.h"
+#include "solver/amg/amg_cycle.h"
 
 #include <algorithm>
 #include <cmath>

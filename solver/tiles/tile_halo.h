@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "comm_thread/engine/halo_exchange.h"
-#include "solver/tiles/layout.h"
-#include "solver/tiles/partition.h"
+#include "solver/tiles/tile_layout.h"
+#include "solver/tiles/tile_partition.h"
 
 namespace weft::solver {
 

@@ -1,4 +1,4 @@
-#include "solver/tiles/box.h"
+#include "solver/tiles/tile_box.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -10,7 +10,7 @@
 #include <weft/weft.hpp>
 
 #include "functions.h"
-#include "matrix.h"
+#include "matrix_binding.h"
 
 namespace weft::python {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "spmv/grid/box.h"
+#include "spmv/grid/grid_box.h"
 
 namespace weft::spmv {
 

@@ -1,4 +1,4 @@
-#include "tests/system/matrix_file.h"
+#include "tests/system/reference_matrix.h"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "tools/job/job.h"
+#include "tools/job/program_job.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "comm_thread/placement/compute_team.h"
+#include "solver/amg/amg_cycle.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/amg/cycle.h"
 #include "solver/amg/hierarchy_report.h"
 #include "solver/amg/settings.h"
 #include "solver/precondition/preconditioner.h"

@@ -1,4 +1,4 @@
-#include "solver/tiles/halo.h"
+#include "solver/tiles/tile_halo.h"
 
 #include <algorithm>
 #include <array>

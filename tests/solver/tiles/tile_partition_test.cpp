@@ -1,4 +1,4 @@
-#include "solver/tiles/partition.h"
+#include "solver/tiles/tile_partition.h"
 
 #include <algorithm>
 #include <vector>
