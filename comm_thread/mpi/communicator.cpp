@@ -69,12 +69,15 @@ Communicator::~Communicator() {
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : MessageSpace(other), handle_(std::exchange(other.handle_, MPI_COMM_NULL)) {}
+    : MessageSpace(other),
+      handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
+      next_tag_(other.next_tag_) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(rank_, other.rank_);
   std::swap(size_, other.size_);
+  std::swap(next_tag_, other.next_tag_);
   return *this;
 }
 
@@ -96,6 +99,17 @@ std::unique_ptr<PreparedMessages> Communicator::prepare(
 std::unique_ptr<PreparedReduction> Communicator::prepare_reduction(
     std::span<const ReduceOperation> operations) const {
   return std::make_unique<LibraryAllReduce>(handle_, operations);
+}
+
+int Communicator::new_tag() const {
+  int* largest = nullptr;
+  int is_known = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &is_known),
+            "ask for the largest tag");
+  constexpr int least_largest = 32767;  // of every library
+  const int tag = next_tag_;
+  next_tag_ = tag < (is_known ? *largest : least_largest) ? tag + 1 : 0;
+  return tag;
 }
 
 Communicator Communicator::collective_split_node() const {

@@ -51,6 +51,10 @@ class Communicator final : public MessageSpace {
   std::unique_ptr<PreparedReduction> prepare_reduction(
       std::span<const ReduceOperation> operations) const override;
 
+  /// A tag for messages that no other messages of this communicator have, as long as fewer tags are
+  /// in use than MPI has. Every rank makes the same calls.
+  int new_tag() const;
+
   /// Returns the ranks of this node (those that can share memory). Collective.
   Communicator collective_split_node() const;
 
@@ -85,6 +89,7 @@ class Communicator final : public MessageSpace {
   explicit Communicator(MPI_Comm handle);
 
   MPI_Comm handle_ = MPI_COMM_NULL;
+  mutable int next_tag_ = 0;
 };
 
 }  // namespace weft::comm_thread

@@ -111,7 +111,7 @@ double CallerOperator::collective_estimate_norm() {
 
 std::unique_ptr<spmv::Operand> CallerOperator::collective_make_operand() {
   auto vector = std::make_unique<spmv::HaloVector>(communicator_, halo_plan_, thread_rows_, team_,
-                                                   vectors_made_++);
+                                                   communicator_.new_tag());
   communicator_.barrier();  // both ends of every pair exist
   return vector;
 }

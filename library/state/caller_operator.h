@@ -60,7 +60,6 @@ class CallerOperator final : public spmv::LinearOperator, public spmv::LocalRows
   spmv::HaloPlan halo_plan_;
   std::vector<spmv::LocalIndex> thread_rows_;  // [thread_count + 1]
   std::vector<spmv::Segment> segments_;  // [thread_count]
-  int vectors_made_ = 0;  // the same on all ranks: tags
   double norm_ = 0;
 };
 

@@ -28,7 +28,8 @@ struct SentEntry {
 };
 
 /// Entries of this rank's rows, scaled, on and below the diagonal.
-std::vector<SentEntry> own_entries(Crew& crew, const spmv::DistributedMatrix& matrix,
+std::vector<SentEntry> own_entries(const comm_thread::Crew& crew,
+                                   const spmv::DistributedMatrix& matrix,
                                    std::span<const double> scale) {
   // Scales of halo columns: the level is small, so its owners just send them.
   std::map<int, comm_thread::Bytes> requests;
@@ -67,7 +68,7 @@ std::vector<SentEntry> own_entries(Crew& crew, const spmv::DistributedMatrix& ma
 
 }  // namespace
 
-CoarsestLevel::CoarsestLevel(Crew& crew, const spmv::DistributedMatrix& matrix,
+CoarsestLevel::CoarsestLevel(const comm_thread::Crew& crew, const spmv::DistributedMatrix& matrix,
                              std::span<const double> scale)
     : crew_(crew),
       values_(scale.size()),
@@ -127,7 +128,7 @@ double CoarsestLevel::estimate_inverse_norm() {
 void CoarsestLevel::build_schedule(const spmv::RowPartition& partition) {
   const comm_thread::Communicator& ranks = crew_.communicator();
   comm_thread::Schedule::Builder builder(ranks, "coarsest level");
-  const int tag = crew_.new_tag();
+  const int tag = ranks.new_tag();
   const auto own_bytes = values_.size() * sizeof(double);
   if (ranks.size() == 1) {
     schedule_ = builder.build();

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/engine/schedule.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/direct/cholmod_factor.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -28,7 +28,8 @@ class CoarsestLevel {
   /// both sides; rows whose scale is 0 have a one on the diagonal and nothing else.
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
   /// every rank, where the matrix is not positive semidefinite.
-  CoarsestLevel(Crew& crew, const spmv::DistributedMatrix& matrix, std::span<const double> scale);
+  CoarsestLevel(const comm_thread::Crew& crew, const spmv::DistributedMatrix& matrix,
+                std::span<const double> scale);
   CoarsestLevel(const CoarsestLevel&) = delete;
   CoarsestLevel& operator=(const CoarsestLevel&) = delete;
 
@@ -51,7 +52,7 @@ class CoarsestLevel {
   void solve_whole();
   double estimate_inverse_norm();
 
-  Crew& crew_;
+  comm_thread::Crew crew_;
   std::vector<double> values_;
   std::vector<double> whole_;  // of all ranks, on rank 0
   std::unique_ptr<CholmodFactor> factor_;  // on rank 0

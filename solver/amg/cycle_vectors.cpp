@@ -49,8 +49,8 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
 }  // namespace
 
 template <class Value>
-void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& levels,
-                        const CoarsestLevel* coarsest) {
+void make_cycle_vectors(const comm_thread::Crew& crew, const Settings& settings,
+                        Levels<Value>& levels, const CoarsestLevel* coarsest) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     Level<Value>& level = *levels[i];
     const auto halo_of = [](const auto& op) { return op ? op->plan().halo_count : 0; };
@@ -93,7 +93,9 @@ void make_cycle_vectors(Crew& crew, const Settings& settings, Levels<Value>& lev
   report_exchanges(settings, levels, coarsest);
 }
 
-template void make_cycle_vectors(Crew&, const Settings&, Levels<float>&, const CoarsestLevel*);
-template void make_cycle_vectors(Crew&, const Settings&, Levels<double>&, const CoarsestLevel*);
+template void make_cycle_vectors(const comm_thread::Crew&, const Settings&, Levels<float>&,
+                                 const CoarsestLevel*);
+template void make_cycle_vectors(const comm_thread::Crew&, const Settings&, Levels<double>&,
+                                 const CoarsestLevel*);
 
 }  // namespace weft::solver::amg

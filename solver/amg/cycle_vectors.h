@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsest_level.h"
 #include "solver/amg/level.h"
 #include "solver/amg/settings.h"
@@ -15,14 +15,14 @@ namespace weft::solver::amg {
 /// solution on the last level; null: none. Every rank, without waiting for others. Thread: the main
 /// thread, outside the team.
 template <class Value>
-void make_cycle_vectors(Crew& crew, const Settings& settings,
+void make_cycle_vectors(const comm_thread::Crew& crew, const Settings& settings,
                         std::vector<std::unique_ptr<Level<Value>>>& levels,
                         const CoarsestLevel* coarsest);
 
-extern template void make_cycle_vectors(Crew&, const Settings&,
+extern template void make_cycle_vectors(const comm_thread::Crew&, const Settings&,
                                         std::vector<std::unique_ptr<Level<float>>>&,
                                         const CoarsestLevel*);
-extern template void make_cycle_vectors(Crew&, const Settings&,
+extern template void make_cycle_vectors(const comm_thread::Crew&, const Settings&,
                                         std::vector<std::unique_ptr<Level<double>>>&,
                                         const CoarsestLevel*);
 

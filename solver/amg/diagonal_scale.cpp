@@ -16,8 +16,8 @@ namespace weft::solver::amg {
 using comm_thread::TeamThread;
 using spmv::LocalIndex;
 
-void collective_scale(Crew& crew, const LevelMatrix& level, const std::vector<double>& least,
-                      RowValues<double>& scale) {
+void collective_scale(const comm_thread::Crew& crew, const LevelMatrix& level,
+                      const std::vector<double>& least, RowValues<double>& scale) {
   const bool is_finest = least.empty();
   const spmv::CrsMatrix& rows = level.matrix.rows;
   // The first row of each thread whose diagonal entry is not positive.

@@ -58,7 +58,8 @@ template <class Value>
 Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& settings,
                             NearNullSpace near_null_space)
     : op_(op),
-      crew_(op.communicator(), op.comm_thread(), op.team()),
+      communicator_(op.communicator().collective_duplicate()),
+      crew_(communicator_, op.comm_thread(), op.team()),
       settings_(settings),
       gathering_(settings.gather_rows),
       space_(std::move(near_null_space)) {

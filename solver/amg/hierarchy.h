@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/chains.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
 #include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/level_matrix.h"
@@ -46,7 +46,7 @@ class Hierarchy {
   /// the main thread, outside the team. Throws comm_thread::InputError.
   bool collective_take_new_values();
 
-  Crew& crew() { return crew_; }
+  const comm_thread::Crew& crew() { return crew_; }
   std::vector<std::unique_ptr<Level<Value>>>& levels() { return levels_; }
   /// Of the cycle: that of the settings, or what was chosen.
   Settings::Form form() const { return settings_.form; }
@@ -103,7 +103,8 @@ class Hierarchy {
                                                           PageVector<double>& scale);
 
   const spmv::SparseOperator& op_;
-  Crew crew_;
+  comm_thread::Communicator communicator_;  // for the levels' own messages
+  comm_thread::Crew crew_;
   Settings settings_;
   Gathering gathering_;
   std::vector<Kept> kept_;  // by level

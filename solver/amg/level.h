@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/hierarchy_report.h"
@@ -26,7 +26,7 @@ class LevelVector {
  public:
   LevelVector() = default;
   /// Filled by the threads that own the rows. `halo_count`: of the largest halo.
-  LevelVector(const Crew& crew, const std::vector<spmv::LocalIndex>& thread_rows,
+  LevelVector(const comm_thread::Crew& crew, const std::vector<spmv::LocalIndex>& thread_rows,
               std::int64_t halo_count)
       : entries_(static_cast<std::size_t>(thread_rows.back() + halo_count)) {
     crew.team().run([&](const comm_thread::TeamThread& thread) {

@@ -65,7 +65,8 @@ typename LevelOperator<Value>::Part LevelOperator<Value>::join(Chunks& interior,
 }
 
 template <class Value>
-void LevelOperator<Value>::hold_back(const Crew& crew, std::span<const LocalIndex> sent_rows) {
+void LevelOperator<Value>::hold_back(const comm_thread::Crew& crew,
+                                     std::span<const LocalIndex> sent_rows) {
   std::vector<bool> is_sent(static_cast<std::size_t>(row_count()));
   for (const LocalIndex row : sent_rows) is_sent[static_cast<std::size_t>(row)] = true;
   crew.team().run([&](const comm_thread::TeamThread& thread) {
@@ -220,7 +221,7 @@ std::int64_t LevelOperator<Value>::bytes() const {
 }
 
 template <class Value>
-double LevelOperator<Value>::largest_row_sum(const Crew& crew) const {
+double LevelOperator<Value>::largest_row_sum(const comm_thread::Crew& crew) const {
   std::vector<double> largest(parts_.size());
   crew.team().run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/modes/chained_work.h"
@@ -52,8 +52,9 @@ class LevelOperator {
   /// of the vectors it is applied to. Thread: the main thread; the functions are called by all of
   /// the team.
   template <class Count, class NeedsHalo, class Fill>
-  LevelOperator(Crew& crew, spmv::HaloPlan plan, std::vector<spmv::LocalIndex> thread_rows,
-                const Count& count, const NeedsHalo& needs_halo, const Fill& fill)
+  LevelOperator(const comm_thread::Crew& crew, spmv::HaloPlan plan,
+                std::vector<spmv::LocalIndex> thread_rows, const Count& count,
+                const NeedsHalo& needs_halo, const Fill& fill)
       : plan_(std::move(plan)),
         thread_rows_(std::move(thread_rows)),
         parts_(thread_rows_.size() - 1) {
@@ -94,7 +95,7 @@ class LevelOperator {
   /// Gives the entries other values; the same columns. False, and nothing is done, where a row of
   /// this rank has another number of entries now. Thread: as the constructor.
   template <class Count, class Fill>
-  bool take_new_values(Crew& crew, const Count& count, const Fill& fill) {
+  bool take_new_values(const comm_thread::Crew& crew, const Count& count, const Fill& fill) {
     std::vector<char> is_same(parts_.size());
     crew.team().run([&](const comm_thread::TeamThread& thread) {
       const auto index = static_cast<std::size_t>(thread.index);
@@ -124,7 +125,7 @@ class LevelOperator {
   std::int64_t nonzero_count() const;
   std::int64_t boundary_row_count() const;
   /// The largest sum of magnitudes of a row. Thread: the main thread, outside the team.
-  double largest_row_sum(const Crew& crew) const;
+  double largest_row_sum(const comm_thread::Crew& crew) const;
   /// That a product reads besides x.
   std::int64_t bytes() const;
 
@@ -141,7 +142,7 @@ class LevelOperator {
   /// Lets `run_before` leave up to half of the interior rows of a thread for last, from the longest
   /// run of adjacent ones that has none of `sent_rows`: the rows of the result that other ranks
   /// need, in any order. Thread: the main thread, outside the team.
-  void hold_back(const Crew& crew, std::span<const spmv::LocalIndex> sent_rows);
+  void hold_back(const comm_thread::Crew& crew, std::span<const spmv::LocalIndex> sent_rows);
 
   /// `run` of this operator and then of `next`, which is applied to the result, in task mode: rows
   /// that other ranks need come before those that are held back. `starter`, `next_starter`: of the
@@ -305,7 +306,7 @@ class LevelOperator {
 /// Gives `rows` new values where it has the pattern of the functions, else makes it anew and
 /// returns false; as the constructor.
 template <class Value, class Count, class NeedsHalo, class Fill>
-bool fill_operator(Crew& crew, spmv::HaloPlan plan,
+bool fill_operator(const comm_thread::Crew& crew, spmv::HaloPlan plan,
                    const std::vector<spmv::LocalIndex>& thread_rows, const Count& count,
                    const NeedsHalo& needs_halo, const Fill& fill,
                    std::optional<LevelOperator<Value>>& rows) {

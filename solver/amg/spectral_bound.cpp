@@ -28,7 +28,7 @@ constexpr double least_length = 1e-4;
 template <class Value>
 class Lanczos {
  public:
-  Lanczos(Crew& crew, const LevelOperator<Value>& off_diagonal)
+  Lanczos(const comm_thread::Crew& crew, const LevelOperator<Value>& off_diagonal)
       : crew_(crew),
         off_diagonal_(off_diagonal),
         sum_(crew.communicator(), crew.comm_thread(), crew.team().thread_count(), 1),
@@ -113,7 +113,7 @@ class Lanczos {
     return sum_.result();
   }
 
-  Crew& crew_;
+  comm_thread::Crew crew_;
   const LevelOperator<Value>& off_diagonal_;
   comm_thread::ReproducibleSum sum_;
   PageVector<Value> v_, w_, before_;
@@ -124,9 +124,9 @@ class Lanczos {
 }  // namespace
 
 template <class Value>
-double collective_estimate_largest(Crew& crew, const LevelOperator<Value>& off_diagonal,
-                                   GlobalIndex first_row, GlobalIndex global_row_count,
-                                   std::uint64_t seed) {
+double collective_estimate_largest(const comm_thread::Crew& crew,
+                                   const LevelOperator<Value>& off_diagonal, GlobalIndex first_row,
+                                   GlobalIndex global_row_count, std::uint64_t seed) {
   if (global_row_count == 0) return 1;
   Lanczos<Value> lanczos(crew, off_diagonal);
   crew.team().run(
@@ -136,9 +136,9 @@ double collective_estimate_largest(Crew& crew, const LevelOperator<Value>& off_d
   return *std::ranges::max_element(spectrum.values);
 }
 
-template double collective_estimate_largest(Crew&, const LevelOperator<float>&, GlobalIndex,
-                                            GlobalIndex, std::uint64_t);
-template double collective_estimate_largest(Crew&, const LevelOperator<double>&, GlobalIndex,
-                                            GlobalIndex, std::uint64_t);
+template double collective_estimate_largest(const comm_thread::Crew&, const LevelOperator<float>&,
+                                            GlobalIndex, GlobalIndex, std::uint64_t);
+template double collective_estimate_largest(const comm_thread::Crew&, const LevelOperator<double>&,
+                                            GlobalIndex, GlobalIndex, std::uint64_t);
 
 }  // namespace weft::solver::amg

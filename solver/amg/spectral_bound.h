@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/level_operator.h"
 #include "spmv/rows/index.h"
 
@@ -14,7 +14,8 @@ namespace weft::solver::amg {
 /// Collective. Thread: the main thread, outside the team.
 /// Source: Golub and Van Loan, "Matrix Computations", section 10.1.
 template <class Value>
-double collective_estimate_largest(Crew& crew, const LevelOperator<Value>& off_diagonal,
+double collective_estimate_largest(const comm_thread::Crew& crew,
+                                   const LevelOperator<Value>& off_diagonal,
                                    spmv::GlobalIndex first_row, spmv::GlobalIndex global_row_count,
                                    std::uint64_t seed);
 

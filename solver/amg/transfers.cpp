@@ -17,7 +17,8 @@ constexpr double rounding_share = 1e-12;
 
 }  // namespace
 
-std::vector<double> collective_bound_rounding(Crew& crew, std::span<const LocalIndex> fine_rows,
+std::vector<double> collective_bound_rounding(const comm_thread::Crew& crew,
+                                              std::span<const LocalIndex> fine_rows,
                                               Transfer& transfer) {
   transfer.inverse_scale =
       std::make_unique<RowValues<double>>(crew, transfer.restriction.plan, fine_rows, 0);
@@ -46,8 +47,9 @@ std::vector<double> collective_bound_rounding(Crew& crew, std::span<const LocalI
 }
 
 template <class Value>
-double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& fine,
-                                 Level<Value>& coarse, std::span<const double> coarse_scale,
+double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transfer,
+                                 Level<Value>& fine, Level<Value>& coarse,
+                                 std::span<const double> coarse_scale,
                                  const spmv::RowPartition& partition) {
   const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
   const LocalIndex own_count = transfer.columns.own_count();
@@ -134,9 +136,11 @@ double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& f
          crew.communicator().max(fine.restriction->largest_row_sum(crew));
 }
 
-template double collective_make_transfers(Crew&, Transfer&, Level<float>&, Level<float>&,
-                                          std::span<const double>, const spmv::RowPartition&);
-template double collective_make_transfers(Crew&, Transfer&, Level<double>&, Level<double>&,
-                                          std::span<const double>, const spmv::RowPartition&);
+template double collective_make_transfers(const comm_thread::Crew&, Transfer&, Level<float>&,
+                                          Level<float>&, std::span<const double>,
+                                          const spmv::RowPartition&);
+template double collective_make_transfers(const comm_thread::Crew&, Transfer&, Level<double>&,
+                                          Level<double>&, std::span<const double>,
+                                          const spmv::RowPartition&);
 
 }  // namespace weft::solver::amg

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -28,7 +28,7 @@ struct Transfer {
 /// The coarse diagonal entries that rounding may leave of nothing, one for each own coarse row;
 /// also makes `transfer.inverse_scale`. `fine_rows`: where the threads' rows of the finer level
 /// begin. Collective. Thread: the main thread, outside the team.
-std::vector<double> collective_bound_rounding(Crew& crew,
+std::vector<double> collective_bound_rounding(const comm_thread::Crew& crew,
                                               std::span<const spmv::LocalIndex> fine_rows,
                                               Transfer& transfer);
 
@@ -36,14 +36,16 @@ std::vector<double> collective_bound_rounding(Crew& crew,
 /// bound of ‖P‖². `coarse_scale`: D^(-1/2) of own coarse rows. `partition`: of the coarse rows.
 /// Collective. Thread: the main thread, outside the team.
 template <class Value>
-double collective_make_transfers(Crew& crew, Transfer& transfer, Level<Value>& fine,
-                                 Level<Value>& coarse, std::span<const double> coarse_scale,
+double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transfer,
+                                 Level<Value>& fine, Level<Value>& coarse,
+                                 std::span<const double> coarse_scale,
                                  const spmv::RowPartition& partition);
 
-extern template double collective_make_transfers(Crew&, Transfer&, Level<float>&, Level<float>&,
-                                                 std::span<const double>,
+extern template double collective_make_transfers(const comm_thread::Crew&, Transfer&, Level<float>&,
+                                                 Level<float>&, std::span<const double>,
                                                  const spmv::RowPartition&);
-extern template double collective_make_transfers(Crew&, Transfer&, Level<double>&, Level<double>&,
+extern template double collective_make_transfers(const comm_thread::Crew&, Transfer&,
+                                                 Level<double>&, Level<double>&,
                                                  std::span<const double>,
                                                  const spmv::RowPartition&);
 

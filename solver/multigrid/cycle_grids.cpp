@@ -14,13 +14,6 @@ using comm_thread::TeamThread;
 using spmv::GridBox;
 using spmv::RowSet;
 
-namespace {
-
-/// Of the messages, two for each grid: operands of an operator count theirs from 0.
-constexpr int first_cycle_tag = 2000;
-
-}  // namespace
-
 template <class Value>
 CycleGrids<Value>::CycleGrids(const comm_thread::Communicator& communicator,
                               comm_thread::CommThread& comm_thread,
@@ -84,16 +77,14 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index) {
     level.correction.emplace(level.finer_cuts.box(rank), e_depth);
   }
   GridArray<Value>& from = level.restriction_target();
-  const int tag = first_cycle_tag + 2 * static_cast<int>(index);
   const auto side = [](const LevelCuts& cuts, int depth, GridArray<Value>& array) {
     return typename BoxExchange<Value>::Side{cuts, depth, array.layout(), array.values()};
   };
   level.f_halo.emplace(communicator_, domain, side(level.finer_cuts, 0, from),
-                       side(level.cuts, f_depth, level.f), threads, tag);
+                       side(level.cuts, f_depth, level.f), threads);
   if (index > 0)
     level.e_halo.emplace(communicator_, domain, side(level.cuts, 0, level.e),
-                         side(level.finer_cuts, e_depth, level.interpolation_source()), threads,
-                         tag + 1);
+                         side(level.finer_cuts, e_depth, level.interpolation_source()), threads);
   if (is_last) return;
   const LevelCouplings<Value>* const couplings = level.couplings.get();
   const bool keeps_x = !UpPass<Value>::repeats_start(steps, couplings);

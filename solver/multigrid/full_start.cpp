@@ -17,9 +17,6 @@ using spmv::GridBox;
 
 namespace {
 
-/// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_start_tag = 3000;
-
 /// Elements beside a row of a buffer.
 constexpr GlobalIndex margin = 16;
 
@@ -131,8 +128,7 @@ FullStart<Value>::FullStart(GridCycle<Value>& cycle)
     const typename BoxExchange<Value>::Side side{level.cuts, depth, guess.values.layout(),
                                                  guess.values.values()};
     guess.halo = std::make_unique<BoxExchange<Value>>(grids.communicator(), level.grid.points(),
-                                                      side, side, grids.team().thread_count(),
-                                                      first_start_tag + static_cast<int>(i));
+                                                      side, side, grids.team().thread_count());
   }
   for (auto& row : rows_)
     row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms<Value>::reach + margin)));

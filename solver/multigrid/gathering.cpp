@@ -18,9 +18,6 @@ namespace {
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-/// Of the messages; two exchanges.
-constexpr int first_gathering_tag = 2960;
-
 constexpr std::size_t few_bytes = 8;
 constexpr std::size_t many_bytes = std::size_t{64} * 1024;
 constexpr int sample_count = 9;
@@ -94,18 +91,19 @@ Gathering collective_measure_exchanges(const comm_thread::Communicator& communic
       ranks.push_back(neighbour.rank);
   });
   std::vector<std::byte> buffer(2 * many_bytes * ranks.size());
-  const auto time = [&](std::size_t bytes, int tag) {
+  const auto time = [&](std::size_t bytes) {
     std::vector<comm_thread::ExchangeNeighbour> neighbours;
     for (std::size_t i = 0; i < ranks.size(); ++i)
       neighbours.push_back({.rank = ranks[i],
                             .send = std::span(buffer).subspan(2 * i * many_bytes, bytes),
                             .receive = std::span(buffer).subspan((2 * i + 1) * many_bytes, bytes)});
-    comm_thread::NeighbourExchange exchange(communicator, "multigrid trial", neighbours, tag);
+    comm_thread::NeighbourExchange exchange(communicator, "multigrid trial", neighbours,
+                                            communicator.new_tag());
     communicator.barrier();  // both ends of every pair exist
     return collective_time(communicator, comm_thread, exchange);
   };
-  const double few = time(few_bytes, first_gathering_tag);
-  const double many = time(many_bytes, first_gathering_tag + 1);
+  const double few = time(few_bytes);
+  const double many = time(many_bytes);
   measured.latency_seconds = few;
   const auto most_neighbours =
       static_cast<double>(communicator.max(static_cast<double>(ranks.size())));

@@ -19,9 +19,6 @@
 namespace weft::solver {
 namespace {
 
-/// Of the messages between rows and boxes.
-constexpr int first_rows_tag = 2980;
-
 void check_size(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
   if (const spmv::GlobalIndex points = grid.x * grid.y * grid.z; points != op.global_row_count())
     throw comm_thread::InputError(
@@ -64,7 +61,7 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
       : comm_thread_(op.comm_thread()),
         cycle_(op.communicator(), op.comm_thread(), op.team(), std::move(plan), options, timer),
         exchange_(op.communicator(), op.matrix().matrix().partition, partition,
-                  cycle_.right_hand_side().layout(), first_rows_tag),
+                  cycle_.right_hand_side().layout()),
         z_(cycle_.right_hand_side().layout()),
         row_count_(op.matrix().matrix().rows.row_count),
         unit_(op.communicator(), op.team().thread_count()) {

@@ -37,9 +37,6 @@ namespace {
 /// because a pass that smooths it as well would be for nothing.
 constexpr double expected_margin = 1.2;
 
-/// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_method_tag = 1000;
-
 /// The method with a hierarchy whose values are float or double.
 ///
 ///     down   r = b − A·x, smoothing, restriction     reads x, b; writes r and the smoothed x̂  32
@@ -157,12 +154,12 @@ MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options o
   }
   const LevelCuts cuts(grid_.partition());
   const auto make = [&](std::optional<BoxExchange<double>>& halo, double* values, int depth,
-                        const std::vector<Target>& targets, int tag) {
+                        const std::vector<Target>& targets) {
     halo.emplace(op.communicator(), domain, BoxExchange<double>::Side{cuts, 0, layout_, values},
-                 cuts, depth, targets, op.team().thread_count(), tag);
+                 cuts, depth, targets, op.team().thread_count());
   };
-  make(b_halo_, nullptr, cycle_->depth(), b_targets, first_method_tag);
-  make(x_halo_, solution_on_grid(), cycle_->depth() + 1, x_targets, first_method_tag + 1);
+  make(b_halo_, nullptr, cycle_->depth(), b_targets);
+  make(x_halo_, solution_on_grid(), cycle_->depth() + 1, x_targets);
   op.communicator().barrier();  // both ends of every pair exist
 }
 

@@ -20,9 +20,6 @@ using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-/// Of the messages: GridCycle counts its own from 2000.
-constexpr int first_plan_tag = 3000;
-
 /// Smoothing steps on coarser grids where couplings vary: what these leave is most of the error
 /// where coefficients jump.
 constexpr int varying_steps = 4;
@@ -136,8 +133,7 @@ class Planner {
     GridCouplings to(points);
     const auto move = [&](double* values, double* target) {
       BoxExchange<double> exchange(communicator_, all, {from_cuts, 0, from.layout(), values},
-                                   {to_cuts, depth + 1, to.layout(), target}, team_.thread_count(),
-                                   first_plan_tag + tags_++);
+                                   {to_cuts, depth + 1, to.layout(), target}, team_.thread_count());
       communicator_.barrier();  // both ends of every pair exist
       team_.run([&](const TeamThread& thread) {
         exchange.pack(thread.index);
@@ -180,7 +176,6 @@ class Planner {
   comm_thread::CommThread& comm_thread_;
   const comm_thread::ComputeTeam& team_;
   const CycleOptions& options_;
-  int tags_ = 0;  // the same on all ranks
   std::array<double, 3> means_{};  // of the logarithms of couplings
 };
 

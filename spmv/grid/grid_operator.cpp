@@ -68,7 +68,7 @@ std::string GridOperator::boxes_name() const {
 
 std::unique_ptr<Operand> GridOperator::collective_make_operand() {
   auto vector =
-      std::make_unique<GridVector>(communicator_, layout_, halo_, shares_, vectors_made_++);
+      std::make_unique<GridVector>(communicator_, layout_, halo_, shares_, communicator_.new_tag());
   team_.run([&](const comm_thread::TeamThread& thread) {
     for (const Segment& segment : segments(thread.index))
       std::fill_n(vector->values() + segment.begin, segment.count, 0.0);

@@ -87,7 +87,6 @@ class GridOperator : public LinearOperator, public LocalRows {
   GridBox inner_;
   std::vector<std::vector<GridBox>> shares_;  // own points of every thread
   std::vector<std::vector<Segment>> segments_;
-  int vectors_made_ = 0;  // the same on all ranks: tags
 };
 
 }  // namespace weft::spmv

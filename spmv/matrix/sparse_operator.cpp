@@ -61,14 +61,14 @@ SparseOperator SparseOperator::diagonal_block(const comm_thread::Communicator& a
 
 std::unique_ptr<HaloVector> SparseOperator::collective_make_vector() {
   auto vector = std::make_unique<HaloVector>(communicator_, halo_plan_, matrix_->thread_rows(),
-                                             team_, vectors_made_++);
+                                             team_, communicator_.new_tag());
   communicator_.barrier();  // both ends of every pair exist
   return vector;
 }
 
 std::unique_ptr<HaloBlock> SparseOperator::collective_make_block(int width) {
   auto block = std::make_unique<HaloBlock>(communicator_, halo_plan_, matrix_->thread_rows(), team_,
-                                           width, vectors_made_++);
+                                           width, communicator_.new_tag());
   communicator_.barrier();  // both ends of every pair exist
   return block;
 }

@@ -107,7 +107,6 @@ class SparseOperator final : public LinearOperator {
   HaloPlan halo_plan_;
   std::shared_ptr<SplitMatrix> matrix_;
   std::vector<std::vector<Segment>> segments_;  // [thread_count]
-  int vectors_made_ = 0;  // the same on all ranks: tags
 };
 
 }  // namespace weft::spmv

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
@@ -44,6 +45,7 @@ class LinearOperator {
   virtual const comm_thread::Communicator& communicator() const = 0;
   virtual comm_thread::CommThread& comm_thread() const = 0;
   virtual const comm_thread::ComputeTeam& team() const = 0;
+  comm_thread::Crew crew() const { return {communicator(), comm_thread(), team()}; }
 
   virtual std::size_t element_count() const = 0;
   virtual std::span<const Segment> segments(int thread) const = 0;

@@ -40,8 +40,9 @@ spmv::RowPartition gather(const spmv::RowPartition& roots, std::int64_t groups) 
 
 }  // namespace
 
-Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
-                       const IndependentSet& roots, Gathering& gathering, NodeWeights weights)
+Aggregates::Aggregates(const comm_thread::Crew& crew, const LevelMatrix& level,
+                       const StrongRows& strong, const IndependentSet& roots, Gathering& gathering,
+                       NodeWeights weights)
     : numbers_(crew, level.plan, level.thread_rows, none),
       roots_(spmv::RowPartition::by_sizes(collective_number_roots(crew, level, roots))),
       partition_(roots_) {
@@ -65,7 +66,8 @@ Aggregates::Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& s
       roots_, gathering.collective_rank_count(crew, level, roots_.row_count(), weights, numbers_));
 }
 
-std::vector<GlobalIndex> Aggregates::collective_number_roots(Crew& crew, const LevelMatrix& level,
+std::vector<GlobalIndex> Aggregates::collective_number_roots(const comm_thread::Crew& crew,
+                                                             const LevelMatrix& level,
                                                              const IndependentSet& roots) {
   GlobalIndex count = 0;
   const auto row_count = static_cast<std::size_t>(level.row_count());

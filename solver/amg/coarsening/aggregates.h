@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/level_matrix.h"
@@ -28,7 +28,7 @@ class Aggregates {
 
   /// `gathering`: says how many ranks are left; `weights`: as it takes them.
   /// Collective. Thread: the main thread, outside the team.
-  Aggregates(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
+  Aggregates(const comm_thread::Crew& crew, const LevelMatrix& level, const StrongRows& strong,
              const IndependentSet& roots, Gathering& gathering, NodeWeights weights = {});
 
   /// The aggregate of a row of this rank or its halo, or `none`.
@@ -39,7 +39,8 @@ class Aggregates {
 
  private:
   /// How many roots each rank has.
-  std::vector<spmv::GlobalIndex> collective_number_roots(Crew& crew, const LevelMatrix& level,
+  std::vector<spmv::GlobalIndex> collective_number_roots(const comm_thread::Crew& crew,
+                                                         const LevelMatrix& level,
                                                          const IndependentSet& roots);
   void take_neighbours(const StrongRows& strong, const IndependentSet& roots, std::size_t row);
   spmv::GlobalIndex best_neighbour(const StrongRows& strong, std::size_t row) const;

@@ -82,7 +82,7 @@ struct Chains::Segment {
   }
 };
 
-Chains::Chains(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
+Chains::Chains(const comm_thread::Crew& crew, const LevelMatrix& level, const StrongRows& strong,
                const IndependentSet& roots, const Aggregates& aggregates,
                std::span<const double> scale, bool inverts)
     : level_(level),
@@ -216,7 +216,7 @@ LocalIndex Chains::local(GlobalIndex row) const {
 }
 
 /// The rows of other ranks in segments with links of this one, one after the other along the chain.
-void Chains::collective_fetch(Crew& crew) {
+void Chains::collective_fetch(const comm_thread::Crew& crew) {
   std::set<GlobalIndex> known;
   std::vector<GlobalIndex> wanted;
   const auto want_neighbours = [&](const Row& link) {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/page_allocator.h"
@@ -44,7 +44,7 @@ class Chains {
   /// `scale`: D^(-1/2) of own rows; `inverts`: whether `inverse` is wanted.
   /// Collective. Thread: the main thread, outside the team. Talks to those concerned only.
   /// Lifetime: all arguments outlive it.
-  Chains(Crew& crew, const LevelMatrix& level, const StrongRows& strong,
+  Chains(const comm_thread::Crew& crew, const LevelMatrix& level, const StrongRows& strong,
          const IndependentSet& roots, const Aggregates& aggregates, std::span<const double> scale,
          bool inverts);
 
@@ -117,7 +117,7 @@ class Chains {
     return row >= first_row_ && row < first_row_ + static_cast<spmv::GlobalIndex>(scale_.size());
   }
   Row find(spmv::GlobalIndex row) const;
-  void collective_fetch(Crew& crew);
+  void collective_fetch(const comm_thread::Crew& crew);
   /// `neighbour` of `link` if it is a link that `link` is a neighbour of.
   std::optional<Row> link_beside(const Row& link, spmv::GlobalIndex neighbour) const;
   Segment segment_of(std::size_t row) const;

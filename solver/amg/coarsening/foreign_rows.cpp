@@ -130,7 +130,7 @@ class Names {
 
 }  // namespace
 
-Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
+Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
                                  const PageVector<FineRow>& product,
                                  const spmv::RowPartition& coarse, CoarseColumns& columns) {
@@ -187,7 +187,7 @@ Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
   return foreign;
 }
 
-void collective_renew_values(const Crew& crew, const PageVector<FineRow>& product,
+void collective_renew_values(const comm_thread::Crew& crew, const PageVector<FineRow>& product,
                              Foreign& foreign) {
   std::map<int, Bytes> messages;
   for (const auto& [owner, rows] : foreign.sent) {

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
@@ -36,7 +36,7 @@ struct Foreign {
 /// come get a number. A message names each column once, and entries by the places of these names:
 /// a look-up for each entry made the set-up of a mesh on two ranks an eighth longer.
 /// Collective. Thread: the main thread. Talks to those concerned only.
-Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
+Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
                                  const PageVector<FineRow>& product,
                                  const spmv::RowPartition& coarse, CoarseColumns& columns);
@@ -44,7 +44,7 @@ Foreign collective_exchange_rows(Crew& crew, const LevelMatrix& level,
 /// Brings the values of the rows of A·P that `foreign` has, for other values of A. `product`: this
 /// rank's rows, with the same entries as before. Collective. Thread: the main thread. Talks to
 /// those concerned only.
-void collective_renew_values(const Crew& crew, const PageVector<FineRow>& product,
+void collective_renew_values(const comm_thread::Crew& crew, const PageVector<FineRow>& product,
                              Foreign& foreign);
 
 /// How fine values reach the ranks that got rows.

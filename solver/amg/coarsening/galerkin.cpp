@@ -19,7 +19,7 @@ using spmv::GlobalIndex;
 using spmv::LocalIndex;
 
 /// A·P.
-MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
+MadeRows multiply_prolongator(const comm_thread::Crew& crew, const LevelMatrix& level,
                               const CouplingRows<float>& prolongator, LocalIndex column_count,
                               std::size_t block) {
   MadeRows product{
@@ -46,7 +46,7 @@ MadeRows multiply_prolongator(Crew& crew, const LevelMatrix& level,
 
 /// Pᵀ by a counting sort whose order is that of the fine rows: lower ranks', this rank's thread by
 /// thread, higher ranks'.
-CouplingRows<float> transpose(Crew& crew, const LevelMatrix& level,
+CouplingRows<float> transpose(const comm_thread::Crew& crew, const LevelMatrix& level,
                               const CouplingRows<float>& prolongator, const Foreign& foreign,
                               const CoarseColumns& columns) {
   const auto own = static_cast<std::size_t>(columns.own_count());
@@ -104,7 +104,7 @@ CouplingRows<float> transpose(Crew& crew, const LevelMatrix& level,
 }
 
 /// The rows as a matrix; columns are places in ascending global order.
-spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
+spmv::DistributedMatrix assemble(const comm_thread::Crew& crew, const spmv::RowPartition& coarse,
                                  const std::vector<LocalIndex>& thread_rows,
                                  const PageVector<FineRow>& made, const CoarseColumns& columns,
                                  const std::vector<LocalIndex>& places) {
@@ -155,7 +155,7 @@ spmv::DistributedMatrix assemble(Crew& crew, const spmv::RowPartition& coarse,
 }
 
 /// R, whose rows are of P and of the rows of P that others sent.
-Restriction make_restriction(Crew& crew, const LevelMatrix& level,
+Restriction make_restriction(const comm_thread::Crew& crew, const LevelMatrix& level,
                              const CouplingRows<float>& prolongator, const Foreign& foreign,
                              const CoarseColumns& columns) {
   Restriction restriction{.rows = transpose(crew, level, prolongator, foreign, columns),
@@ -172,7 +172,7 @@ Foreign without_transposed(Foreign foreign) {
 }
 
 /// The product where ranks keep the rows that they compute.
-GalerkinProduct collective_multiply_here(Crew& crew, const LevelMatrix& level,
+GalerkinProduct collective_multiply_here(const comm_thread::Crew& crew, const LevelMatrix& level,
                                          const CouplingRows<float>& prolongator,
                                          const spmv::RowPartition& coarse, CoarseColumns& columns,
                                          std::size_t block, bool keeps_product) {
@@ -236,12 +236,10 @@ class ColumnNumbers {
 
 }  // namespace
 
-GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
-                                             const CouplingRows<float>& prolongator,
-                                             const spmv::RowPartition& roots,
-                                             const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns, int vector_count,
-                                             bool keeps_product) {
+GalerkinProduct collective_multiply_galerkin(
+    const comm_thread::Crew& crew, const LevelMatrix& level, const CouplingRows<float>& prolongator,
+    const spmv::RowPartition& roots, const spmv::RowPartition& coarse, CoarseColumns& columns,
+    int vector_count, bool keeps_product) {
   const auto block = static_cast<std::size_t>(vector_count);
   if (is_same(roots, coarse))
     return collective_multiply_here(crew, level, prolongator, coarse, columns, block,

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/foreign_rows.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/page_allocator.h"
@@ -57,11 +57,9 @@ struct GalerkinProduct {
 /// `coarse` puts rows on fewer ranks than have `roots`, they move when they are done: one rank that
 /// computed all of them took as long as one rank alone. Collective. Thread: the main thread,
 /// outside the team. Talks to those concerned only.
-GalerkinProduct collective_multiply_galerkin(Crew& crew, const LevelMatrix& level,
-                                             const CouplingRows<float>& prolongator,
-                                             const spmv::RowPartition& roots,
-                                             const spmv::RowPartition& coarse,
-                                             CoarseColumns& columns, int vector_count = 1,
-                                             bool keeps_product = false);
+GalerkinProduct collective_multiply_galerkin(
+    const comm_thread::Crew& crew, const LevelMatrix& level, const CouplingRows<float>& prolongator,
+    const spmv::RowPartition& roots, const spmv::RowPartition& coarse, CoarseColumns& columns,
+    int vector_count = 1, bool keeps_product = false);
 
 }  // namespace weft::solver::amg

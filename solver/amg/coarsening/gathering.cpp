@@ -26,7 +26,7 @@ constexpr double bytes_per_second = 5.5e7;  // with the handshakes of long messa
 /// Of an exchange, on the slowest rank. If a rank begins later than others, its first exchange is
 /// shorter by that and its second longer, so two are timed at once; the smaller of two samples
 /// leaves disturbances out.
-double collective_latency(Crew& crew, RowValues<GlobalIndex>& values) {
+double collective_latency(const comm_thread::Crew& crew, RowValues<GlobalIndex>& values) {
   constexpr int samples = 2;
   constexpr int exchanges = 2;
   double least = std::numeric_limits<double>::infinity();
@@ -56,9 +56,9 @@ double modelled_seconds_on_one(LevelRows rows, std::int64_t fine_ranks) {
          (bytes_of_set_up + cycles * bytes_of_cycle) * moved_rows / bytes_per_second;
 }
 
-std::int64_t Gathering::collective_rank_count(Crew& crew, const LevelMatrix& fine,
-                                              GlobalIndex coarse_rows, NodeWeights weights,
-                                              RowValues<GlobalIndex>& values) {
+std::int64_t Gathering::collective_rank_count(const comm_thread::Crew& crew,
+                                              const LevelMatrix& fine, GlobalIndex coarse_rows,
+                                              NodeWeights weights, RowValues<GlobalIndex>& values) {
   const spmv::RowPartition& partition = fine.matrix.partition;
   const LevelRows rows{.fine = partition.row_count() * weights.fine,
                        .coarse = coarse_rows * weights.coarse};

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/row_values.h"
 #include "spmv/rows/index.h"
@@ -48,7 +48,7 @@ class Gathering {
   /// Ranks of a coarse level. `fine`, `coarse_rows`: of nodes, or of rows. `values`: of the finer
   /// level, complete; renewed where the latency matters. Collective. Thread: the main thread,
   /// outside the team.
-  std::int64_t collective_rank_count(Crew& crew, const LevelMatrix& fine,
+  std::int64_t collective_rank_count(const comm_thread::Crew& crew, const LevelMatrix& fine,
                                      spmv::GlobalIndex coarse_rows, NodeWeights weights,
                                      RowValues<spmv::GlobalIndex>& values);
 

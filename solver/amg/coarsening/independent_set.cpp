@@ -31,7 +31,8 @@ std::uint64_t priority(int dependents, int round, GlobalIndex row, int row_bits)
 
 }  // namespace
 
-IndependentSet::IndependentSet(Crew& crew, const LevelMatrix& level, const StrongRows& strong)
+IndependentSet::IndependentSet(const comm_thread::Crew& crew, const LevelMatrix& level,
+                               const StrongRows& strong)
     : words_(crew, level.plan, level.thread_rows, outside) {
   // The least word among a row and its neighbours; `outside` once one of them is a root.
   RowValues<Word> least(crew, level.plan, level.thread_rows, outside);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/row_values.h"
 #include "solver/amg/coarsening/strong_rows.h"
@@ -27,7 +27,7 @@ class IndependentSet {
  public:
   /// Collective. Thread: the main thread, outside the team. Each round: two halo exchanges of 8
   /// bytes a row and one sum over the ranks.
-  IndependentSet(Crew& crew, const LevelMatrix& level, const StrongRows& strong);
+  IndependentSet(const comm_thread::Crew& crew, const LevelMatrix& level, const StrongRows& strong);
 
   bool is_root(std::size_t row) const { return words_[row] == root; }
   int round_count() const { return round_count_; }

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/coarsening/crew.h"
 #include "spmv/rows/halo.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
@@ -28,8 +28,8 @@ class LevelHalo final : public spmv::Halo {
  public:
   /// `thread_rows`: [thread_count + 1], the rows that each thread packs. Not collective by itself,
   /// but both ends of every pair must exist before either is used.
-  LevelHalo(Crew& crew, const spmv::HaloPlan& plan, std::span<const spmv::LocalIndex> thread_rows,
-            Value* entries)
+  LevelHalo(const comm_thread::Crew& crew, const spmv::HaloPlan& plan,
+            std::span<const spmv::LocalIndex> thread_rows, Value* entries)
       : entries_(entries), buffer_(plan.send_list.size()), sent_(thread_rows.size() - 1) {
     for (std::size_t i = 0; i < plan.send_list.size(); ++i) {
       const auto owner =
@@ -51,7 +51,8 @@ class LevelHalo final : public spmv::Halo {
       longest_message_bytes_ =
           std::max({longest_message_bytes_, parts.back().send.size(), parts.back().receive.size()});
     }
-    exchange_.emplace(crew.communicator(), "halo exchange of a level", parts, crew.new_tag());
+    exchange_.emplace(crew.communicator(), "halo exchange of a level", parts,
+                      crew.communicator().new_tag());
   }
   LevelHalo(const LevelHalo&) = delete;
   LevelHalo& operator=(const LevelHalo&) = delete;
@@ -77,7 +78,7 @@ class LevelHalo final : public spmv::Halo {
 
   /// Renews the halo without other work meanwhile. Thread: every thread of the team, after it wrote
   /// its rows; begins and ends with a barrier. Collective.
-  void collective_renew(const comm_thread::TeamThread& thread, Crew& crew) {
+  void collective_renew(const comm_thread::TeamThread& thread, const comm_thread::Crew& crew) {
     pack(thread.index);
     thread.barrier();
     if (exchange_->is_empty()) return;

@@ -23,7 +23,8 @@ struct MovedEntry {
 
 }  // namespace
 
-spmv::DistributedMatrix collective_move_rows(Crew& crew, const spmv::DistributedMatrix& matrix,
+spmv::DistributedMatrix collective_move_rows(const comm_thread::Crew& crew,
+                                             const spmv::DistributedMatrix& matrix,
                                              const spmv::RowPartition& partition) {
   std::map<int, std::vector<MovedEntry>> leaving;
   const spmv::CrsMatrix& rows = matrix.rows;

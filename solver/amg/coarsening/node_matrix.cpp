@@ -23,7 +23,7 @@ struct Entry {
 };
 
 /// Entries of rows whose node this rank has, but another rank the row. In order.
-std::vector<Entry> collective_fetch_tail(Crew& crew, const LevelMatrix& level,
+std::vector<Entry> collective_fetch_tail(const comm_thread::Crew& crew, const LevelMatrix& level,
                                          const NodeRows& nodes) {
   std::vector<Entry> entries;
   if (!nodes.are_cut()) return entries;
@@ -128,7 +128,7 @@ class BlockSums {
 
 }  // namespace
 
-spmv::DistributedMatrix collective_condense(Crew& crew, const LevelMatrix& level,
+spmv::DistributedMatrix collective_condense(const comm_thread::Crew& crew, const LevelMatrix& level,
                                             const NodeRows& nodes) {
   const auto tail = collective_fetch_tail(crew, level, nodes);
   const LocalNodes local(level, nodes, tail);

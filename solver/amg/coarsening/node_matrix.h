@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/node_rows.h"
 #include "spmv/rows/distributed_matrix.h"
@@ -18,7 +18,7 @@ namespace weft::solver::amg {
 ///                        0 −2 │ −1  4
 ///
 /// Collective. Thread: the main thread, outside the team.
-spmv::DistributedMatrix collective_condense(Crew& crew, const LevelMatrix& level,
+spmv::DistributedMatrix collective_condense(const comm_thread::Crew& crew, const LevelMatrix& level,
                                             const NodeRows& nodes);
 
 }  // namespace weft::solver::amg

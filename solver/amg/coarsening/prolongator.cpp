@@ -53,8 +53,8 @@ class RowMaker {
 };
 
 /// The rows of P in the halo of A.
-void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& columns,
-                           CouplingRows<float>& rows) {
+void collective_fetch_halo(const comm_thread::Crew& crew, const LevelMatrix& level,
+                           CoarseColumns& columns, CouplingRows<float>& rows) {
   std::map<int, comm_thread::Bytes> messages;
   for (const auto& neighbour : level.plan.neighbours) {
     std::vector<SentWeight> entries;
@@ -81,7 +81,7 @@ void collective_fetch_halo(Crew& crew, const LevelMatrix& level, CoarseColumns& 
 }
 
 /// The local number of the aggregate of each own row and each row of the halo, or no_column.
-PageVector<LocalIndex> number_aggregates(Crew& crew, const LevelMatrix& level,
+PageVector<LocalIndex> number_aggregates(const comm_thread::Crew& crew, const LevelMatrix& level,
                                          const Aggregates& aggregates, CoarseColumns& columns) {
   const auto row_count = static_cast<std::size_t>(level.row_count());
   const GlobalIndex first = aggregates.partition().begin(level.matrix.rank);
@@ -108,8 +108,8 @@ PageVector<LocalIndex> number_aggregates(Crew& crew, const LevelMatrix& level,
 
 }  // namespace
 
-CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& level,
-                                                 const StrongRows& strong,
+CouplingRows<float> collective_build_prolongator(const comm_thread::Crew& crew,
+                                                 const LevelMatrix& level, const StrongRows& strong,
                                                  const Aggregates& aggregates, double factor,
                                                  CoarseColumns& columns, const Chains* chains) {
   const auto row_count = static_cast<std::size_t>(level.row_count());
@@ -158,7 +158,8 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
   return rows;
 }
 
-CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix& level,
+CouplingRows<float> collective_smooth_prolongator(const comm_thread::Crew& crew,
+                                                  const LevelMatrix& level,
                                                   CouplingRows<float> tentative, double factor,
                                                   CoarseColumns& columns, int vector_count) {
   const auto block = static_cast<std::size_t>(vector_count);

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/chains.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/strong_rows.h"
 
@@ -20,8 +20,8 @@ namespace weft::solver::amg {
 /// products that need it in irregular order read half as much.
 /// Couplings of a row are in the order in which the row of A_F meets their aggregates.
 /// Collective. Thread: the main thread, outside the team.
-CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& level,
-                                                 const StrongRows& strong,
+CouplingRows<float> collective_build_prolongator(const comm_thread::Crew& crew,
+                                                 const LevelMatrix& level, const StrongRows& strong,
                                                  const Aggregates& aggregates, double factor,
                                                  CoarseColumns& columns,
                                                  const Chains* chains = nullptr);
@@ -30,7 +30,8 @@ CouplingRows<float> collective_build_prolongator(Crew& crew, const LevelMatrix& 
 /// diagonal D. Rows without a positive diagonal are those of T. Rows of T, and so of P, have all
 /// `vector_count` columns of an aggregate, one after the other, or none.
 /// Collective. Thread: the main thread, outside the team.
-CouplingRows<float> collective_smooth_prolongator(Crew& crew, const LevelMatrix& level,
+CouplingRows<float> collective_smooth_prolongator(const comm_thread::Crew& crew,
+                                                  const LevelMatrix& level,
                                                   CouplingRows<float> tentative, double factor,
                                                   CoarseColumns& columns, int vector_count);
 

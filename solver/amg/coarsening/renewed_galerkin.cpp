@@ -18,8 +18,8 @@ using spmv::GlobalIndex;
 using spmv::LocalIndex;
 
 /// Gives A·P its values.
-void multiply(Crew& crew, const LevelMatrix& level, const CouplingRows<float>& prolongator,
-              LocalIndex column_count, MadeRows& product) {
+void multiply(const comm_thread::Crew& crew, const LevelMatrix& level,
+              const CouplingRows<float>& prolongator, LocalIndex column_count, MadeRows& product) {
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     std::size_t block = 0;
@@ -40,7 +40,7 @@ void multiply(Crew& crew, const LevelMatrix& level, const CouplingRows<float>& p
 
 }  // namespace
 
-void collective_renew_galerkin(Crew& crew, const LevelMatrix& level,
+void collective_renew_galerkin(const comm_thread::Crew& crew, const LevelMatrix& level,
                                const CouplingRows<float>& prolongator, CoarseColumns& columns,
                                const Restriction& restriction, KeptProduct& kept,
                                spmv::DistributedMatrix& coarse) {

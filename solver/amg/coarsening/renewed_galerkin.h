@@ -1,8 +1,8 @@
 #pragma once
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "spmv/rows/distributed_matrix.h"
@@ -15,7 +15,7 @@ namespace weft::solver::amg {
 /// Sums of a row are in an array with an element for each coarse column, as no column has to be
 /// found. Additions are those of collective_multiply_galerkin in the same order, and so are the
 /// bits. Collective. Thread: the main thread, outside the team. Talks to those concerned only.
-void collective_renew_galerkin(Crew& crew, const LevelMatrix& level,
+void collective_renew_galerkin(const comm_thread::Crew& crew, const LevelMatrix& level,
                                const CouplingRows<float>& prolongator, CoarseColumns& columns,
                                const Restriction& restriction, KeptProduct& kept,
                                spmv::DistributedMatrix& coarse);

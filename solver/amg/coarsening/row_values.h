@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/halo_plan.h"
@@ -20,8 +20,8 @@ class RowValues {
  public:
   /// `thread_rows`: [thread_count + 1]. Collective. Thread: the main thread,
   /// outside the team.
-  RowValues(Crew& crew, const spmv::HaloPlan& plan, std::span<const spmv::LocalIndex> thread_rows,
-            Value first)
+  RowValues(const comm_thread::Crew& crew, const spmv::HaloPlan& plan,
+            std::span<const spmv::LocalIndex> thread_rows, Value first)
       : crew_(crew),
         values_(static_cast<std::size_t>(thread_rows.back() + plan.halo_count)),
         halo_(crew, plan, thread_rows, values_.data()) {
@@ -45,7 +45,7 @@ class RowValues {
   }
 
  private:
-  Crew& crew_;
+  comm_thread::Crew crew_;
   PageVector<Value> values_;
   LevelHalo<Value> halo_;
 };
@@ -53,7 +53,8 @@ class RowValues {
 /// The values of own rows, copied by the threads that have them. Thread: the main thread, outside
 /// the team.
 template <class Value>
-PageVector<Value> own_part(const Crew& crew, std::span<const spmv::LocalIndex> thread_rows,
+PageVector<Value> own_part(const comm_thread::Crew& crew,
+                           std::span<const spmv::LocalIndex> thread_rows,
                            const RowValues<Value>& values) {
   PageVector<Value> own(static_cast<std::size_t>(thread_rows.back()));
   crew.team().run([&](const comm_thread::TeamThread& thread) {

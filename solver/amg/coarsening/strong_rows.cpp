@@ -61,7 +61,7 @@ bool is_strong(double value, double strongest, double threshold) {
 
 }  // namespace
 
-StrongRows::StrongRows(Crew& crew, const LevelMatrix& level, double threshold)
+StrongRows::StrongRows(const comm_thread::Crew& crew, const LevelMatrix& level, double threshold)
     : begins_(static_cast<std::size_t>(level.row_count())),
       counts_(begins_.size()),
       diagonal_(begins_.size()),

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
@@ -23,7 +23,7 @@ namespace weft::solver::amg {
 class StrongRows {
  public:
   /// Collective. Thread: the main thread, outside the team.
-  StrongRows(Crew& crew, const LevelMatrix& level, double threshold);
+  StrongRows(const comm_thread::Crew& crew, const LevelMatrix& level, double threshold);
 
   /// Columns, ascending in global number, without the diagonal, and values.
   std::span<const spmv::LocalIndex> columns(std::size_t row) const {

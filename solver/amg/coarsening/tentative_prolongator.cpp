@@ -107,8 +107,8 @@ GatheredRows unpack(const std::map<int, comm_thread::Bytes>& messages, GlobalInd
 }
 
 /// Makes Q of `rows`; returns R of each aggregate: [aggregates][vector count][vector count].
-std::vector<double> orthonormalize(Crew& crew, GatheredRows& rows, std::size_t aggregate_count,
-                                   std::size_t width) {
+std::vector<double> orthonormalize(const comm_thread::Crew& crew, GatheredRows& rows,
+                                   std::size_t aggregate_count, std::size_t width) {
   std::vector<std::size_t> begins(aggregate_count + 1);
   for (const GlobalIndex aggregate : rows.aggregates)
     ++begins[static_cast<std::size_t>(aggregate) + 1];
@@ -131,8 +131,8 @@ std::vector<double> orthonormalize(Crew& crew, GatheredRows& rows, std::size_t a
 }
 
 /// Q goes back to those that sent B, in the order of their messages.
-std::map<int, comm_thread::Bytes> collective_return(Crew& crew, const GatheredRows& rows,
-                                                    std::size_t width) {
+std::map<int, comm_thread::Bytes> collective_return(const comm_thread::Crew& crew,
+                                                    const GatheredRows& rows, std::size_t width) {
   std::map<int, std::vector<double>> outgoing;
   for (std::size_t row = 0; row < rows.origins.size(); ++row) {
     const auto values = std::span(rows.space).subspan(row * width, width);
@@ -146,8 +146,9 @@ std::map<int, comm_thread::Bytes> collective_return(Crew& crew, const GatheredRo
 
 }  // namespace
 
-TentativeProlongator collective_build_tentative(Crew& crew, const LevelMatrix& level,
-                                                const NodeRows& nodes, const Aggregates& aggregates,
+TentativeProlongator collective_build_tentative(const comm_thread::Crew& crew,
+                                                const LevelMatrix& level, const NodeRows& nodes,
+                                                const Aggregates& aggregates,
                                                 std::span<const double> space, int vector_count,
                                                 CoarseColumns& columns) {
   const auto width = static_cast<std::size_t>(vector_count);

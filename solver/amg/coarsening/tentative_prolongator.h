@@ -3,10 +3,10 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/node_rows.h"
 #include "spmv/rows/partition.h"
@@ -29,8 +29,9 @@ struct TentativeProlongator {
 /// Schmidt's method, made twice: no bit depends on ranks and threads.
 /// `space`: [own rows][vector_count]. Collective. Thread: the main thread, outside the team. Talks
 /// to those concerned only.
-TentativeProlongator collective_build_tentative(Crew& crew, const LevelMatrix& level,
-                                                const NodeRows& nodes, const Aggregates& aggregates,
+TentativeProlongator collective_build_tentative(const comm_thread::Crew& crew,
+                                                const LevelMatrix& level, const NodeRows& nodes,
+                                                const Aggregates& aggregates,
                                                 std::span<const double> space, int vector_count,
                                                 CoarseColumns& columns);
 

@@ -23,8 +23,6 @@ using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
 
-constexpr int tag = 2990;
-
 /// Mirrored entries may differ by this much.
 constexpr double rounding = 1e-14;
 /// A sum below 0 by at most this much of the diagonal counts as 0: entries from a text file.
@@ -208,8 +206,7 @@ GridCouplings collective_matrix_couplings(const comm_thread::Communicator& commu
   });
 
   GridCouplings couplings(partition.box(communicator.rank()));
-  RowBoxExchange<double> exchange(communicator, matrix.partition, partition, couplings.layout(),
-                                  tag);
+  RowBoxExchange<double> exchange(communicator, matrix.partition, partition, couplings.layout());
   communicator.barrier();  // both ends of every pair exist
   team.run([&](const TeamThread& thread) {
     for (std::size_t d = 0; d < 3; ++d)

@@ -96,7 +96,7 @@ template <class Value>
 RowBoxExchange<Value>::RowBoxExchange(const comm_thread::Communicator& communicator,
                                       const spmv::RowPartition& rows,
                                       const spmv::GridPartition& boxes,
-                                      const spmv::GridLayout& layout, int tag) {
+                                      const spmv::GridLayout& layout) {
   const int me = communicator.rank();
   const spmv::GridSize& grid = boxes.grid();
   const GlobalIndex begin = rows.begin(me);
@@ -147,8 +147,8 @@ RowBoxExchange<Value>::RowBoxExchange(const comm_thread::Communicator& communica
     there.push_back({rank, std::as_bytes(of_rows), std::as_writable_bytes(of_box)});
     back.push_back({rank, std::as_bytes(of_box), std::as_writable_bytes(of_rows)});
   }
-  to_boxes_.emplace(communicator, "rows to boxes", there, tag);
-  to_rows_.emplace(communicator, "boxes to rows", back, tag + 1);
+  to_boxes_.emplace(communicator, "rows to boxes", there, communicator.new_tag());
+  to_rows_.emplace(communicator, "boxes to rows", back, communicator.new_tag());
 }
 
 template <class Value>

@@ -26,9 +26,9 @@ namespace weft::solver {
 template <class Value>
 class RowBoxExchange {
  public:
-  /// `layout`: of the box. `tag`: and the next one; as NeighbourExchange.
+  /// `layout`: of the box.
   RowBoxExchange(const comm_thread::Communicator& communicator, const spmv::RowPartition& rows,
-                 const spmv::GridPartition& boxes, const spmv::GridLayout& layout, int tag);
+                 const spmv::GridPartition& boxes, const spmv::GridLayout& layout);
 
   /// box = factor·rows. Thread: every thread of the team, after a barrier; ends with one.
   /// Collective. Throws comm_thread::MpiError.

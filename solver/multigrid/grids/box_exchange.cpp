@@ -51,16 +51,16 @@ std::span<const std::byte> bytes_of(const std::vector<Value>& values, std::size_
 
 template <class Value>
 BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, const GridBox& grid,
-                                const Side& from, const Side& to, int thread_count, int tag)
+                                const Side& from, const Side& to, int thread_count)
     : BoxExchange(communicator, grid, from, to.cuts, to.depth,
                   std::array{Target{grown_box(to.cuts, communicator.rank(), to.depth, grid),
                                     to.layout, to.values}},
-                  thread_count, tag) {}
+                  thread_count) {}
 
 template <class Value>
 BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, const GridBox& grid,
                                 const Side& from, const LevelCuts& to_cuts, int depth,
-                                std::span<const Target> targets, int thread_count, int tag)
+                                std::span<const Target> targets, int thread_count)
     : thread_count_(thread_count), from_(from.values) {
   struct Range {
     std::size_t begin = 0;
@@ -124,7 +124,7 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
     neighbour.rank = rank;
     list.push_back(neighbour);
   }
-  exchange_.emplace(communicator, "multigrid halo", list, tag);
+  exchange_.emplace(communicator, "multigrid halo", list, communicator.new_tag());
 }
 
 template <class Value>

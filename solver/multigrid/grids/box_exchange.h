@@ -38,13 +38,13 @@ class BoxExchange final : public spmv::Halo {
     Value* values;
   };
 
-  /// `grid`: all points. `tag`: as NeighbourExchange. The arrays may be the same.
+  /// `grid`: all points. The arrays may be the same.
   BoxExchange(const comm_thread::Communicator& communicator, const spmv::GridBox& grid,
-              const Side& from, const Side& to, int thread_count, int tag);
+              const Side& from, const Side& to, int thread_count);
   /// The same to any number of arrays, from a halo of `depth` points.
   BoxExchange(const comm_thread::Communicator& communicator, const spmv::GridBox& grid,
               const Side& from, const LevelCuts& to_cuts, int depth,
-              std::span<const Target> targets, int thread_count, int tag);
+              std::span<const Target> targets, int thread_count);
 
   comm_thread::NeighbourExchange& messages() override { return *exchange_; }
   void pack(int thread) override;

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,19 @@ TEST_CASE("sums, extremes and prefix sums are over all ranks") {
   std::vector<std::int64_t> values{rank, 1, -rank};
   world.sum(values);
   CHECK(values == std::vector<std::int64_t>{size * (size - 1) / 2, size, -size * (size - 1) / 2});
+}
+
+TEST_CASE("tags differ and are the same on all ranks, also of a communicator that has moved") {
+  auto world = Communicator::collective_world();
+  std::vector<std::int64_t> tags;
+  for (int i = 0; i < 3; ++i) tags.push_back(world.new_tag());
+  Communicator moved(std::move(world));
+  tags.push_back(moved.new_tag());
+  Communicator assigned = Communicator::self();
+  assigned = std::move(moved);
+  tags.push_back(assigned.new_tag());
+  CHECK(std::set(tags.begin(), tags.end()).size() == tags.size());
+  for (const std::int64_t tag : tags) CHECK(assigned.min(tag) == assigned.max(tag));
 }
 
 TEST_CASE("texts and numbers are broadcast from any rank") {

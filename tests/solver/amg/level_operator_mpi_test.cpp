@@ -62,7 +62,7 @@ ReferenceMatrix rows_of_a_band() {
 template <class Value>
 std::vector<Value> multiply_twice(CrewSystem& system, spmv::Starter starter,
                                   spmv::Starter next_starter) {
-  Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
+  comm_thread::Crew crew(system.op().crew());
   const spmv::CrsMatrix& rows = system.op().matrix().matrix().rows;
   const auto cuts = system.op().matrix().thread_rows();
   const auto columns_of = [&](LocalIndex row) {
@@ -111,7 +111,7 @@ std::vector<Value> multiply_twice(CrewSystem& system, spmv::Starter starter,
 template <class Value>
 std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t nonzeros,
                             bool is_second) {
-  Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
+  comm_thread::Crew crew(system.op().crew());
   const spmv::DistributedMatrix& matrix = system.op().matrix().matrix();
   const auto cuts = system.op().matrix().thread_rows();
   const auto begin_of = [&](LocalIndex row) {

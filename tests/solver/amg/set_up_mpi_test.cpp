@@ -8,8 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/aggregates.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/galerkin.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/prolongator.h"
@@ -40,7 +40,7 @@ struct SetUp {
   SetUp(const Communicator& communicator, const std::string& problem, int threads,
         GlobalIndex rows_a_rank = 1)
       : system(communicator, problem, threads),
-        crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
+        crew(system.op().crew()),
         level{.matrix = system.op().matrix().matrix(),
               .plan = system.op().halo_plan(),
               .thread_rows = {system.op().matrix().thread_rows().begin(),
@@ -55,7 +55,7 @@ struct SetUp {
                                              aggregates.partition(), columns, 1, true)) {}
 
   CrewSystem system;
-  Crew crew;
+  comm_thread::Crew crew;
   LevelMatrix level;
   StrongRows strong;
   IndependentSet roots;
@@ -333,7 +333,7 @@ TEST_CASE("Lanczos finds the largest eigenvalue, with the same bits on any ranks
   const std::string problem = "poisson2d:20x20";
   const auto estimate = [&](const Communicator& communicator, int threads) {
     CrewSystem system(communicator, problem, threads);
-    Crew crew(system.op().communicator(), system.op().comm_thread(), system.op().team());
+    comm_thread::Crew crew(system.op().crew());
     const spmv::DistributedMatrix& matrix = system.op().matrix().matrix();
     const auto cuts = system.op().matrix().thread_rows();
     const auto for_row = [&](spmv::LocalIndex row, const auto& visit) {

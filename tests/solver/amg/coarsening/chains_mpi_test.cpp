@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/chains.h"
-#include "solver/amg/coarsening/crew.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/prolongator.h"
 #include "solver/amg/coarsening/strong_rows.h"
@@ -35,7 +35,7 @@ struct ChainSetUp {
   template <class Matrix>
   ChainSetUp(const Communicator& communicator, const Matrix& matrix, int threads)
       : system(communicator, matrix, threads),
-        crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
+        crew(system.op().crew()),
         level{.matrix = system.op().matrix().matrix(),
               .plan = system.op().halo_plan(),
               .thread_rows = {system.op().matrix().thread_rows().begin(),
@@ -83,7 +83,7 @@ struct ChainSetUp {
   }
 
   CrewSystem system;
-  Crew crew;
+  comm_thread::Crew crew;
   LevelMatrix level;
   StrongRows strong;
   IndependentSet roots;

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "solver/amg/coarsening/crew.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -24,7 +24,7 @@ struct Asked {
   }
 
   tests::CrewSystem system{Communicator::collective_world(), "poisson3d:10"};
-  Crew crew{system.op().communicator(), system.op().comm_thread(), system.team()};
+  comm_thread::Crew crew{system.op().crew()};
   LevelMatrix level{.matrix = system.op().matrix().matrix(),
                     .plan = system.op().halo_plan(),
                     .thread_rows = {system.op().matrix().thread_rows().begin(),

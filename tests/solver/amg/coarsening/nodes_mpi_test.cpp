@@ -39,7 +39,7 @@ constexpr std::size_t width = 4;
 struct Nodes {
   Nodes(const Communicator& communicator, int threads)
       : system(communicator, problem, threads),
-        crew(system.op().communicator(), system.op().comm_thread(), system.op().team()),
+        crew(system.op().crew()),
         level{.matrix = system.op().matrix().matrix(),
               .plan = system.op().halo_plan(),
               .thread_rows = {system.op().matrix().thread_rows().begin(),
@@ -71,7 +71,7 @@ struct Nodes {
   }
 
   CrewSystem system;
-  Crew crew;
+  comm_thread::Crew crew;
   LevelMatrix level;
   NodeRows rows;
   spmv::DistributedMatrix matrix;
