@@ -22,11 +22,11 @@ struct FinestResidual {
   double scale;  // by which it is divided
   std::span<const RimPart> rim{};
 
-  /// Row (y, z) of `points`, to `f`, indexed by x; adds the squares of the points in `own` to
-  /// `square`, if there is one.
+  /// Plane z of `points`, to the rows of `f`; adds the squares of the points in `own` to `square`,
+  /// if there is one.
   template <class Value>
-  void fill(const spmv::GridBox& points, const spmv::GridBox& own, spmv::GlobalIndex y,
-            spmv::GlobalIndex z, Value* f, spmv::CloseSum* square) const;
+  void fill(const spmv::GridBox& points, const spmv::GridBox& own, spmv::GlobalIndex z,
+            const typename PlaneRing<Value>::Plane& f, spmv::CloseSum* square) const;
 
   /// The squares alone.
   void add_square(const spmv::GridBox& own, spmv::CloseSum& square) const;

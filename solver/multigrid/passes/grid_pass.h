@@ -62,9 +62,7 @@ class DownPass {
 
  private:
   template <class Grid>
-  void run_on(const Grid& grid, const PassTile& tile, const Source& source, GridArray<Value>& x,
-              GridArray<Value>& f_coarse, PassMemory<Value>& memory,
-              const std::function<void()>& pause) const;
+  class Run;
 
   const GridLevel& fine_;
   const GridLevel& coarse_;
@@ -111,9 +109,7 @@ class UpPass {
 
  private:
   template <class Grid>
-  void run_on(const Grid& grid, const PassTile& tile, const GridArray<Value>& f,
-              const GridArray<Value>& x, const GridArray<Value>& e, const Sink& sink,
-              PassMemory<Value>& memory, const std::function<void()>& pause) const;
+  class Run;
 
   const GridLevel& fine_;
   Smoother smoother_;

@@ -47,6 +47,18 @@ struct PlaneNeighbours {
             ahead.row_or_zeros(y - 1),
             ahead.row_or_zeros(y + 1)};
   }
+  /// Makes around(y) of around(y - 1).
+  [[gnu::always_inline]] void advance(RowNeighbours<Value>& rows, spmv::GlobalIndex y) const {
+    rows = {rows.above,
+            rows.here,
+            here.row_or_zeros(y + 1),
+            rows.above_behind,
+            rows.above_ahead,
+            rows.behind,
+            behind.row_or_zeros(y + 1),
+            rows.ahead,
+            ahead.row_or_zeros(y + 1)};
+  }
   typename PlaneRing<Value>::Plane behind;
   typename PlaneRing<Value>::Plane here;
   typename PlaneRing<Value>::Plane ahead;
