@@ -67,10 +67,9 @@ perfmodel::HugePageBuffer<double> make_noise(const spmv::LinearOperator& op) {
   const auto seed = static_cast<std::uint64_t>(op.communicator().rank());
   perfmodel::HugePageBuffer<double> noise(op.element_count());
   op.team().run([&](const comm_thread::TeamThread& thread) {
-    for (const spmv::Segment& segment : op.segments(thread.index))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        noise[segment.begin + i] =
-            spmv::uniform(seed, static_cast<spmv::GlobalIndex>(segment.begin + i)) - 0.5;
+    op.for_each_element(thread.index, [&](std::size_t i) {
+      noise[i] = spmv::uniform(seed, static_cast<spmv::GlobalIndex>(i)) - 0.5;
+    });
   });
   return noise;
 }
