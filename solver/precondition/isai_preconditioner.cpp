@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,8 +15,8 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/sparse_exchange.h"
-#include "solver/precondition/ask_owners.h"
 #include "spmv/matrix/assembly.h"
+#include "spmv/rows/ask_owners.h"
 
 namespace weft::solver {
 namespace {
@@ -52,7 +51,7 @@ class NearRows {
  public:
   NearRows(const comm_thread::Communicator& communicator, const DistributedMatrix& matrix)
       : matrix_(matrix), fetched_(matrix.halo_columns.size()) {
-    collective_ask_owners<FetchedEntry>(
+    spmv::collective_ask_owners<FetchedEntry>(
         communicator, matrix.partition, matrix.halo_columns,
         [&](GlobalIndex row, std::vector<FetchedEntry>& entries) {
           for_each_entry(
@@ -250,21 +249,13 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
 std::vector<FetchedEntry> collective_exchange_transposed(const spmv::SparseOperator& op,
                                                          const IsaiRows& rows) {
   const DistributedMatrix& matrix = op.matrix().matrix();
-  std::map<int, std::vector<FetchedEntry>> entries;
+  comm_thread::Lists<FetchedEntry> entries;
   for (std::size_t i = 0; matrix.partition.rank_count() > 1 && i + 1 < rows.begin.size(); ++i)
     for (const auto& [column, value] : rows.row(i))
       if (!is_own(matrix, column))
         entries[matrix.partition.owner(column)].push_back(
             {matrix.first_row() + static_cast<GlobalIndex>(i), column, value});
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
-  std::vector<FetchedEntry> received;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(op.communicator(), std::move(messages))) {
-    const auto list = comm_thread::from_bytes<FetchedEntry>(bytes);
-    received.insert(received.end(), list.begin(), list.end());
-  }
-  return received;
+  return comm_thread::collective_exchange_joined(op.communicator(), std::move(entries));
 }
 
 /// Own rows of the transposed matrix, their entries in any order. Collective.
@@ -347,8 +338,7 @@ IsaiPreconditioner::IsaiPreconditioner(const spmv::SparseOperator& op, const Opt
 void IsaiPreconditioner::multiply(const TeamThread& thread, const double* from, Matrix& matrix,
                                   double* to) {
   double* const values = matrix.operand->values();
-  for (const spmv::Segment& segment : op_.segments(thread.index))
-    std::copy_n(from + segment.begin, segment.count, values + segment.begin);
+  op_.for_each_element(thread.index, [&](std::size_t i) { values[i] = from[i]; });
   thread.barrier();  // the factor has other rows for each thread
   matrix.op->apply(thread, options_.mode, *matrix.operand, to, timer_, {});
   thread.barrier();

@@ -13,7 +13,6 @@
 namespace weft::solver {
 namespace {
 
-using comm_thread::Bytes;
 using comm_thread::HaloNeighbour;
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
@@ -69,7 +68,7 @@ void SchwarzPreconditioner::collective_plan_results() {
   const comm_thread::Communicator& communicator = pieces_.communicator();
   using Term = std::tuple<GlobalIndex, std::int64_t, std::size_t>;  // row, piece, place
   std::vector<Term> terms;
-  std::map<int, std::vector<ResultKey>> keys;
+  comm_thread::Lists<ResultKey> keys;
   std::map<int, std::vector<std::size_t>> places;
   for (const Piece& piece : pieces_.pieces())
     for (std::size_t k = 0; k < piece.rows.size(); ++k) {
@@ -84,18 +83,15 @@ void SchwarzPreconditioner::collective_plan_results() {
       }
     }
   std::map<int, HaloNeighbour> neighbours;
-  std::map<int, Bytes> messages;
   for (const auto& [rank, list] : keys) {
-    messages[rank] = comm_thread::to_bytes(list);
     neighbours[rank].send_begin = std::ssize(sent_);
     neighbours[rank].send_count = std::ssize(list);
     sent_.insert(sent_.end(), places[rank].begin(), places[rank].end());
   }
   const std::size_t own_count = pieces_.piece_row_count();
   std::int64_t received = 0;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages))) {
-    const auto list = comm_thread::from_bytes<ResultKey>(bytes);
+  for (const auto& [rank, list] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(keys))) {
     neighbours[rank].receive_begin = received;
     neighbours[rank].receive_count = std::ssize(list);
     for (const ResultKey& key : list)
@@ -186,14 +182,12 @@ void SchwarzPreconditioner::apply(const TeamThread& thread, const double* r, dou
   if (thread.is_primary() && to_owners_->has_neighbours())
     to_owners_->post(op_.comm_thread()).wait();
   thread.barrier();
-  for (const spmv::Segment& segment : op_.segments(thread.index))
-    for (std::size_t row = segment.begin;
-         row < segment.begin + static_cast<std::size_t>(segment.count); ++row) {
-      double sum = 0;
-      for (std::size_t term = term_begin_[row]; term < term_begin_[row + 1]; ++term)
-        sum += results_[terms_[term]];
-      z[row] = sum;
-    }
+  op_.for_each_element(thread.index, [&](std::size_t row) {
+    double sum = 0;
+    for (std::size_t term = term_begin_[row]; term < term_begin_[row + 1]; ++term)
+      sum += results_[terms_[term]];
+    z[row] = sum;
+  });
   thread.barrier();
   if (thread.is_primary()) seconds_ += perfmodel::seconds_now() - begin;
 }
