@@ -16,7 +16,6 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/engine/all_reduce.cpp
     comm_thread/engine/comm_thread.cpp
     comm_thread/engine/exact_accumulator.cpp
-    comm_thread/engine/halo_exchange.cpp
     comm_thread/engine/helper_thread.cpp
     comm_thread/engine/neighbour_exchange.cpp
     comm_thread/engine/recursive_doubling.cpp

@@ -91,7 +91,7 @@ MovedRows::MovedRows(const comm_thread::Communicator& communicator,
 
 void MovedRows::collective_travel(const Side& from_side, std::span<const double> from,
                                   const Side& to_side, std::span<double> to,
-                                  comm_thread::HaloExchange& exchange) const {
+                                  comm_thread::HaloExchange<double>& exchange) const {
   const auto parts = [&](const Side& side, auto all) {
     return std::array{all.first(side.below), all.subspan(side.below, kept_),
                       all.subspan(side.below + kept_, side.above(kept_))};

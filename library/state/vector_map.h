@@ -86,7 +86,7 @@ class MovedRows final : public VectorMap {
     std::size_t above(std::size_t kept) const { return count - below - kept; }
   };
   void collective_travel(const Side& from_side, std::span<const double> from, const Side& to_side,
-                         std::span<double> to, comm_thread::HaloExchange& exchange) const;
+                         std::span<double> to, comm_thread::HaloExchange<double>& exchange) const;
 
   comm_thread::CommThread& comm_thread_;
   std::int64_t first_row_ = 0;
@@ -96,8 +96,8 @@ class MovedRows final : public VectorMap {
   Side moved_side_;
   std::vector<double> arrived_;
   std::vector<double> arrived_back_;
-  std::optional<comm_thread::HaloExchange> there_;
-  std::optional<comm_thread::HaloExchange> back_;
+  std::optional<comm_thread::HaloExchange<double>> there_;
+  std::optional<comm_thread::HaloExchange<double>> back_;
 };
 
 /// Rows in an order of their own.

@@ -174,8 +174,8 @@ CycleReport GridCycle<Value>::report() {
       return PassReport{.times = of_pass, .model_bytes = bytes_per_point * own};
     };
     const auto note_exchange = [](PassReport& of, BoxExchange<Value>& halo) {
-      of.sent_bytes = halo.sent_bytes();
-      of.sent_messages = halo.sent_messages();
+      of.sent_bytes = halo.traffic().sent_bytes;
+      of.sent_messages = static_cast<int>(halo.traffic().send_count);
       of.halo = &halo;
     };
     LevelReport one{.size = {points.size(0), points.size(1), points.size(2)},

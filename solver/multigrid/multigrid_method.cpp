@@ -250,8 +250,8 @@ template <class Value>
 CycleReport MultigridMethodOf<Value>::report() {
   CycleReport report = cycle_->report();
   PassReport& down = report.levels.front().down;
-  down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
-  down.sent_messages = x_halo_ ? x_halo_->sent_messages() : 0;
+  down.sent_bytes = x_halo_ ? x_halo_->traffic().sent_bytes : 0;
+  down.sent_messages = x_halo_ ? static_cast<int>(x_halo_->traffic().send_count) : 0;
   down.halo = x_halo_ ? &*x_halo_ : nullptr;
   report.allocated_bytes +=
       direction_.byte_count() + (turned_b_.size() + turned_x_.size()) * sizeof(double);

@@ -50,7 +50,7 @@ SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, con
     : op_(op),
       pieces_(op, options, OverlappingPieces::Use::inverse),
       halo_(static_cast<std::size_t>(pieces_.plan().halo_count)),
-      to_pieces_(pieces_.communicator(), pieces_.plan().neighbours, halo_, 0) {
+      to_pieces_(pieces_.communicator(), pieces_.plan().neighbours, std::span(halo_), 0) {
   collective_plan_results();
   collective_weigh();
   std::vector<double> norms(pieces_.pieces().size());
@@ -98,12 +98,8 @@ void SchwarzPreconditioner::collective_plan_results() {
       terms.emplace_back(key.row, key.piece, own_count + static_cast<std::size_t>(received++));
   }
   results_.resize(own_count + static_cast<std::size_t>(received));
-  std::vector<HaloNeighbour> list;
-  for (auto& [rank, neighbour] : neighbours) {
-    neighbour.rank = rank;
-    list.push_back(neighbour);
-  }
-  to_owners_.emplace(communicator, list, std::span(results_).subspan(own_count), 1);
+  to_owners_.emplace(communicator, comm_thread::in_order(neighbours),
+                     std::span(results_).subspan(own_count), 1);
   std::ranges::sort(terms);
   term_begin_.assign(row_count() + 1, 0);
   for (const auto& [row, piece, place] : terms) {

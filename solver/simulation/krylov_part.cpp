@@ -41,7 +41,8 @@ KrylovPart::KrylovPart(comm_thread::SimulatedNetwork& network, const PartShape& 
     const std::int64_t begin = count * static_cast<std::int64_t>(neighbours.size());
     neighbours.push_back({shape.neighbour(rank, face), begin, count, begin, count});
   }
-  halo_exchange_ = std::make_unique<comm_thread::HaloExchange>(space_, neighbours, halo_, halo_tag);
+  halo_exchange_ = std::make_unique<comm_thread::HaloExchange<double>>(space_, neighbours,
+                                                                       std::span(halo_), halo_tag);
   const std::size_t own = shape.own_count();
   product_.resize(own);
   x_.resize(own);

@@ -168,11 +168,7 @@ void SimulatedPart::exchange() {
 }
 
 void SimulatedPart::open_exchange() {
-  std::int64_t size = 0;
-  for (const HaloNeighbour& neighbour : neighbours_)
-    size = std::max(size, neighbour.receive_begin + neighbour.receive_count);
-  halo_.resize(static_cast<std::size_t>(size));
-  halo_exchange_ = std::make_unique<comm_thread::HaloExchange>(space_, neighbours_, halo_, 0);
+  halo_exchange_ = std::make_unique<comm_thread::HaloExchange<double>>(space_, neighbours_, 0);
 }
 
 void SimulatedPart::post_halo() {
@@ -187,7 +183,7 @@ void SimulatedPart::take_halo() {
   poll();
   if (!pending_->test()) throw std::logic_error("a simulated halo is late");
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    values_->unpack(SweepState::current, i, received_from(i, halo_));
+    values_->unpack(SweepState::current, i, received_from(i, halo_exchange_->received()));
 }
 
 void SimulatedPart::begin_close() {

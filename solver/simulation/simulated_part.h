@@ -139,8 +139,7 @@ class SimulatedPart {
   TreeReduction* reduction_ = nullptr;
   std::unique_ptr<comm_thread::ChannelSet> channels_;
   std::unique_ptr<comm_thread::Termination> termination_;
-  std::vector<double> halo_;
-  std::unique_ptr<comm_thread::HaloExchange> halo_exchange_;
+  std::unique_ptr<comm_thread::HaloExchange<double>> halo_exchange_;
   std::optional<comm_thread::Pending> pending_;
   std::int64_t moved_values_ = 0;
   std::int64_t sweep_count_ = 0;

@@ -14,12 +14,6 @@ using comm_thread::TeamThread;
 
 constexpr int tag = 0;
 
-std::size_t received_size(std::span<const HaloNeighbour> neighbours) {
-  std::int64_t size = 0;
-  for (const HaloNeighbour& neighbour : neighbours) size += neighbour.receive_count;
-  return static_cast<std::size_t>(size);
-}
-
 std::span<double> part(std::span<double> all, std::int64_t begin, std::int64_t count) {
   return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
 }
@@ -32,8 +26,7 @@ SweeperHalo::SweeperHalo(const comm_thread::Communicator& communicator,
       comm_thread_(comm_thread),
       sweeper_(sweeper),
       wait_(wait),
-      received_(received_size(sweeper.neighbours())),
-      exchange_(communicator_, sweeper.neighbours(), received_, tag) {
+      exchange_(communicator_, sweeper.neighbours(), tag) {
   communicator_.barrier();  // both ends of every pair exist
 }
 
@@ -57,7 +50,7 @@ void SweeperHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTime
 void SweeperHalo::unpack(const TeamThread& thread, std::size_t neighbour) {
   const HaloNeighbour& from = sweeper_.neighbours()[neighbour];
   sweeper_.unpack(thread, SweepState::current, neighbour,
-                  part(received_, from.receive_begin, from.receive_count));
+                  part(exchange_.received(), from.receive_begin, from.receive_count));
 }
 
 /// Whoever sends nothing is not waited for.

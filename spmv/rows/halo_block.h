@@ -48,7 +48,7 @@ class HaloBlock final : public Halo {
 
   int width_;
   perfmodel::HugePageBuffer<double> entries_;
-  comm_thread::HaloExchange exchange_;
+  comm_thread::HaloExchange<double> exchange_;
   std::vector<std::vector<SendEntry>> sent_by_thread_;
 };
 

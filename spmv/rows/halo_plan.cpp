@@ -29,10 +29,7 @@ HaloPlan collective_build_halo_plan(const comm_thread::Communicator& communicato
     for (const GlobalIndex column : wanted)
       plan.send_list.push_back(static_cast<LocalIndex>(column - partition.begin(rank)));
   }
-  for (auto& [other, neighbour] : neighbours) {
-    neighbour.rank = other;
-    plan.neighbours.push_back(neighbour);
-  }
+  plan.neighbours = comm_thread::in_order(neighbours);
   return plan;
 }
 

@@ -40,7 +40,7 @@ class HaloVector final : public Operand {
   const double* data() const { return entries_.data() + spare; }
 
   double* values() override { return entries_.data() + spare; }
-  comm_thread::HaloExchange& exchange() override { return exchange_; }
+  comm_thread::HaloExchange<double>& exchange() override { return exchange_; }
 
   /// Copies what neighbours need from the rows of `thread` to the send buffer.
   /// Thread: each of the team for itself, after it wrote its rows.
@@ -58,7 +58,7 @@ class HaloVector final : public Operand {
 
   std::size_t row_count_;
   perfmodel::HugePageBuffer<double> entries_;
-  comm_thread::HaloExchange exchange_;
+  comm_thread::HaloExchange<double> exchange_;
   std::vector<std::vector<SendEntry>> sent_by_thread_;
 };
 

@@ -12,7 +12,7 @@ class Operand : public Halo {
   /// The vector in the shape of its operator.
   virtual double* values() = 0;
 
-  virtual comm_thread::HaloExchange& exchange() = 0;
+  virtual comm_thread::HaloExchange<double>& exchange() = 0;
 
   comm_thread::NeighbourExchange& messages() override { return exchange().messages(); }
 };

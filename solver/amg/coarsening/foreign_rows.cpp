@@ -213,10 +213,7 @@ spmv::HaloPlan plan_of(const Foreign& foreign) {
     neighbours[rank].send_count = std::ssize(rows);
     plan.send_list.insert(plan.send_list.end(), rows.begin(), rows.end());
   }
-  for (auto& [rank, neighbour] : neighbours) {
-    neighbour.rank = rank;
-    plan.neighbours.push_back(neighbour);
-  }
+  plan.neighbours = comm_thread::in_order(neighbours);
   return plan;
 }
 
