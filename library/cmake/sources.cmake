@@ -311,9 +311,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
-    spmv/rows/halo_block.cpp
     spmv/rows/halo_plan.cpp
-    spmv/rows/halo_vector.cpp
     spmv/rows/interleave.cpp
     spmv/rows/partition.cpp
     spmv/rows/thread_rows.cpp

@@ -34,7 +34,7 @@ class RowResidual {
   void collective_multiply(std::span<const double> x, const Work& work);
 
   spmv::SparseOperator& op_;
-  std::unique_ptr<spmv::HaloVector> operand_;
+  std::unique_ptr<spmv::HaloVector<double>> operand_;
   comm_thread::ReproducibleSum sum_;
   perfmodel::HugePageBuffer<double> product_;  // also room of a norm
 };

@@ -61,7 +61,7 @@ void OperatorProducts::multiply_columns(spmv::SparseOperator& matrix, const Colu
   }
   Block& block = blocks_[columns.width];
   if (!block.vectors) {
-    block.vectors = matrix.collective_make_block(columns.width);
+    block.vectors = matrix.collective_make_vector(columns.width);
     for (int thread = 0; thread < matrix.team().thread_count(); ++thread)
       block.rooms.emplace_back(std::size_t{spmv::BlockProduct::piece_rows} *
                                static_cast<std::size_t>(columns.width));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "perfmodel/stopwatch.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -129,7 +130,8 @@ void Cycle<Value>::solve_coarsest(const TeamThread& thread) {
 /// `residual`.
 template <class Value>
 template <bool from_zero>
-void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual) {
+void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level,
+                          spmv::VectorHalo<Value>& residual) {
   const Polynomial& smoother = level.smoother;
   const Value* const r = residual.entries();
   Value* const x = level.x.data();

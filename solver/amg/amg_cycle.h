@@ -14,6 +14,7 @@
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/modes/work.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -63,7 +64,8 @@ class Cycle {
   void compute_and_restrict_residual(const comm_thread::TeamThread& thread, std::size_t number);
   void solve_coarsest(const comm_thread::TeamThread& thread);
   template <bool from_zero>
-  void smooth(const comm_thread::TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual);
+  void smooth(const comm_thread::TeamThread& thread, LevelOf& level,
+              spmv::VectorHalo<Value>& residual);
   template <class Work>
   void for_rows(const comm_thread::TeamThread& thread, const LevelOf& level,
                 const Work& work) const;
@@ -86,19 +88,19 @@ class Cycle {
   }
   template <class Finish>
   void multiply(const comm_thread::TeamThread& thread, LevelOf& level,
-                const LevelOperator<Value>& op, LevelHalo<Value>& x, const Finish& finish) {
+                const LevelOperator<Value>& op, spmv::VectorHalo<Value>& x, const Finish& finish) {
     op.run(thread, mode_for(x), x, hierarchy_.crew().comm_thread(), level.timer, finish);
   }
   /// That of the settings, but for messages so short that to wake the communication thread takes
   /// longer than to send them: where it shares a core, processor time of a solve on two ranks fell
   /// by a sixth.
-  spmv::Mode mode_for(const LevelHalo<Value>& halo) const {
-    return settings_.mode == spmv::Mode::task && halo.has_short_messages() ? spmv::Mode::overlap
+  spmv::Mode mode_for(const spmv::VectorHalo<Value>& halo) const {
+    return settings_.mode == spmv::Mode::task && halo.traffic().is_short() ? spmv::Mode::overlap
                                                                            : settings_.mode;
   }
   /// The same of task mode.
-  static spmv::Starter starter_for(const LevelHalo<Value>& halo) {
-    return halo.has_short_messages() ? spmv::Starter::primary_thread
+  static spmv::Starter starter_for(const spmv::VectorHalo<Value>& halo) {
+    return halo.traffic().is_short() ? spmv::Starter::primary_thread
                                      : spmv::Starter::communication_thread;
   }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "spmv/rows/vector_halo.h"
+
 namespace weft::solver::amg {
 namespace {
 
@@ -14,11 +16,11 @@ using Levels = std::vector<std::unique_ptr<Level<Value>>>;
 template <class Value>
 void report_exchanges(const Settings& settings, Levels<Value>& levels,
                       const CoarsestLevel* coarsest) {
-  const auto add = [](LevelReport& report, LevelHalo<Value>& halo, int count) {
+  const auto add = [](LevelReport& report, spmv::VectorHalo<Value>& halo, int count) {
     if (count == 0) return;
     report.exchanges.push_back({&halo, count});
-    report.sent_bytes += count * halo.sent_bytes();
-    report.sent_messages += count * std::int64_t{halo.message_count()};
+    report.sent_bytes += count * halo.traffic().sent_bytes;
+    report.sent_messages += count * halo.traffic().send_count;
   };
   int visits = 1;
   int corrections = 1;  // by this level, in one visit of the finer one

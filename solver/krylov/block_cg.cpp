@@ -37,7 +37,7 @@ BlockCg::BlockCg(spmv::SparseOperator& op, Options options, int width)
       residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2 * width),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), width),
       fitted_(static_cast<std::size_t>(width), FittedSums(op, squares_)),
-      block_(op.collective_make_block(width)),
+      block_(op.collective_make_vector(width)),
       vectors_(static_cast<std::size_t>(width)),
       rooms_(static_cast<std::size_t>(op.team().thread_count())),
       largest_(rooms_.size() * vectors_.size()),

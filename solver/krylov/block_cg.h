@@ -18,7 +18,7 @@
 #include "solver/report/solve_report.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
-#include "spmv/rows/halo_block.h"
+#include "spmv/rows/halo_vector.h"
 
 namespace weft::solver {
 
@@ -138,7 +138,7 @@ class BlockCg {
   comm_thread::ReproducibleSum residual_;  // [2·width] r·r and r·z
   comm_thread::ReproducibleSum squares_;  // [width], of what is not iterated
   std::vector<FittedSums> fitted_;  // [width] r·r and r·z
-  std::unique_ptr<spmv::HaloBlock> block_;
+  std::unique_ptr<spmv::HaloVector<double>> block_;
   std::vector<Vector> vectors_;  // [width]
   std::vector<Array> rooms_;  // [thread_count], for products
   std::vector<double> largest_;  // [thread_count · width] magnitudes

@@ -55,7 +55,7 @@ class IsaiPreconditioner final : public Preconditioner {
 
     comm_thread::Communicator communicator;
     std::unique_ptr<spmv::SparseOperator> op;
-    std::unique_ptr<spmv::HaloVector> operand;
+    std::unique_ptr<spmv::HaloVector<double>> operand;
   };
 
   void multiply(const comm_thread::TeamThread& thread, const double* from, Matrix& matrix,
