@@ -30,8 +30,6 @@ using library::guarded;
 using library::SolveSettings;
 using State = Matrix::State;
 
-/// Of no schedule of a vector, whose tags count from 0.
-constexpr int tag_of_moved_rows = 32000;
 /// Of a stencil, in a direction.
 constexpr std::int64_t most_points = std::int64_t{1} << 31;
 
@@ -70,8 +68,7 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
   if (state.order)
     state.map = std::make_unique<library::OrderedRows>(*state.order, rank);
   else if (state.caller_rows && state.caller_rows->moves())
-    state.map = std::make_unique<library::MovedRows>(state.space, threads.comm_thread(), given,
-                                                     loaded, tag_of_moved_rows);
+    state.map = std::make_unique<library::MovedRows>(op->crew(), given, loaded);
   else
     state.map =
         std::make_unique<library::SameRows>(threads.team(), given.begin(rank), op->element_count());

@@ -314,6 +314,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/rows/halo_plan.cpp
     spmv/rows/interleave.cpp
     spmv/rows/partition.cpp
+    spmv/rows/redistribution.cpp
     spmv/rows/thread_rows.cpp
     spmv/sums/block_dot.cpp
     spmv/texts/entry_stream.cpp

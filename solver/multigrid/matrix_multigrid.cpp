@@ -58,10 +58,9 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
   CycleOnBoxesOf(const spmv::SparseOperator& op, const spmv::GridPartition& partition,
                  std::vector<LevelPlan<Value>> plan, const Cycle::Options& options,
                  perfmodel::PhaseTimer& timer)
-      : comm_thread_(op.comm_thread()),
-        cycle_(op.communicator(), op.comm_thread(), op.team(), std::move(plan), options, timer),
-        exchange_(op.communicator(), op.matrix().matrix().partition, partition,
-                  cycle_.right_hand_side().layout()),
+      : cycle_(op.communicator(), op.comm_thread(), op.team(), std::move(plan), options, timer),
+        exchange_(rows_to_boxes<Value>(op.crew(), op.matrix().matrix().partition, partition,
+                                       cycle_.right_hand_side().layout())),
         z_(cycle_.right_hand_side().layout()),
         row_count_(op.matrix().matrix().rows.row_count),
         unit_(op.communicator(), op.team().thread_count()) {
@@ -81,16 +80,15 @@ class MatrixMultigrid::CycleOnBoxesOf final : public CycleOnBoxes {
     });
     GridArray<Value>& f = cycle_.right_hand_side();
     const double unit = unit_.value(vector);
-    exchange_.collective_to_boxes(thread, comm_thread_, r, unit / scale, f.values());
+    exchange_.collective_there(thread, r, unit / scale, f.values());
     cycle_.collective_descend(thread, {.array = &f}, &cycle_.right_hand_side_halo());
     cycle_.collective_ascend(thread, {.array = &z_});
-    exchange_.collective_to_rows(thread, comm_thread_, z_.values(), 1 / unit, z);
+    exchange_.collective_back(thread, z_.values(), 1 / unit, z);
   }
 
  private:
-  comm_thread::CommThread& comm_thread_;
   GridCycle<Value> cycle_;
-  RowBoxExchange<Value> exchange_;
+  spmv::Redistribution<Value> exchange_;
   GridArray<Value> z_;  // of the box, in memory as the right-hand side
   spmv::LocalIndex row_count_;  // of the matrix, here
   SolveUnit unit_;

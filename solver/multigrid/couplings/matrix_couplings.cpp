@@ -206,13 +206,13 @@ GridCouplings collective_matrix_couplings(const comm_thread::Communicator& commu
   });
 
   GridCouplings couplings(partition.box(communicator.rank()));
-  RowBoxExchange<double> exchange(communicator, matrix.partition, partition, couplings.layout());
+  auto exchange = rows_to_boxes<double>({communicator, comm_thread, team}, matrix.partition,
+                                        partition, couplings.layout());
   communicator.barrier();  // both ends of every pair exist
   team.run([&](const TeamThread& thread) {
     for (std::size_t d = 0; d < 3; ++d)
-      exchange.collective_to_boxes(thread, comm_thread, arrays.before[d].data(), 1,
-                                   couplings.before(d));
-    exchange.collective_to_boxes(thread, comm_thread, arrays.excess.data(), 1, couplings.excess());
+      exchange.collective_there(thread, arrays.before[d].data(), 1, couplings.before(d));
+    exchange.collective_there(thread, arrays.excess.data(), 1, couplings.excess());
   });
   return couplings;
 }
