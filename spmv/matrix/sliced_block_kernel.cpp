@@ -14,11 +14,11 @@ constexpr int rows_at_once = 4;
 
 /// Half of a chunk, a sum for each of its rows. Lanes: one entry of each vector. `columns`:
 /// distances to `x`. `y`: of the window.
-template <class Lanes, class Columns>
-[[gnu::always_inline]] inline void multiply_half_chunk(const double* values, Columns columns,
+template <class Lanes, class Columns, class Value>
+[[gnu::always_inline]] inline void multiply_half_chunk(const Value* values, Columns columns,
                                                        const std::uint8_t* lengths,
-                                                       const std::uint8_t* order, const double* x,
-                                                       double* y) {
+                                                       const std::uint8_t* order, const Value* x,
+                                                       Value* y) {
   constexpr std::int64_t width = Lanes::size;
   const auto there = [&](std::size_t lane) __attribute__((always_inline)) {
     return Lanes::load(x + columns[lane] * width);
@@ -35,15 +35,15 @@ template <class Lanes, class Columns>
     second += values[1] * there(1);
     third += values[2] * there(2);
     fourth += values[3] * there(3);
-    values += SlicedRows::chunk_rows;
-    columns.advance(SlicedRows::chunk_rows);
+    values += SlicedRows<Value>::chunk_rows;
+    columns.advance(SlicedRows<Value>::chunk_rows);
   }
   for (; slot < lengths[0]; ++slot) {
     first += values[0] * there(0);
     if (slot < lengths[1]) second += values[1] * there(1);
     if (slot < lengths[2]) third += values[2] * there(2);
-    values += SlicedRows::chunk_rows;
-    columns.advance(SlicedRows::chunk_rows);
+    values += SlicedRows<Value>::chunk_rows;
+    columns.advance(SlicedRows<Value>::chunk_rows);
   }
   first.store(y + order[0] * width);
   second.store(y + order[1] * width);
@@ -57,17 +57,18 @@ template <class Lanes, class Columns>
 // written. Four rows at a time, because the sum of one waits for its last addition, and eight of
 // eight vectors have more registers than AVX2 has. The time of CRS where lengths vary: 0.7 to 0.9;
 // where they do not, or x is far away, up to 1.8 (docs/notes/products.md).
-void SlicedRows::multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
-                                double* y) const {
+template <class Value>
+void SlicedRows<Value>::multiply_block(LocalIndex first, LocalIndex last, int width, const Value* x,
+                                       Value* y) const {
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
-      using Lanes = typename Simd::template Lanes<double, constant>;
+      using Lanes = typename Simd::template Lanes<Value, constant>;
       for (LocalIndex row = first; row < last; row += window_rows) {
         const std::size_t window = window_of(row);
-        const double* values = values_.data() + offsets_[window];
-        double* const results = y + std::int64_t{row - first} * constant;
+        const Value* values = values_.data() + offsets_[window];
+        Value* const results = y + std::int64_t{row - first} * constant;
         const auto multiply_window = [&](auto columns,
-                                         const double* from) __attribute__((always_inline)) {
+                                         const Value* from) __attribute__((always_inline)) {
           for (LocalIndex chunk = row; chunk < window_end(row); chunk += chunk_rows) {
             const std::uint8_t* const lengths = lengths_.data() + (chunk - begin_);
             const std::uint8_t* const order = rows_.data() + (chunk - begin_);
@@ -91,5 +92,8 @@ void SlicedRows::multiply_block(LocalIndex first, LocalIndex last, int width, co
     });
   });
 }
+
+template void SlicedRows<double>::multiply_block(LocalIndex, LocalIndex, int, const double*,
+                                                 double*) const;
 
 }  // namespace weft::spmv
