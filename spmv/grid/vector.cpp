@@ -46,12 +46,10 @@ void GridVector::pack(int thread) {
 }
 
 void GridVector::unpack(const comm_thread::TeamThread& thread) {
-  const auto [begin, end] =
-      comm_thread::share_of(std::ssize(received_rows_), thread.index, thread.count);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = received_rows_[i];
-    std::copy_n(exchange_.received().data() + row.place, row.count, values_.data() + row.first);
-  }
+  const double* const received = exchange_.received().data();
+  comm_thread::for_each_of_share(received_rows_, thread.index, thread.count, [&](const Row& row) {
+    std::copy_n(received + row.place, row.count, values_.data() + row.first);
+  });
   thread.barrier();
 }
 

@@ -8,14 +8,8 @@
 namespace weft::spmv {
 namespace {
 
+using comm_thread::for_each_of_share;
 using comm_thread::TeamThread;
-
-/// Calls work(line) for a thread's share of lines.
-template <class Line, class Work>
-void for_share(const std::vector<Line>& lines, const TeamThread& thread, const Work& work) {
-  const auto [begin, end] = comm_thread::share_of(std::ssize(lines), thread.index, thread.count);
-  for (auto i = begin; i < end; ++i) work(lines[static_cast<std::size_t>(i)]);
-}
 
 /// Sends what all threads have packed; they copy what stays meanwhile.
 template <class Meanwhile>
@@ -82,13 +76,14 @@ void Redistribution<Value>::collective_there(const TeamThread& thread, const dou
     const double* const from = one + line.one;
     for (std::size_t i = 0; i < line.count; ++i) to[i] = static_cast<Value>(factor * from[i]);
   };
-  for_share(leaving_, thread,
-            [&](const Line& line) { copy(line, leaving_buffer_.data() + line.other); });
+  for_each_of_share(leaving_, thread.index, thread.count,
+                    [&](const Line& line) { copy(line, leaving_buffer_.data() + line.other); });
   collective_exchange(thread, crew_.comm_thread(), *there_, [&] {
-    for_share(kept_, thread, [&](const Line& line) { copy(line, other + line.other); });
+    for_each_of_share(kept_, thread.index, thread.count,
+                      [&](const Line& line) { copy(line, other + line.other); });
   });
   if (arriving_.empty()) return;
-  for_share(arriving_, thread, [&](const Line& line) {
+  for_each_of_share(arriving_, thread.index, thread.count, [&](const Line& line) {
     std::copy_n(arriving_buffer_.data() + line.one, line.count, other + line.other);
   });
   thread.barrier();
@@ -101,15 +96,16 @@ void Redistribution<Value>::collective_back(const TeamThread& thread, const Valu
     double* const to = one + line.one;
     for (std::size_t i = 0; i < line.count; ++i) to[i] = factor * static_cast<double>(from[i]);
   };
-  for_share(arriving_, thread, [&](const Line& line) {
+  for_each_of_share(arriving_, thread.index, thread.count, [&](const Line& line) {
     std::copy_n(other + line.other, line.count, arriving_buffer_.data() + line.one);
   });
   collective_exchange(thread, crew_.comm_thread(), *back_, [&] {
-    for_share(kept_, thread, [&](const Line& line) { copy(line, other + line.other); });
+    for_each_of_share(kept_, thread.index, thread.count,
+                      [&](const Line& line) { copy(line, other + line.other); });
   });
   if (leaving_.empty()) return;
-  for_share(leaving_, thread,
-            [&](const Line& line) { copy(line, leaving_buffer_.data() + line.other); });
+  for_each_of_share(leaving_, thread.index, thread.count,
+                    [&](const Line& line) { copy(line, leaving_buffer_.data() + line.other); });
   thread.barrier();
 }
 

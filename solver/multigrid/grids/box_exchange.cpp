@@ -106,33 +106,26 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
 template <class Value>
 void BoxExchange<Value>::pack(int thread) {
   Value* const sent = exchange_->send_buffer().data();
-  const auto [begin, end] = comm_thread::share_of(std::ssize(sent_rows_), thread, thread_count_);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const SentRow& row = sent_rows_[i];
+  comm_thread::for_each_of_share(sent_rows_, thread, thread_count_, [&](const SentRow& row) {
     std::copy_n(from_ + row.element, row.count, sent + row.place);
-  }
+  });
 }
 
 template <class Value>
 void BoxExchange<Value>::unpack(const comm_thread::TeamThread& thread) {
-  const auto [begin, end] =
-      comm_thread::share_of(std::ssize(received_rows_), thread.index, thread.count);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = received_rows_[i];
-    std::copy_n(exchange_->received().data() + row.place, row.count, row.to);
-  }
+  const Value* const received = exchange_->received().data();
+  comm_thread::for_each_of_share(received_rows_, thread.index, thread.count, [&](const Row& row) {
+    std::copy_n(received + row.place, row.count, row.to);
+  });
   thread.barrier();
 }
 
 template <class Value>
 void BoxExchange<Value>::copy_own(const comm_thread::TeamThread& thread) {
   if (own_rows_.empty()) return;
-  const auto [begin, end] =
-      comm_thread::share_of(std::ssize(own_rows_), thread.index, thread.count);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = own_rows_[i];
+  comm_thread::for_each_of_share(own_rows_, thread.index, thread.count, [&](const Row& row) {
     std::copy_n(from_ + row.place, row.count, row.to);
-  }
+  });
   thread.barrier();
 }
 
