@@ -217,6 +217,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/solve_unit.cpp
     solver/report/residual_history.cpp
     solver/report/solve_report.cpp
+    solver/report/stop_rule.cpp
     solver/sweep/async_iteration.cpp
     solver/sweep/channel_halo.cpp
     solver/sweep/channel_refresh.cpp

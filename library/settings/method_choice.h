@@ -3,8 +3,8 @@
 #include <string>
 
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/methods/method_table.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/modes/linear_operator.h"
 

@@ -7,10 +7,10 @@
 
 #include "solver/amg/settings.h"
 #include "solver/krylov/multigrid_settings.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/multigrid/matrix_multigrid.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/matrix_format.h"
 
 namespace weft::library {

@@ -13,8 +13,8 @@
 #include "solver/choice/matrix_traits.h"
 #include "solver/choice/row_scales.h"
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::library {

@@ -12,6 +12,7 @@
 
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
+#include "solver/report/stop_rule.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -19,9 +20,9 @@ namespace weft::library {
 namespace {
 
 using comm_thread::TeamThread;
-using solver::KrylovMethod;
 using solver::SolveReport;
 using solver::SolveStatus;
+using solver::StopRule;
 using spmv::LocalIndex;
 
 /// Another buffer of the same memory, which nobody writes to.
@@ -212,28 +213,28 @@ SolveReport ScaledSystem::collective_solve(const Method& method, const solver::S
   SolveReport report;
   Excess excess = collective_judge(aim, b, report);
   double first_norm = -1;  // of L·r; not known yet
-  bool may_repeat = !aim.has_b || !(excess.most() <= KrylovMethod::allowed_drift);
+  bool may_repeat = !aim.has_b || !(excess.most() <= StopRule::allowed_drift);
   bool has_gained = true;
   while (may_repeat) {
     const Excess before = excess;
     excess = collective_run(method, stop, aim, b, before, first_norm, report);
-    has_gained = excess.most() < KrylovMethod::least_gain * before.most() ||
-                 excess.of_rows < KrylovMethod::least_gain * before.of_rows;
+    has_gained = excess.most() < StopRule::least_gain * before.most() ||
+                 excess.of_rows < StopRule::least_gain * before.of_rows;
     const bool has_ended =
         report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
-    may_repeat = !(excess.most() <= KrylovMethod::allowed_drift) && has_ended && has_gained &&
+    may_repeat = !(excess.most() <= StopRule::allowed_drift) && has_ended && has_gained &&
                  may_go_on && report.iterations < stop.max_iterations;
   }
-  if (excess.most() <= KrylovMethod::allowed_drift) {
+  if (excess.most() <= StopRule::allowed_drift) {
     report.status = SolveStatus::converged;
     const bool is_rounding =
-        report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
+        report.relative_residual * aim.given_norm > StopRule::allowed_drift * aim.wanted_given;
     report.explanation = is_rounding ? "the residual is rounding, of rows of a large scale" : "";
     report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
   } else if (report.status == SolveStatus::converged) {
     report.status = SolveStatus::not_converged;
     const bool is_given =
-        report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
+        report.relative_residual * aim.given_norm > StopRule::allowed_drift * aim.wanted_given;
     report.explanation = fmt::format("{}the residual is {:.3g} of b{}",
                                      is_given ? "" : "with each row divided by its scale ",
                                      is_given ? report.relative_residual : *report.scaled_residual,

@@ -11,8 +11,8 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/choice/row_scales.h"
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/matrix_format.h"
 #include "spmv/matrix/sparse_operator.h"
 

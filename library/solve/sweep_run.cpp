@@ -7,7 +7,7 @@
 #include "comm_thread/channels/landing.h"
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/report/relative_residual.h"
+#include "solver/report/stop_rule.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sync_iteration.h"
@@ -37,7 +37,7 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
                                          const IterationSettings& settings, double b_norm,
                                          const SweepHooks& hooks) {
   settings.check();
-  if (solver::is_out_of_range(b_norm, settings.tolerance * b_norm))
+  if (solver::StopRule({.tolerance = settings.tolerance}, b_norm).is_out_of_range())
     return collective_refuse(communicator, comm_thread, sweeper, settings);
   const solver::Disturbance disturbance(settings.faults, communicator.rank());
   if (settings.is_sync()) {

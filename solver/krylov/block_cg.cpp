@@ -9,8 +9,8 @@
 
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/fused_vector_kernels.h"
-#include "solver/krylov/method.h"
 #include "solver/precondition/diagonal_preconditioner.h"
+#include "solver/report/stop_rule.h"
 #include "spmv/matrix/block_product.h"
 #include "spmv/rows/interleave.h"
 
@@ -113,7 +113,7 @@ void BlockCg::collective_start_at_guess(const TeamThread& thread, const Run& run
   const std::vector<double> squares = collective_squares(thread, run, false);
   for (std::size_t v = 0; v < states.size(); ++v) {
     State& state = states[v];
-    state.report = KrylovMethod::start_report(stops_[v], squares[v], bounds_[v]);
+    state.report = StopRule(stops_[v], std::sqrt(squares[v])).start(bounds_[v]);
     state.first_norm = std::sqrt(squares[v]);
     state.is_running = state.report.status != SolveStatus::breakdown && squares[v] != 0;
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
@@ -248,14 +248,11 @@ bool BlockCg::collective_verify(const TeamThread& thread, const Run& run, States
     State& state = states[v];
     if (state.is_over) continue;
     const double norm = std::sqrt(squares[v]);
-    state.is_running = KrylovMethod::must_begin_again(stops_[v], norm, state.first_norm,
-                                                      state.norm_before, state.report);
+    state.is_running = StopRule(stops_[v], state.first_norm).must_begin_again(norm, state.report);
     state.is_over = !state.is_running;
     if (!state.is_running) continue;
     is_any_running = true;
-    state.norm_before = norm;
     state.bound = norm * norm;
-    ++state.report.restarts;
     begin(thread, run, v, vectors_[v].q.data());
   }
   thread.barrier();

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,9 +12,9 @@
 #include "perfmodel/phase_times.h"
 #include "solver/krylov/fitted_sums.h"
 #include "solver/krylov/fused_vector_kernels.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/halo_block.h"
@@ -78,7 +77,6 @@ class BlockCg {
     double bound = 0;  // of r·r
     double first_norm = -1;
     double last_r_dot_z = 0;
-    double norm_before = std::numeric_limits<double>::infinity();  // true, at the last restart
     bool is_running = false;
     bool is_over = false;  // verified
     SolveReport report;

@@ -8,7 +8,7 @@
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/krylov/method.h"
 #include "solver/krylov/reduced_cg_kernels.h"
-#include "solver/report/relative_residual.h"
+#include "solver/report/stop_rule.h"
 #include "spmv/sums/block_dot.h"
 
 namespace weft::solver {
@@ -36,7 +36,7 @@ void BlockCg::collective_iterate(const TeamThread& thread, States& states) {
     state.beta = 0;
     if (state.first_norm < 0) {
       state.first_norm = state.r;
-      state.report = KrylovMethod::start_report(stops_[v], state.r * state.r, state.bound);
+      state.report = StopRule(stops_[v], state.first_norm).start(state.bound);
     }
     state.is_running = state.report.status == SolveStatus::not_converged &&
                        state.report.iterations < stops_[v].max_iterations;
@@ -201,15 +201,7 @@ void BlockCg::finish(const TeamThread& thread, std::size_t v, double alpha) {
 void BlockCg::note(const TeamThread& thread, int vector, State& state) {
   const StopCriterion& stop = stops_[static_cast<std::size_t>(vector)];
   SolveReport& report = state.report;
-  report.recurrence_residual = state.first_norm > 0 ? state.r / state.first_norm : 0;
-  if (stop.is_met(state.r, state.first_norm))
-    report.status = SolveStatus::converged;
-  else if (state.r > stop.divergence * state.first_norm)
-    report.status = SolveStatus::diverged;
-  else if (!std::isfinite(state.r)) {
-    report.status = SolveStatus::breakdown;
-    report.explanation = not_finite;
-  }
+  StopRule(stop, state.first_norm).note(state.r, report);
   state.is_running =
       report.status == SolveStatus::not_converged && report.iterations < stop.max_iterations;
   if (thread.is_primary() && options_.on_iteration)

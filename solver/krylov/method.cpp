@@ -11,7 +11,6 @@
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
-#include "solver/report/relative_residual.h"
 
 namespace weft::solver {
 
@@ -128,31 +127,11 @@ double KrylovMethod::collective_square(const TeamThread& thread, std::span<const
   return squares_.result();
 }
 
-SolveReport KrylovMethod::start_report(const StopCriterion& stop, double square, double bound) {
-  SolveReport report;
-  report.recurrence_residual = square == 0 && bound == 0 ? 0 : 1;
-  const double norm = std::sqrt(square);
-  if (!std::isfinite(square) || (square == 0 && bound > 0) ||
-      is_out_of_range(norm, stop.wanted_norm(norm))) {
-    report.status = SolveStatus::breakdown;
-    report.explanation = out_of_range;
-  } else if (stop.is_met(norm, norm)) {
-    report.status = SolveStatus::converged;
-  }
-  return report;
-}
-
 void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm,
                         SolveReport& report) const {
-  report.recurrence_residual = first_norm > 0 ? norm / first_norm : 0;
   const std::int64_t k = report.iterations;
-  if (options_.stop.is_met(norm, first_norm))
-    report.status = SolveStatus::converged;
-  else if (norm > options_.stop.divergence * first_norm)
-    report.status = SolveStatus::diverged;
-  else if (!std::isfinite(norm))
-    break_down(report, not_finite);
-  else if (asked_before(k) == Asked::stop)
+  StopRule(options_.stop, first_norm).note(norm, report);
+  if (report.status == SolveStatus::not_converged && asked_before(k) == Asked::stop)
     report.status = SolveStatus::stopped;
   watch_progress(report);
   forecast_products(thread, norm, first_norm, report);
@@ -316,30 +295,6 @@ double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<co
       collective_square(thread, b, collective_multiply_solution(thread, not_reported)));
 }
 
-bool KrylovMethod::must_begin_again(const StopCriterion& stop, double norm, double first_norm,
-                                    double norm_before, SolveReport& report) {
-  report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
-  // Where no double holds the square of b's norm, x is 0 still.
-  if (report.status == SolveStatus::breakdown && !(first_norm > 0 && std::isfinite(first_norm)))
-    report.relative_residual = 1;
-  if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
-    report.explanation = fmt::format(
-        "the residual rose to {:.3g} of the first: the matrix may be singular or indefinite",
-        report.relative_residual);
-  if (report.status != SolveStatus::converged ||
-      norm <= allowed_drift * stop.wanted_norm(first_norm))
-    return false;
-  report.status = SolveStatus::not_converged;
-  if (!(norm < least_gain * norm_before)) {
-    report.explanation = fmt::format(
-        "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
-        "the matrix may be singular, or so ill-conditioned that rounding allows no more",
-        report.relative_residual, report.recurrence_residual);
-    return false;
-  }
-  return report.iterations < stop.max_iterations;
-}
-
 std::string KrylovMethod::explain_curvature(double curvature) {
   if (!std::isfinite(curvature))
     return fmt::format(
@@ -357,9 +312,7 @@ void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const d
                                      double first_norm, SolveReport& report) {
   while (true) {
     const double norm = collective_true_norm(thread, b);
-    if (!must_begin_again(options_.stop, norm, first_norm, report.verified_norm, report)) return;
-    report.verified_norm = norm;
-    ++report.restarts;
+    if (!StopRule(options_.stop, first_norm).must_begin_again(norm, report)) return;
     collective_begin(thread, b, spare().product);
     collective_iterate(thread, b, norm * norm, first_norm, report);
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -17,9 +18,9 @@
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/krylov/least_iterate.h"
 #include "solver/krylov/multigrid_settings.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_rule.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/sums/binned_sum.h"
 
@@ -60,12 +61,6 @@ class KrylovMethod {
     Checkpoints* checkpoints = nullptr;
   };
 
-  /// Factor by which the true residual may exceed the tolerance in a converged solve: recurrence
-  /// and true residual differ by rounding, and a restart for less would cost more than it gains.
-  static constexpr double allowed_drift = 1.1;
-  /// A restart that leaves more than this share of the true residual has stalled.
-  static constexpr double least_gain = 0.9;
-
   /// Allocates. Collective. Thread: the main thread, outside the team. `op` outlives it.
   KrylovMethod(spmv::LinearOperator& op, Options options);
   virtual ~KrylovMethod() = default;
@@ -99,16 +94,6 @@ class KrylovMethod {
 
   /// The last solution. Shape: [element_count].
   std::span<const double> solution() const { return x_.span(); }
-
-  /// Describes a solve whose ‖b‖² is `square` before any iteration: converged, broken down or
-  /// neither. `bound`: of b·b.
-  static SolveReport start_report(const StopCriterion& stop, double square, double bound);
-
-  /// Judges a solve that has ended with the true residual `norm`. True if it is to begin again from
-  /// there, because only the recurrence has converged; else `report` says how it ended.
-  /// `norm_before`: that at the last restart, or infinite.
-  static bool must_begin_again(const StopCriterion& stop, double norm, double first_norm,
-                               double norm_before, SolveReport& report);
 
   /// Why CG cannot go on where p·A·p is not positive.
   static std::string explain_curvature(double curvature);
@@ -221,8 +206,9 @@ class KrylovMethod {
     report.explanation = std::move(why);
   }
 
+  /// Describes a solve whose ‖b‖² is `square`, see StopRule::start.
   SolveReport start_report(double square, double bound) const {
-    return start_report(options_.stop, square, bound);
+    return StopRule(options_.stop, std::sqrt(square)).start(bound);
   }
 
   /// The stop test: notes that iteration number `report.iterations` ended with ‖r‖ = `norm`, and in

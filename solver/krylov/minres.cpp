@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
+#include "solver/report/stop_rule.h"
 
 namespace weft::solver {
 namespace {
@@ -245,7 +246,7 @@ void Minres::collective_iterate(const TeamThread& thread, std::span<const double
     if (is_checkpoint_due(report)) carry(Carry::keep);
   }
   if (kept.r > 0 && report.status == SolveStatus::not_converged &&
-      !(collective_true_norm(thread, b) <= allowed_drift * kept.r))
+      !(collective_true_norm(thread, b) <= StopRule::allowed_drift * kept.r))
     go_back(thread, kept, first_norm, report);
 }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "solver/report/stop_rule.h"
+
 namespace weft::solver {
 
 using comm_thread::TeamThread;
@@ -75,7 +77,7 @@ void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const dou
     if (!is_step_known) step = collective_next_step(thread, state);
     const double norm = std::sqrt(step.r_square);
     if (std::exchange(is_restarted, false)) {
-      vain_restarts = norm < least_gain * restart_norm ? 0 : vain_restarts + 1;
+      vain_restarts = norm < StopRule::least_gain * restart_norm ? 0 : vain_restarts + 1;
       restart_norm = std::min(restart_norm, norm);
     }
     if (first_norm < 0) {

@@ -54,7 +54,7 @@ ROOMS = {
             "multigrid/passes",
             "multigrid/couplings",
         ],
-        "solver/methods": ["checkpoint", "krylov", "krylov/grid", "multigrid", "precondition"],
+        "solver/methods": ["report", "checkpoint", "krylov", "krylov/grid", "multigrid", "precondition"],
         "solver/sweep": ["report", "checkpoint"],
         "solver/sweepers": ["report", "checkpoint", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "checkpoint", "direct", "sweep"],

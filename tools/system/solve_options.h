@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "library/settings/solve_settings.h"
-#include "solver/krylov/stop_criterion.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/system_options.h"
 #include "tools/system/checkpoint_options.h"
