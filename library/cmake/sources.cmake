@@ -155,8 +155,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/krylov/bicgstab.cpp
-    solver/krylov/block_cg.cpp
-    solver/krylov/block_cg_iteration.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp
     solver/krylov/gmres.cpp

@@ -2,7 +2,8 @@
 
 #include <limits>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/least_iterate.h"
@@ -45,11 +46,13 @@ class Bicgstab final : public KrylovMethod {
   };
 
   Spare spare() override { return {p_hat_.get(), v_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"bicgstab", 5}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::string recurrence() const override { return "bicgstab"; }
+  std::vector<double*> carried() override {
+    return {x_.data(), p(), r(), v_.data(), shadow_.data()};
+  }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   bool collective_step(const comm_thread::TeamThread& thread, LeastIterate& iterates, State& state);
   double collective_first_half(const comm_thread::TeamThread& thread, State& state);

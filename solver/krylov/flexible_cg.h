@@ -19,9 +19,9 @@ class FlexibleCg final : public ConjugateGradient {
 
  private:
   bool needs_z_dot_q() const override { return true; }
-  double beta(double alpha, const Norms& last, const Norms& next) const override {
-    return general() ? -alpha * next.z_dot_q / last.r_dot_z
-                     : ConjugateGradient::beta(alpha, last, next);
+  double beta(const Column& column) const override {
+    return general() ? -column.alpha * column.next.z_dot_q / column.norms.r_dot_z
+                     : ConjugateGradient::beta(column);
   }
 };
 

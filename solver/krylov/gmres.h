@@ -58,10 +58,9 @@ class Gmres : public KrylovMethod {
   };
 
   Spare spare() override { return {z_.get(), basis_.back().data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
   ThreadState& state(const comm_thread::TeamThread& thread) {
     return states_[static_cast<std::size_t>(thread.index)];
   }
@@ -74,14 +73,13 @@ class Gmres : public KrylovMethod {
   bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
   /// A checkpoint holds x at the start of a cycle, from which all else follows: the iterations of
   /// a cycle that is cut are repeated.
-  Recurrence recurrence() const override {
-    return {name() + "(" + std::to_string(options().restart) + ")", 1};
+  std::string recurrence() const override {
+    return name() + "(" + std::to_string(options().restart) + ")";
   }
+  std::vector<double*> carried() override { return {x_.data()}; }
   virtual std::string name() const { return "gmres"; }
-  double collective_restore(const comm_thread::TeamThread& thread, std::span<const double> b,
-                            double& first_norm, SolveReport& report);
-  void collective_cycle(const comm_thread::TeamThread& thread, double norm, double& first_norm,
-                        SolveReport& report);
+  double collective_restore(const comm_thread::TeamThread& thread, Solve& solve);
+  void collective_cycle(const comm_thread::TeamThread& thread, double norm, Solve& solve);
   double collective_correct(const comm_thread::TeamThread& thread, std::span<const double> b,
                             double norm);
 

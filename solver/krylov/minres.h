@@ -3,6 +3,8 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
@@ -52,20 +54,22 @@ class Minres final : public KrylovMethod {
   };
 
   Spare spare() override { return {z_.get(), q_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"minres", 7}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::string recurrence() const override { return "minres"; }
+  std::vector<double*> carried() override {
+    return {x_.data(),    r_.data(),    z_->values(), v_[0].data(),
+            v_[1].data(), w_[0].data(), w_[1].data()};
+  }
   /// What is known of the x in `least_`.
   struct Kept {
     double r = 0;  // ‖r‖; 0 where there is none
     double turned = 0;  // see State
   };
-  void collective_watch(const comm_thread::TeamThread& thread, std::span<const double> b,
-                        const State& state, double first_norm, Kept& kept, SolveReport& report);
-  void go_back(const comm_thread::TeamThread& thread, const Kept& kept, double first_norm,
-               SolveReport& report);
+  void collective_watch(const comm_thread::TeamThread& thread, const State& state, Kept& kept,
+                        Solve& solve);
+  void go_back(const comm_thread::TeamThread& thread, const Kept& kept, Solve& solve);
   State start_state();
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_step(const comm_thread::TeamThread& thread, State& state, SolveReport& report);

@@ -43,17 +43,20 @@ class PipelinedBicgstab final : public KrylovMethod {
   };
 
   Spare spare() override { return {z_hat_.get(), v_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"bicgstab-pipelined", is_identity() ? 7U : 9U}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::string recurrence() const override { return "bicgstab-pipelined"; }
+  std::vector<double*> carried() override {
+    return {x_.data(), r_.data(),      p_hat_.data(), s_.data(),    w(),
+            z(),       shadow_.data(), r_hat_.data(), s_hat_.data()};
+  }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_first_half(const comm_thread::TeamThread& thread, State& state);
   void collective_second_half(const comm_thread::TeamThread& thread, const LeastIterate& iterates,
                               State& state);
-  void collective_multiply(const comm_thread::TeamThread& thread, const double* from,
-                           spmv::Operand& hat, double* product);
+  void collective_apply(const comm_thread::TeamThread& thread, const double* from,
+                        spmv::Operand& hat, double* product);
   static void set_step(State& state, double rho, double shadow_dot_w);
   double* w() { return is_identity() ? w_hat_->values() : w_.data(); }
   double* z() { return is_identity() ? z_hat_->values() : z_.data(); }

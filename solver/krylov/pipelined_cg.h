@@ -1,9 +1,8 @@
 #pragma once
 
-#include <array>
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "solver/krylov/reduced_cg.h"
 
@@ -25,20 +24,17 @@ class PipelinedCg final : public ReducedCg {
 
  private:
   Spare spare() override { return {m_.get(), n_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override {
-    return {"cg-pipelined", general() ? 9U : is_identity() ? 6U : 7U};
+  std::string recurrence() const override { return "cg-pipelined"; }
+  std::vector<double*> carried() override {
+    return {x_.data(), u_.data(), m_->values(), w_.data(), p_.data(),
+            s_.data(), z_.data(), r_.data(),    q_.data()};
   }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override;
+  void collective_complete(const comm_thread::TeamThread& thread) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  template <class Sum>
-  std::array<Sum, 3> next_sums(const comm_thread::TeamThread& thread, double r_square);
-  void add_sums(const comm_thread::TeamThread& thread, double r_square);
   double* w() { return is_identity() ? m_->values() : w_.data(); }
 
   std::unique_ptr<spmv::Operand> m_;

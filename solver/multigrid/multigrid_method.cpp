@@ -56,19 +56,19 @@ class MultigridMethodOf final : public MultigridMethod {
 
  private:
   Spare spare() override { return {nullptr, nullptr}; }
-  double collective_true_norm(const comm_thread::TeamThread&, std::span<const double>) override {
-    return norm_;
+  void collective_find_true_norms(const comm_thread::TeamThread&, Solves solves) override {
+    solves.front().true_norm = norm_;
   }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
   std::unique_ptr<GridCycle<Value>> collective_make(const spmv::StencilOperator& op);
   /// x of the grid, from x of the operator; and back. Every thread; both end with a barrier.
   void turn_solution(const comm_thread::TeamThread& thread);
   void turn_solution_back(const comm_thread::TeamThread& thread);
   double* solution_on_grid() { return grid_.is_turned() ? turned_x_.data() : x_.data(); }
-  Recurrence recurrence() const override;
+  std::string recurrence() const override;
+  std::vector<double*> carried() override { return {x_.data(), direction_copy_.data()}; }
   /// What the iteration carries between two cycles, besides x and the direction.
   struct Carried {
     double norm = 0;
@@ -76,8 +76,8 @@ class MultigridMethodOf final : public MultigridMethod {
     double rho = 0;  // of the semi-iteration
     double unit = 1;  // of the direction, see SolveUnit
   };
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report, Carried& carried);
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction, Solve& solve,
+                            Carried& scalars);
   /// `unit`: by which the residual is multiplied.
   FinestResidual residual(double unit = 1);
   double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
@@ -164,8 +164,9 @@ MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options o
 }
 
 template <class Value>
-void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::span<const double> b,
+void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, const Solve& solve,
                                                 const double* product) {
+  const std::span<const double> b = solve.b;
   if (grid_.is_turned()) {
     grid_.turn(thread, given_layout_, b.data(), turned_b_.data());
     if (!product)  // x is 0
@@ -189,17 +190,15 @@ void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::s
 }
 
 template <class Value>
-KrylovMethod::Recurrence MultigridMethodOf<Value>::recurrence() const {
+std::string MultigridMethodOf<Value>::recurrence() const {
   const MultigridSettings& settings = options().multigrid;
-  return {"multigrid(" + std::to_string(settings.steps) + "," +
-              std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")"),
-          2};
+  return "multigrid(" + std::to_string(settings.steps) + "," +
+         std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")");
 }
 
 template <class Value>
 void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Carry direction,
-                                                    double& first_norm, SolveReport& report,
-                                                    Carried& carried) {
+                                                    Solve& solve, Carried& scalars) {
   const bool is_kept = direction == Carry::keep;
   const auto copy_direction = [&] {
     for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
@@ -219,9 +218,8 @@ void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Ca
     copy_direction();
     turn_solution_back(thread);
   }
-  collective_carry(thread, direction, first_norm, report,
-                   {&carried.norm, &carried.factor, &carried.rho, &carried.unit},
-                   {x_.data(), direction_copy_.data()});
+  collective_carry(thread, direction, solve,
+                   {&scalars.norm, &scalars.factor, &scalars.rho, &scalars.unit}, carried());
   if (is_kept) return;
   copy_direction();
   turn_solution(thread);
@@ -290,59 +288,53 @@ double MultigridMethodOf<Value>::collective_measure(const TeamThread& thread, do
 }
 
 template <class Value>
-void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
-                                                  std::span<const double> /*b*/, double bound,
-                                                  double& first_norm, SolveReport& report) {
+void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  const double bound = solve.bound;
   SemiIteration outer(cycle_->least_eigenvalue(), 1);
   double norm = std::sqrt(bound);
   const double largest = std::sqrt(bound / static_cast<double>(op().global_row_count()));
   double unit = SolveUnit::of(largest, cycle_->finest().scale);
   double factor = 1;  // by which the last iteration has reduced the residual
   if (is_continued()) {
-    Carried carried;
-    collective_carry_all(thread, Carry::restore, first_norm, report, carried);
-    norm = carried.norm;
-    factor = carried.factor;
-    outer.carried() = carried.rho;
-    unit = carried.unit;
+    Carried scalars;
+    collective_carry_all(thread, Carry::restore, solve, scalars);
+    norm = scalars.norm;
+    factor = scalars.factor;
+    outer.carried() = scalars.rho;
+    unit = scalars.unit;
   }
   const FinestResidual finest = residual(unit);
-  bool is_start = full_start_ && first_norm < 0;  // the finest grid's cycle of it is to come
+  // The finest grid's cycle of it is to come.
+  bool is_start = full_start_ && !solve.rule.has_first_norm();
   if (is_start) {
     norm = collective_measure(thread, bound);
-    first_norm = norm;
-    report = start_report(norm * norm, bound);
-    if (report.status != SolveStatus::not_converged ||
-        report.iterations >= options().stop.max_iterations)
-      return;
+    solve.know_first_norm(norm);
+    if (!solve.goes_on()) return;
     full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, unit,
                                 solution_on_grid());
   }
   while (true) {
     if (x_halo_) x_halo_->copy_own(thread);
-    const bool is_first = first_norm < 0;
-    const double wanted = options().stop.wanted_norm(first_norm);
+    const bool is_first = !solve.rule.has_first_norm();
     const double before = norm;
     spmv::Halo* halo = x_halo_ ? &*x_halo_ : nullptr;
-    Carried carried{.norm = norm, .factor = factor, .rho = outer.carried(), .unit = unit};
-    SolveReport begun;  // what a checkpoint takes: it repeats the cycle down
-    if (options().checkpoints) begun = report;
+    Carried scalars{.norm = norm, .factor = factor, .rho = outer.carried(), .unit = unit};
+    Solve begun = solve;  // what a checkpoint takes: it repeats the cycle down
     const auto note_norm = [&] {
       if (is_first) {
-        first_norm = norm;
-        report = start_report(norm * norm, bound);
+        solve.know_first_norm(norm);
         factor = 1;
       } else {
-        note(thread, norm, first_norm, report);
-        if (is_checkpoint_due(report))
-          collective_carry_all(thread, Carry::keep, first_norm, begun, carried);
+        note(thread, norm, solve);
+        if (is_checkpoint_due(solve.report))
+          collective_carry_all(thread, Carry::keep, begun, scalars);
         factor = norm / before;
       }
-      return report.status != SolveStatus::not_converged ||
-             report.iterations >= options().stop.max_iterations;
+      return !solve.goes_on();
     };
     bool is_known = false;
-    if (!is_first && before * factor < expected_margin * wanted) {
+    if (!is_first && before * factor < expected_margin * solve.rule.wanted_norm()) {
       norm = collective_measure(thread, before * before);
       if (note_norm()) break;
       halo = nullptr;
@@ -368,7 +360,7 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
                                        .old = step.old,
                                        .fresh = step.fresh,
                                        .factor = 1 / unit});
-    ++report.iterations;
+    ++solve.report.iterations;
   }
   turn_solution_back(thread);
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
@@ -32,11 +33,11 @@ class PreconditionedSemiIteration final : public KrylovMethod {
 
  private:
   Spare spare() override { return {d_.get(), q_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"multigrid of a matrix", 3}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::string recurrence() const override { return "multigrid of a matrix"; }
+  std::vector<double*> carried() override { return {x_.data(), r_.data(), d_->values()}; }
   double collective_norm(const comm_thread::TeamThread& thread, spmv::BinnedSum& square);
 
   SpectrumBounds bounds_;

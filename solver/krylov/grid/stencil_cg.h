@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "solver/krylov/grid/slab.h"
@@ -55,12 +55,11 @@ class StencilCg final : public ReducedCg {
   };
 
   Spare spare() override { return {r_.get(), p_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override { return {"cg-one-reduction-on-a-grid", 3}; }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override;
+  std::string recurrence() const override { return "cg-one-reduction-on-a-grid"; }
+  std::vector<double*> carried() override { return {x_.data(), r_->values(), p_.data()}; }
+  void collective_complete(const comm_thread::TeamThread& thread) override;
   void collective_exchange_r(const comm_thread::TeamThread& thread);
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
