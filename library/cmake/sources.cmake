@@ -125,13 +125,13 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/chains.cpp
     solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
-    solver/amg/coarsening/gathering.cpp
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_matrix.cpp
     solver/amg/coarsening/page_stock.cpp
     solver/amg/coarsening/prolongator.cpp
+    solver/amg/coarsening/rank_count.cpp
     solver/amg/coarsening/renewed_galerkin.cpp
     solver/amg/coarsening/strong_rows.cpp
     solver/amg/coarsening/tentative_prolongator.cpp
@@ -173,6 +173,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/krylov/reduced_cg.cpp
     solver/krylov/reduced_cg_kernels.cpp
     solver/krylov/textbook_cg.cpp
+    solver/levels/levels_preconditioner.cpp
     solver/methods/deflated_solve.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
@@ -185,21 +186,18 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/couplings/operator_couplings.cpp
     solver/multigrid/couplings/roughness.cpp
     solver/multigrid/couplings/row_box_exchange.cpp
-    solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp
     solver/multigrid/cycle_grids.cpp
-    solver/multigrid/cycle_options.cpp
     solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
-    solver/multigrid/gathering.cpp
     solver/multigrid/grid_cycle.cpp
+    solver/multigrid/grid_gathering.cpp
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
     solver/multigrid/grids/level_cuts.cpp
     solver/multigrid/grids/rim.cpp
     solver/multigrid/grids/turned_grid.cpp
     solver/multigrid/level_plan.cpp
-    solver/multigrid/matrix_multigrid.cpp
     solver/multigrid/multigrid_method.cpp
     solver/multigrid/multigrid_preconditioner.cpp
     solver/multigrid/passes/finest_residual.cpp
@@ -449,14 +447,13 @@ set(WEFT_PROGRAM_SOURCES
     tools/measure/progress_measurement.cpp
     tools/measure/settled_storage.cpp
     tools/measure/unfused_cg.cpp
-    tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
     tools/reporting/columns_report.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
-    tools/reporting/multigrid_report.cpp
     tools/reporting/schwarz_report.cpp
+    tools/reporting/solve_levels.cpp
     tools/reporting/solve_summary.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp

@@ -11,7 +11,7 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/methods/iteration_forecast.h"
-#include "solver/multigrid/cycle_preconditioner.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/rows/index.h"
@@ -44,12 +44,11 @@ bool is_candidate(const KrylovEntry& entry, int rank_count, bool is_stencil, boo
 /// The grid of the operator with constant coefficients, whose condition number is at most that of
 /// an operator with others; nothing where it has none.
 std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
-                                         solver::CyclePreconditioner* cycle) {
+                                         solver::MultigridPreconditioner* cycle) {
   if (const auto* const grid = dynamic_cast<const spmv::StencilOperator*>(&op))
     return grid->stencil();
   if (!cycle) return std::nullopt;
-  const spmv::GridBox points = cycle->cycle().finest().points();
-  return stencil_of({points.size(0), points.size(1), points.size(2)});
+  return stencil_of(cycle->grid());
 }
 
 /// Iterations to the end if they gain as much each as those of a trial did.
@@ -103,14 +102,14 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   options.stop = {.tolerance = std::numeric_limits<double>::min()};
   options.on_iteration = nullptr;
   options.stops = nullptr;
-  auto* const cycle = dynamic_cast<solver::CyclePreconditioner*>(options.preconditioner);
+  auto* const cycle = dynamic_cast<solver::MultigridPreconditioner*>(options.preconditioner);
   solver::Preconditioner* const given = options.preconditioner;
   const bool is_stencil = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
   const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
   MethodChoice best{&solver::krylov_methods().front(), ""};
   const bool has_multigrid = cycle || (is_stencil && !given);
   if (grid && has_multigrid && needs_no_trial(*grid, asked)) {
-    const bool has_bounds = !cycle || cycle->has_known_bounds();
+    const bool has_bounds = !cycle || cycle->least_eigenvalue();
     return {.method = solver::find_krylov_method(has_bounds ? "multigrid" : "cg"),
             .why = fmt::format("{} is quickest without a trial: of cg alone {:.0f} iterations are "
                                "expected{}",
@@ -160,7 +159,7 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
     }
   };
   for (const KrylovEntry& entry : solver::krylov_methods())
-    if (is_candidate(entry, ranks.size(), is_stencil, cycle && cycle->has_known_bounds(), given))
+    if (is_candidate(entry, ranks.size(), is_stencil, cycle && cycle->least_eigenvalue(), given))
       run(entry);
   if (cycle && may_drop) {
     options.preconditioner = nullptr;

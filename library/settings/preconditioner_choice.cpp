@@ -7,7 +7,7 @@
 #include "library/settings/near_null_choice.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/multigrid/matrix_multigrid.h"
+#include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/isai_preconditioner.h"
@@ -26,10 +26,10 @@ std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOp
                                                                   const SolveSettings& settings,
                                                                   const spmv::Problem& problem) {
   const solver::MultigridSettings multigrid = settings.parsed_multigrid();
-  solver::Cycle::Options cycle{.steps = multigrid.steps,
-                               .least_points = multigrid.least_points,
-                               .is_double = multigrid.is_double,
-                               .mode = *spmv::parse_mode(settings.mode)};
+  solver::CycleOptions cycle{.steps = multigrid.steps,
+                             .least_points = multigrid.least_points,
+                             .is_double = multigrid.is_double,
+                             .mode = *spmv::parse_mode(settings.mode)};
   if (auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op))
     return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
   if (!settings.has_smoothing_steps()) cycle.steps = 0;
@@ -46,14 +46,14 @@ std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOp
     throw InputError("found --grid for a problem with a grid; expected none");
   if (problem.has_stencil()) {
     cycle.steps = multigrid.steps;
-    return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
-                                                     cycle);
+    return std::make_unique<solver::MultigridPreconditioner>(*matrix,
+                                                             spmv::GridStencil::of(problem), cycle);
   }
   if (!problem.has_grid() && settings.grid.empty())
     throw InputError("found no grid; expected --grid NXxNYxNZ with multigrid");
-  const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
+  const auto grid = problem.has_grid() ? solver::MultigridPreconditioner::Grid{.size = problem.grid}
                                        : *settings.parsed_grid();
-  return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
+  return std::make_unique<solver::MultigridPreconditioner>(*matrix, grid, cycle);
 }
 
 /// True if multigrid as a method makes its cycle itself.

@@ -204,7 +204,7 @@ const std::vector<Setting>& table() {
 
 }  // namespace
 
-solver::MatrixMultigrid::Grid parse_grid(const std::string& text) {
+solver::MultigridPreconditioner::Grid parse_grid(const std::string& text) {
   const std::string expected = "found '" + text + "'; expected NXxNY or NXxNYxNZ";
   std::vector<spmv::GlobalIndex> sizes;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -313,7 +313,7 @@ bool SolveSettings::has_smoothing_steps() const {
   return multigrid.find("steps=") != std::string::npos;
 }
 
-std::optional<solver::MatrixMultigrid::Grid> SolveSettings::parsed_grid() const {
+std::optional<solver::MultigridPreconditioner::Grid> SolveSettings::parsed_grid() const {
   if (grid.empty()) return std::nullopt;
   return parse_grid(grid);
 }

@@ -8,7 +8,7 @@
 #include "solver/amg/settings.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
-#include "solver/multigrid/matrix_multigrid.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/matrix/matrix_format.h"
@@ -79,7 +79,7 @@ struct SolveSettings {
   /// True if `multigrid` says how many steps; else there are as many as the problem needs.
   bool has_smoothing_steps() const;
   /// Nothing without a grid. Throws comm_thread::InputError where it is none.
-  std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
+  std::optional<solver::MultigridPreconditioner::Grid> parsed_grid() const;
 
   /// True if rows are in the order of the problem or file, on consecutive ranks.
   bool has_given_order() const { return order == "given" && partition != "metis"; }
@@ -95,6 +95,6 @@ std::vector<std::string> method_names();
 std::string fault_of_preconditioner(const std::string& text);
 
 /// The grid NXxNY or NXxNYxNZ. Throws comm_thread::InputError.
-solver::MatrixMultigrid::Grid parse_grid(const std::string& text);
+solver::MultigridPreconditioner::Grid parse_grid(const std::string& text);
 
 }  // namespace weft::library

@@ -12,10 +12,10 @@
 #include "perfmodel/phase_times.h"
 #include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
-#include "solver/amg/hierarchy_report.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/polynomial.h"
 #include "solver/amg/settings.h"
+#include "solver/levels/level_report.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {

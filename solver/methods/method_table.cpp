@@ -16,8 +16,8 @@
 #include "solver/krylov/pipelined_bicgstab.h"
 #include "solver/krylov/pipelined_cg.h"
 #include "solver/krylov/predict_recompute_cg.h"
-#include "solver/multigrid/cycle_preconditioner.h"
 #include "solver/multigrid/multigrid_method.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/multigrid/preconditioned_semi_iteration.h"
 #include "spmv/grid/stencil_operator.h"
 
@@ -53,7 +53,7 @@ Made make_one_reduction(LinearOperator& op, const Options& options) {
 
 /// Without a preconditioner, of grids without a matrix; programs check that first.
 Made make_multigrid(LinearOperator& op, const Options& options) {
-  if (dynamic_cast<CyclePreconditioner*>(options.preconditioner))
+  if (dynamic_cast<MultigridPreconditioner*>(options.preconditioner))
     return std::make_unique<PreconditionedSemiIteration>(op, options);
   auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op);
   if (!grid || options.preconditioner)

@@ -28,7 +28,7 @@ struct KrylovEntry {
   /// perfmodel counts them.
   int vector_flops;
   /// True if the operator must be a spmv::StencilOperator, or the preconditioner a
-  /// CyclePreconditioner.
+  /// MultigridPreconditioner.
   bool needs_grid;
 
   /// Collective. Thread: the main thread, outside the team. `op` outlives the method.

@@ -60,8 +60,8 @@ struct Tridiagonal {
 }  // namespace
 
 SpectrumBounds collective_spectrum_bounds(spmv::LinearOperator& op, spmv::Mode mode,
-                                          CyclePreconditioner& m) {
-  if (m.has_known_bounds()) return {m.cycle().least_eigenvalue(), 1};
+                                          MultigridPreconditioner& m) {
+  if (m.least_eigenvalue()) return {*m.least_eigenvalue(), 1};
   perfmodel::HugePageBuffer<double> b(op.element_count());
   op.team().run([&](const comm_thread::TeamThread& thread) {
     for (const spmv::Segment& segment : op.segments(thread.index))

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "solver/levels/run_cycle.h"
 #include "solver/multigrid/cycle_grids.h"
 #include "solver/multigrid/passes/restriction.h"
 #include "spmv/grid/shares.h"
@@ -327,7 +328,7 @@ void FullStart<Value>::collective_run(const TeamThread& thread, const spmv::Grid
       collective_exchange(thread, *guesses_[i].halo);
       subtract_product(thread, i);
       thread.barrier();
-      cycle_.collective_cycle_from(thread, i);
+      run_cycle(typename GridCycle<Value>::Steps{cycle_, thread, i}, i);
       take_correction(thread, i, k == 0, k + 1 == cycles_per_grid);
     }
   }

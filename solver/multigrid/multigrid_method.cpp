@@ -8,9 +8,12 @@
 #include <utility>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "solver/levels/level_report.h"
+#include "solver/levels/run_cycle.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/full_start.h"
 #include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grid_gathering.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/chebyshev.h"
 #include "solver/multigrid/grids/rim.h"
@@ -46,12 +49,12 @@ constexpr double expected_margin = 1.2;
 /// 64 bytes a row and iteration with write-allocate in single precision, 96 in double precision: x
 /// and b are double in any case.
 template <class Value>
-class MultigridMethodOf final : public MultigridMethod {
+class MultigridMethodOf final : public KrylovMethod, public Levels {
  public:
   MultigridMethodOf(spmv::StencilOperator& op, Options options);
   double vector_bytes() const override { return 32 + 8 * sizeof(Value); }
 
-  CycleReport report() override;
+  LevelsReport report() override;
   void forget_times() override { cycle_->forget_times(); }
 
  private:
@@ -109,7 +112,7 @@ template <class Value>
 std::unique_ptr<GridCycle<Value>> MultigridMethodOf<Value>::collective_make(
     const spmv::StencilOperator& op) {
   const MultigridSettings& asked = options().multigrid;
-  const Cycle::Options chosen = collective_with_gathering(
+  const CycleOptions chosen = collective_with_gathering(
       op.communicator(), op.comm_thread(), op.team(), grid_.stencil(), grid_.partition(),
       {.steps = asked.steps,
        .least_points = asked.least_points,
@@ -124,7 +127,7 @@ std::unique_ptr<GridCycle<Value>> MultigridMethodOf<Value>::collective_make(
 
 template <class Value>
 MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options options)
-    : MultigridMethod(op, std::move(options)),
+    : KrylovMethod(op, std::move(options)),
       given_layout_(op.layout()),
       grid_(op.stencil(), op.partition(), op.communicator().rank()),
       cycle_(collective_make(op)),
@@ -247,20 +250,21 @@ FinestResidual MultigridMethodOf<Value>::residual(double unit) {
 }
 
 template <class Value>
-CycleReport MultigridMethodOf<Value>::report() {
-  CycleReport report = cycle_->report();
-  PassReport& down = report.levels.front().down;
-  down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
-  down.sent_messages = x_halo_ ? x_halo_->sent_messages() : 0;
-  down.halo = x_halo_ ? &*x_halo_ : nullptr;
-  report.allocated_bytes +=
+LevelsReport MultigridMethodOf<Value>::report() {
+  LevelsReport report = cycle_->report();
+  LevelReport& finest = report.levels.front();
+  PassReport& down = finest.passes.front();
+  down.exchanges.clear();
+  down.sent_bytes = down.sent_messages = 0;
+  if (x_halo_) down.add(*x_halo_, 1);
+  std::size_t bytes =
       direction_.byte_count() + (turned_b_.size() + turned_x_.size()) * sizeof(double);
-  if (full_start_) report.allocated_bytes += full_start_->byte_count();
+  if (full_start_) bytes += full_start_->byte_count();
   if (x_halo_)
-    report.allocated_bytes +=
+    bytes +=
         b_with_halo_.size() * sizeof(double) + b_halo_->buffer_bytes() + x_halo_->buffer_bytes();
-  for (const RimPart& part : rim_)
-    report.allocated_bytes += (part.b.size() + part.x.size()) * sizeof(double);
+  for (const RimPart& part : rim_) bytes += (part.b.size() + part.x.size()) * sizeof(double);
+  finest.allocated_bytes += static_cast<std::int64_t>(bytes);
   return report;
 }
 
@@ -375,11 +379,12 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
 
 }  // namespace
 
-std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
-                                                                  KrylovMethod::Options options) {
-  if (options.multigrid.is_double)
-    return std::make_unique<MultigridMethodOf<double>>(op, std::move(options));
-  return std::make_unique<MultigridMethodOf<float>>(op, std::move(options));
+std::unique_ptr<KrylovMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
+                                                               KrylovMethod::Options options) {
+  return with_precision(options.multigrid.is_double,
+                        [&]<class Value>(Value) -> std::unique_ptr<KrylovMethod> {
+                          return std::make_unique<MultigridMethodOf<Value>>(op, std::move(options));
+                        });
 }
 
 }  // namespace weft::solver

@@ -16,7 +16,7 @@ PreconditionedSemiIteration::PreconditionedSemiIteration(spmv::LinearOperator& o
     : KrylovMethod(op, std::move(options)),
       bounds_(collective_spectrum_bounds(
           op, this->options().mode,
-          dynamic_cast<CyclePreconditioner&>(*this->options().preconditioner))),
+          dynamic_cast<MultigridPreconditioner&>(*this->options().preconditioner))),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       d_(collective_make_operand()) {
   r_ = make_array();

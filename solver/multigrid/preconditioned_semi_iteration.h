@@ -5,7 +5,6 @@
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
-#include "solver/multigrid/cycle_preconditioner.h"
 #include "solver/multigrid/cycle_spectrum.h"
 
 namespace weft::solver {
@@ -23,7 +22,7 @@ namespace weft::solver {
 /// Source: Saad, "Iterative Methods for Sparse Linear Systems", algorithm 12.1.
 class PreconditionedSemiIteration final : public KrylovMethod {
  public:
-  /// `options.preconditioner`: a CyclePreconditioner. Where bounds are not known they cost 12
+  /// `options.preconditioner`: a MultigridPreconditioner. Where bounds are not known they cost 12
   /// iterations of CG here. Collective. Thread: the main thread, outside the team.
   PreconditionedSemiIteration(spmv::LinearOperator& op, Options options);
 

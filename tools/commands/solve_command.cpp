@@ -17,7 +17,6 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/amg/amg_preconditioner.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
 #include "spmv/files/matrix_market_output.h"
@@ -32,11 +31,10 @@
 #include "tools/job/run_history.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
-#include "tools/reporting/amg_report.h"
 #include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
-#include "tools/reporting/multigrid_report.h"
+#include "tools/reporting/solve_levels.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
 #include "tools/system/linear_system.h"
@@ -94,7 +92,7 @@ class Watcher {
   const MemoryForecast& forecast() const {
     return forecast_.bytes() < largest_.bytes() ? largest_ : forecast_;
   }
-  MultigridGrids& grids() { return *grids_; }
+  SolveLevels& levels() { return *levels_; }
   const std::optional<ResidualHistory>& history() const { return history_; }  // of rank 0
   double schwarz_seconds_before() const { return schwarz_seconds_before_; }
 
@@ -110,10 +108,8 @@ class Watcher {
     progress_.clear();
     if (solver_->first_vector() > 0) return;
     facts_.setup_seconds = watch_.seconds();
-    grids_ = std::make_unique<MultigridGrids>(solver_->method(), solver_->preconditioner());
-    grids_->forget_times();
-    if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver_->preconditioner()))
-      amg->forget_times();
+    levels_ = std::make_unique<SolveLevels>(solver_->method(), solver_->preconditioner());
+    levels_->forget_times();
     timeline_.collective_start();
     if (job_.is_root() && has_history_) history_.emplace();
     schwarz_seconds_before_ = solver_->schwarz() ? solver_->schwarz()->seconds() : 0;
@@ -130,7 +126,7 @@ class Watcher {
   SolveFacts& facts_;
   ProgressLine progress_;
   ChosenSolver* solver_ = nullptr;
-  std::unique_ptr<MultigridGrids> grids_;
+  std::unique_ptr<SolveLevels> levels_;
   std::optional<ResidualHistory> history_;
   double schwarz_seconds_before_ = 0;
 };
@@ -214,10 +210,9 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
   facts.schwarz = solver.schwarz();
   if (facts.schwarz)
     facts.schwarz_seconds = facts.schwarz->seconds() - watcher.schwarz_seconds_before();
-  facts.multigrid = watcher.grids().collective_report(job, system.op().comm_thread());
-  if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver.preconditioner()))
-    facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
-                                      facts.preconditioner_setup_seconds);
+  Json levels = watcher.levels().collective_report(job, system.op().comm_thread(),
+                                                   facts.preconditioner_setup_seconds);
+  (levels.contains("degree") ? facts.amg : facts.multigrid) = std::move(levels);
   if (entry.has_restart) facts.restart = solver.method_options().restart;
 }
 

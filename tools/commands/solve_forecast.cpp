@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "library/settings/method_choice.h"
-#include "solver/amg/coarsening/gathering.h"
+#include "solver/amg/coarsening/rank_count.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "spmv/grid/grid_layout.h"
@@ -123,8 +123,8 @@ double bytes_of_amg_exchange(const Job& job, double vectors, double least_vector
   constexpr double row_bytes = 24;  // its number and lengths, and the row of P
   constexpr double copies = 3;  // sent, received, and as rows of the product
   constexpr double unknowns = 3;
-  const solver::amg::Gathering gathering(gather_rows);
-  const double least_coarse_rows = static_cast<double>(gathering.rows_a_rank()) / vectors;
+  const solver::Gathering gathering = solver::amg::gathering_of(gather_rows);
+  const double least_coarse_rows = static_cast<double>(gathering.least_rows) / vectors;
   const int ranks = job.world().size();
   if (ranks == 1) return 0;
   const double row_nonzeros = size.nonzeros / size.rows;
@@ -141,8 +141,8 @@ double bytes_of_amg_exchange(const Job& job, double vectors, double least_vector
   const double of_moved_row = share_of_moved * entry_bytes * entries;
   const double moved =
       of_moved_row * std::min(1.0, gathered) * size.rows / ranks * (2 * gathered + 1);
-  if (gathering.is_given()) return std::max(beside, moved);
-  const auto most_rows = static_cast<double>(solver::amg::Gathering::most_fine_rows);
+  if (!gathering.is_chosen) return std::max(beside, moved);
+  const auto most_rows = static_cast<double>(solver::amg::most_gathered_rows);
   const double rows_to_one = size.rows * least_vectors <= most_rows
                                  ? size.rows
                                  : std::min(coarse_rows, most_rows / vectors);

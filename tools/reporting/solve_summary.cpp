@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include "perfmodel/traffic_model.h"
-#include "tools/reporting/amg_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
-#include "tools/reporting/multigrid_report.h"
+#include "tools/reporting/solve_levels.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/ordered_matrix.h"
 
@@ -219,8 +218,8 @@ void print_solve_summary(const Json& report) {
   fmt::print("{}", peak_memory(report));
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
-  if (report.contains("multigrid")) print_multigrid(report["multigrid"]);
-  if (report.contains("amg")) print_amg(report["amg"]);
+  for (const char* const name : {"multigrid", "amg"})
+    if (report.contains(name)) print_levels(report[name]);
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,7 +20,6 @@
 #include "library/solve/row_scaling.h"
 #include "library/solve/system_context.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/polynomial.h"
 #include "solver/choice/matrix_traits.h"
 #include "solver/krylov/stop_criterion.h"
@@ -31,7 +31,7 @@
 #include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
-#include "tools/reporting/amg_report.h"
+#include "tools/reporting/solve_levels.h"
 #include "tools/studies/problem_study.h"
 #include "tools/system/solve_system.h"
 
@@ -97,12 +97,12 @@ class AmgEntrant {
     method_stop_ = {.tolerance = options.tolerance, .max_iterations = most_iterations};
     made_ = library::collective_make_preconditioner(system.op(), settings, problem);
     setup_seconds_ = job.world().max(watch.seconds());
-    amg_ = dynamic_cast<solver::amg::AmgPreconditioner*>(made_.object.get());
     method_ = solver::find_krylov_method(settings.method)
                   ->collective_make(system.op(), {.mode = *spmv::parse_mode(variant.mode),
                                                   .preconditioner = made_.object.get(),
                                                   .stop = method_stop_,
                                                   .on_iteration = {}});
+    levels_.emplace(*method_, made_.object.get());
     auto& matrix = dynamic_cast<spmv::SparseOperator&>(system.op());
     rows_.collective_look(matrix, solver::collective_find_traits(matrix));
   }
@@ -114,14 +114,14 @@ class AmgEntrant {
     if (is_counted)
       seconds_.push_back(job.world().max(last_.solve_seconds));
     else
-      amg_->forget_times();
+      levels_->forget_times();
   }
 
   /// Collective; complete on rank 0.
   Json collective_report(const Job& job, comm_thread::CommThread& comm_thread) {
     const Statistics seconds = summarise(seconds_);
     const auto iterations = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
-    Json amg = collective_amg_report(job, comm_thread, amg_->report(), setup_seconds_);
+    Json amg = levels_->collective_report(job, comm_thread, setup_seconds_);
     double alone = 0;
     double waited = 0;
     std::int64_t messages = 0;
@@ -156,8 +156,8 @@ class AmgEntrant {
   library::RowScaling rows_{settings_, context_, false};
   solver::StopCriterion method_stop_;
   library::MadePreconditioner made_;
-  solver::amg::AmgPreconditioner* amg_ = nullptr;
   std::unique_ptr<solver::KrylovMethod> method_;
+  std::optional<SolveLevels> levels_;
   double setup_seconds_ = 0;
   std::vector<double> seconds_;
   solver::SolveReport last_;

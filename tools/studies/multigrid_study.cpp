@@ -27,7 +27,7 @@
 #include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
-#include "tools/reporting/multigrid_report.h"
+#include "tools/reporting/solve_levels.h"
 #include "tools/studies/problem_study.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
@@ -107,7 +107,7 @@ class MultigridEntrant {
                        .on_iteration = [this](std::int64_t, double residual) {
                          now_.points.emplace_back(watch_.seconds(), residual);
                        }});
-    grids_ = std::make_unique<MultigridGrids>(*solver_, cycle_.get());
+    levels_ = std::make_unique<SolveLevels>(*solver_, cycle_.get());
     setup_seconds_ = job.world().max(watch.seconds());
   }
 
@@ -120,7 +120,7 @@ class MultigridEntrant {
     now_.seconds = job.world().max(last_.solve_seconds);
     if (is_counted) return runs_.push_back(now_);
     if (first_seconds_ == 0) first_seconds_ = now_.seconds;
-    grids_->forget_times();
+    levels_->forget_times();
   }
 
   /// Collective; complete on rank 0.
@@ -131,7 +131,7 @@ class MultigridEntrant {
     for (const History& run : runs_) seconds.push_back(run.seconds);
     const auto cycles = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
     Json history = Json::array();
-    const Json multigrid = grids_->collective_report(job, comm_thread);
+    const Json multigrid = levels_->collective_report(job, comm_thread);
     for (const auto& [time, residual] : usual.points) history.push_back({time, residual});
     return {{"method", variant_.method},
             {"steps", multigrid["steps"]},
@@ -157,7 +157,7 @@ class MultigridEntrant {
   MultigridVariant variant_;
   std::unique_ptr<solver::Preconditioner> cycle_;
   std::unique_ptr<solver::KrylovMethod> solver_;
-  std::unique_ptr<MultigridGrids> grids_;
+  std::unique_ptr<SolveLevels> levels_;
   perfmodel::Stopwatch watch_;
   History now_;
   std::vector<History> runs_;

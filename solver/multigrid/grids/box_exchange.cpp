@@ -82,7 +82,7 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
     });
   }
   sent_.resize(size);
-  sent_messages_ = static_cast<int>(sends.size());
+  message_count_ = static_cast<int>(sends.size());
   size = 0;
   const GridBox needed = grown_box(to_cuts, me, depth, grid);
   const auto add_rows = [&](const GridBox& box, bool is_own, const auto& place_of) {

@@ -58,7 +58,7 @@ class BoxExchange final : public spmv::Halo {
   std::int64_t sent_bytes() const {
     return static_cast<std::int64_t>(sent_.size() * sizeof(Value));
   }
-  int sent_messages() const { return sent_messages_; }
+  int message_count() const { return message_count_; }
   std::size_t buffer_bytes() const {
     return (sent_.size() + received_.size()) * sizeof(Value) + sent_rows_.size() * sizeof(SentRow) +
            (received_rows_.size() + own_rows_.size()) * sizeof(Row);
@@ -79,7 +79,7 @@ class BoxExchange final : public spmv::Halo {
   };
 
   int thread_count_;
-  int sent_messages_ = 0;
+  int message_count_ = 0;
   const Value* from_;
   std::vector<Value> sent_;
   std::vector<Value> received_;

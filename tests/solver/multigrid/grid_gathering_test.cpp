@@ -1,4 +1,4 @@
-#include "solver/multigrid/gathering.h"
+#include "solver/multigrid/grid_gathering.h"
 
 #include <catch2/catch.hpp>
 
@@ -33,9 +33,9 @@ TEST_CASE("messages that take longer gather grids earlier") {
   const Gathering usual = eight.choose(30 * microsecond, 1e9);
   const Gathering slow = eight.choose(20000 * microsecond, 1e9);
   CHECK(quick.is_chosen);
-  CHECK(quick.least_points <= 8);
-  CHECK(usual.least_points >= quick.least_points);
-  CHECK(slow.least_points >= 64);  // more than any coarse box has
+  CHECK(quick.least_rows <= 8);
+  CHECK(usual.least_rows >= quick.least_rows);
+  CHECK(slow.least_rows >= 64);  // more than any coarse box has
   CHECK(slow.modelled_seconds > usual.modelled_seconds);
   CHECK(usual.modelled_seconds > quick.modelled_seconds);
 }

@@ -5,21 +5,15 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
+#include "solver/levels/gathering.h"
+#include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "spmv/grid/grid_partition.h"
+#include "spmv/grid/stencil.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {
-
-/// When grids of a cycle move to fewer ranks, and what that was chosen from.
-struct Gathering {
-  /// Points of a rank, in a direction that is cut, below which a grid moves to fewer ranks.
-  spmv::GlobalIndex least_points = 8;
-  bool is_chosen = false;  // by the model below, else given
-  double latency_seconds = 0;  // an exchange of a few bytes with all neighbours
-  double bytes_per_second = 0;  // more bytes in it
-  double modelled_seconds = 0;  // a cycle on all grids but the finest
-};
 
 /// What one exchange costs on the slowest rank. Measured with all neighbours of the finest grid by
 /// the communication thread; the same on all ranks. Collective. Thread: the main thread, outside
@@ -42,5 +36,14 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
 Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPartition& partition,
                            const Gathering& measured, int steps, int thread_count,
                            std::size_t value_bytes = sizeof(float));
+
+/// `options` with the least points of a rank that a model chooses from a measurement where they are
+/// 0. `stencil`: of the operator, or of one with constant couplings on its grid. Collective.
+/// Thread: the main thread, outside the team.
+CycleOptions collective_with_gathering(const comm_thread::Communicator& communicator,
+                                       comm_thread::CommThread& comm_thread,
+                                       const comm_thread::ComputeTeam& team,
+                                       const spmv::GridStencil& stencil,
+                                       const spmv::GridPartition& partition, CycleOptions options);
 
 }  // namespace weft::solver

@@ -1,9 +1,9 @@
-#include "solver/amg/coarsening/gathering.h"
+#include "solver/amg/coarsening/rank_count.h"
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
 
-#include "perfmodel/stopwatch.h"
+#include "solver/levels/exchange_seconds.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -23,22 +23,19 @@ constexpr double bytes_of_cycle = 4;
 constexpr double bytes_of_set_up = 150;
 constexpr double bytes_per_second = 5.5e7;  // with the handshakes of long messages
 
-/// Of an exchange, on the slowest rank. If a rank begins later than others, its first exchange is
-/// shorter by that and its second longer, so two are timed at once; the smaller of two samples
-/// leaves disturbances out.
+constexpr GlobalIndex usual_rows_a_rank = 1000;
+
 double collective_latency(const comm_thread::Crew& crew, RowValues<GlobalIndex>& values) {
-  constexpr int samples = 2;
-  constexpr int exchanges = 2;
-  double least = std::numeric_limits<double>::infinity();
-  crew.communicator().barrier();
-  crew.team().run([&](const TeamThread& thread) {
-    for (int sample = 0; sample < samples; ++sample) {
-      const perfmodel::Stopwatch watch;
-      for (int i = 0; i < exchanges; ++i) values.collective_renew(thread);
-      if (thread.index == 0) least = std::min(least, watch.seconds() / exchanges);
-    }
-  });
-  return crew.communicator().max(least);
+  constexpr std::size_t samples = 3;
+  constexpr int together = 2;  // in a sample: to start the team costs time, too
+  return collective_exchange_seconds(crew.communicator(), samples,
+                                     [&] {
+                                       crew.team().run([&](const TeamThread& thread) {
+                                         for (int i = 0; i < together; ++i)
+                                           values.collective_renew(thread);
+                                       });
+                                     }) /
+         together;
 }
 
 }  // namespace
@@ -56,20 +53,25 @@ double modelled_seconds_on_one(LevelRows rows, std::int64_t fine_ranks) {
          (bytes_of_set_up + cycles * bytes_of_cycle) * moved_rows / bytes_per_second;
 }
 
-std::int64_t Gathering::collective_rank_count(const comm_thread::Crew& crew,
-                                              const LevelMatrix& fine, GlobalIndex coarse_rows,
-                                              NodeWeights weights, RowValues<GlobalIndex>& values) {
+Gathering gathering_of(GlobalIndex rows_a_rank) {
+  const bool is_chosen = rows_a_rank == 0;
+  return {.least_rows = is_chosen ? usual_rows_a_rank : rows_a_rank, .is_chosen = is_chosen};
+}
+
+std::int64_t collective_rank_count(Gathering& gathering, const comm_thread::Crew& crew,
+                                   const LevelMatrix& fine, GlobalIndex coarse_rows,
+                                   NodeWeights weights, RowValues<GlobalIndex>& values) {
   const spmv::RowPartition& partition = fine.matrix.partition;
   const LevelRows rows{.fine = partition.row_count() * weights.fine,
                        .coarse = coarse_rows * weights.coarse};
   std::int64_t fine_ranks = 0;
   for (int rank = 0; rank < partition.rank_count(); ++rank) fine_ranks += partition.size(rank) > 0;
   const std::int64_t count =
-      std::min(fine_ranks, std::max<std::int64_t>(1, rows.coarse / rows_a_rank()));
-  if (is_given() || count <= 1 || rows.fine > most_fine_rows) return count;
-  latency_seconds_ = collective_latency(crew, values);
+      std::min(fine_ranks, std::max<std::int64_t>(1, rows.coarse / gathering.least_rows));
+  if (!gathering.is_chosen || count <= 1 || rows.fine > most_gathered_rows) return count;
+  gathering.latency_seconds = collective_latency(crew, values);
   return modelled_seconds_on_one(rows, fine_ranks) <
-                 modelled_seconds_on_ranks(rows, count, *latency_seconds_)
+                 modelled_seconds_on_ranks(rows, count, *gathering.latency_seconds)
              ? 1
              : count;
 }

@@ -1,4 +1,4 @@
-#include "solver/multigrid/gathering.h"
+#include "solver/multigrid/grid_gathering.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/mpi/error_agreement.h"
-#include "perfmodel/stopwatch.h"
+#include "solver/levels/exchange_seconds.h"
 #include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/level_plan.h"
 
@@ -20,7 +20,7 @@ using spmv::GridBox;
 
 constexpr std::size_t few_bytes = 8;
 constexpr std::size_t many_bytes = std::size_t{64} * 1024;
-constexpr int sample_count = 9;
+constexpr std::size_t sample_count = 9;
 
 /// Seconds that a thread takes for a point in both passes of a cycle with two steps, and more for
 /// each other step: docs/notes/multigrid.md, "What bounds the passes".
@@ -37,21 +37,7 @@ constexpr double share_of_message = 0.1;
 int depth_of_f(int steps) { return std::max(steps + 1, 2 * steps - 1); }
 int depth_of_e(int steps) { return std::max(steps, 2); }
 
-double collective_time(const comm_thread::Communicator& communicator,
-                       comm_thread::CommThread& comm_thread,
-                       comm_thread::NeighbourExchange& exchange) {
-  std::vector<double> samples;
-  for (int i = 0; i <= sample_count; ++i) {
-    communicator.barrier();
-    const perfmodel::Stopwatch watch;
-    if (!exchange.is_empty()) exchange.post(comm_thread).wait();
-    if (i > 0) samples.push_back(watch.seconds());  // the first warms up
-  }
-  std::ranges::nth_element(samples, samples.begin() + sample_count / 2);
-  return communicator.max(samples[sample_count / 2]);
-}
-
-/// Of the largest box of a grid: its points in each direction, and how many boxes there are.
+/// The largest box of a grid: its points in each direction, and how many boxes there are.
 struct LargestBox {
   std::array<double, 3> size{};
   std::array<int, 3> boxes{};
@@ -100,7 +86,9 @@ Gathering collective_measure_exchanges(const comm_thread::Communicator& communic
     comm_thread::NeighbourExchange exchange(communicator, "multigrid trial", neighbours,
                                             communicator.new_tag());
     communicator.barrier();  // both ends of every pair exist
-    return collective_time(communicator, comm_thread, exchange);
+    return collective_exchange_seconds(communicator, sample_count, [&] {
+      if (!exchange.is_empty()) exchange.post(comm_thread).wait();
+    });
   };
   const double few = time(few_bytes);
   const double many = time(many_bytes);
@@ -138,7 +126,7 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
     for (const int depth : {depth_of_f(steps), depth_of_e(steps)}) {
       const double bytes =
           static_cast<double>(value_bytes) * (box.with_rim(depth) - box.points() + merged);
-      seconds += measured.latency_seconds * (1 + share_of_message * (messages - 1)) +
+      seconds += measured.latency_seconds.value_or(0) * (1 + share_of_message * (messages - 1)) +
                  bytes / measured.bytes_per_second;
     }
   }
@@ -149,6 +137,7 @@ Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPar
                            const Gathering& measured, int steps, int thread_count,
                            std::size_t value_bytes) {
   Gathering best = measured;
+  best.least_rows = 8;
   const auto& dims = partition.dims();
   if (dims[0] * dims[1] * dims[2] == 1) return best;
   best.is_chosen = true;
@@ -159,15 +148,30 @@ Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPar
                                                   least_points, value_bytes);
     if (seconds >= best.modelled_seconds) continue;
     best.modelled_seconds = seconds;
-    best.least_points = least_points;
+    best.least_rows = least_points;
   }
   const double on_one =
       modelled_cycle_seconds(grids, partition, measured, steps, thread_count, all, value_bytes);
   if (on_one < best.modelled_seconds) {
     best.modelled_seconds = on_one;
-    best.least_points = all;
+    best.least_rows = all;
   }
   return best;
+}
+
+CycleOptions collective_with_gathering(const comm_thread::Communicator& communicator,
+                                       comm_thread::CommThread& comm_thread,
+                                       const comm_thread::ComputeTeam& team,
+                                       const spmv::GridStencil& stencil,
+                                       const spmv::GridPartition& partition, CycleOptions options) {
+  options.gathering.least_rows = options.least_points;
+  if (options.least_points > 0) return options;
+  options.gathering = choose_gathering(
+      grid_levels(stencil, coarsest_points), partition,
+      collective_measure_exchanges(communicator, comm_thread, partition), options.steps,
+      team.thread_count(), options.is_double ? sizeof(double) : sizeof(float));
+  options.least_points = options.gathering.least_rows;
+  return options;
 }
 
 }  // namespace weft::solver
