@@ -23,7 +23,7 @@ std::unique_ptr<LevelCycle> collective_make_cycle(const spmv::SparseOperator& op
 
 AmgPreconditioner::AmgPreconditioner(const spmv::SparseOperator& op, const Settings& settings,
                                      NearNullSpace near_null_space)
-    : LevelsPreconditioner(op.communicator(), op.team().thread_count(),
+    : LevelsPreconditioner(op.crew(),
                            collective_make_cycle(op, settings, std::move(near_null_space))) {}
 
 }  // namespace weft::solver::amg

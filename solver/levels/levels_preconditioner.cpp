@@ -6,9 +6,9 @@ namespace weft::solver {
 
 using comm_thread::TeamThread;
 
-LevelsPreconditioner::LevelsPreconditioner(const comm_thread::Communicator& communicator,
-                                           int thread_count, std::unique_ptr<LevelCycle> cycle)
-    : cycle_(std::move(cycle)), unit_(communicator, thread_count) {}
+LevelsPreconditioner::LevelsPreconditioner(const comm_thread::Crew& crew,
+                                           std::unique_ptr<LevelCycle> cycle)
+    : cycle_(std::move(cycle)), unit_(crew.communicator(), crew.team().thread_count()) {}
 
 void LevelsPreconditioner::apply_to(const TeamThread& thread, int vector, const double* r,
                                     double* z) {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/levels/level_report.h"
 #include "solver/precondition/preconditioner.h"
@@ -47,9 +47,7 @@ class LevelsPreconditioner : public Preconditioner, public Levels {
   void forget_times() final { cycle_->forget_times(); }
 
  protected:
-  /// Lifetime: `communicator` outlives it. `thread_count`: of the team.
-  LevelsPreconditioner(const comm_thread::Communicator& communicator, int thread_count,
-                       std::unique_ptr<LevelCycle> cycle);
+  LevelsPreconditioner(const comm_thread::Crew& crew, std::unique_ptr<LevelCycle> cycle);
 
  private:
   std::unique_ptr<LevelCycle> cycle_;

@@ -74,13 +74,9 @@ class GridCycle<Value>::UpWork final : public spmv::Work {
 };
 
 template <class Value>
-GridCycle<Value>::GridCycle(const comm_thread::Communicator& communicator,
-                            comm_thread::CommThread& comm_thread,
-                            const comm_thread::ComputeTeam& team,
-                            std::vector<LevelPlan<Value>> plan, const CycleOptions& options,
-                            perfmodel::PhaseTimer& timer)
-    : grids_(communicator, comm_thread, team, std::move(plan), options, timer),
-      times_(grids_.levels().size()) {
+GridCycle<Value>::GridCycle(const comm_thread::Crew& crew, std::vector<LevelPlan<Value>> plan,
+                            const CycleOptions& options, perfmodel::PhaseTimer& timer)
+    : grids_(crew, std::move(plan), options, timer), times_(grids_.levels().size()) {
   const auto levels = grids_.levels();
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const bool is_last = i + 1 == levels.size();
@@ -165,7 +161,7 @@ LevelsReport GridCycle<Value>::report() {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     typename CycleGrids<Value>::Level& level = levels[i];
     const GridBox points = level.grid.points();
-    const std::int64_t own = level.cuts.box(grids_.communicator().rank()).point_count();
+    const std::int64_t own = level.cuts.box(grids_.crew().communicator().rank()).point_count();
     LevelReport& one = report.levels.emplace_back(
         LevelReport{.grid = {points.size(0), points.size(1), points.size(2)},
                     .rows = points.point_count(),

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
 #include "solver/levels/level_report.h"
@@ -35,9 +34,8 @@ template <class Value>
 class GridCycle {
  public:
   /// On planned grids, whose couplings may vary. Collective. Thread: the main thread, outside the
-  /// team. `communicator`: of the communication thread.
-  GridCycle(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-            const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
+  /// team.
+  GridCycle(const comm_thread::Crew& crew, std::vector<LevelPlan<Value>> plan,
             const CycleOptions& options, perfmodel::PhaseTimer& timer);
 
   const GridLevel& finest() const { return grids_.levels().front().grid; }

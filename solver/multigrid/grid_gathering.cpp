@@ -66,9 +66,9 @@ LargestBox largest_box(const LevelCuts& cuts) {
 
 }  // namespace
 
-Gathering collective_measure_exchanges(const comm_thread::Communicator& communicator,
-                                       comm_thread::CommThread& comm_thread,
+Gathering collective_measure_exchanges(const comm_thread::Crew& crew,
                                        const spmv::GridPartition& partition) {
+  const comm_thread::Communicator& communicator = crew.communicator();
   Gathering measured;
   if (communicator.size() == 1) return measured;
   std::vector<int> ranks;
@@ -87,7 +87,7 @@ Gathering collective_measure_exchanges(const comm_thread::Communicator& communic
                                             communicator.new_tag());
     communicator.barrier();  // both ends of every pair exist
     return collective_exchange_seconds(communicator, sample_count, [&] {
-      if (!exchange.is_empty()) exchange.post(comm_thread).wait();
+      if (!exchange.is_empty()) exchange.post(crew.comm_thread()).wait();
     });
   };
   const double few = time(few_bytes);
@@ -105,14 +105,14 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
                               const spmv::GridPartition& partition, const Gathering& measured,
                               int steps, int thread_count, GlobalIndex least_points,
                               std::size_t value_bytes) {
+  const auto levels = planned_levels<float>(grids, partition, least_points);
   double seconds = 0;
-  LevelCuts cuts(partition);
-  for (std::size_t i = 1; i < grids.size(); ++i) {
-    const LevelCuts finer = cuts.coarse(grids[i - 1].is_coarsened);
-    cuts = planned_cuts(finer, false, i + 1 == grids.size(), least_points);
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    const LevelCuts& finer = levels[i].finer_cuts;
+    const LevelCuts& cuts = levels[i].cuts;
     const LargestBox box = largest_box(cuts);
     const bool is_moved = cuts != finer;
-    if (box.neighbours() == 0 && !is_moved && i + 1 == grids.size()) continue;
+    if (box.neighbours() == 0 && !is_moved && i + 1 == levels.size()) continue;
     const double points = box.with_rim(depth_of_f(steps));
     const double threads =
         std::clamp(points / least_points_of_a_thread, 1.0, static_cast<double>(thread_count));
@@ -159,17 +159,15 @@ Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPar
   return best;
 }
 
-CycleOptions collective_with_gathering(const comm_thread::Communicator& communicator,
-                                       comm_thread::CommThread& comm_thread,
-                                       const comm_thread::ComputeTeam& team,
+CycleOptions collective_with_gathering(const comm_thread::Crew& crew,
                                        const spmv::GridStencil& stencil,
                                        const spmv::GridPartition& partition, CycleOptions options) {
   options.gathering.least_rows = options.least_points;
   if (options.least_points > 0) return options;
-  options.gathering = choose_gathering(
-      grid_levels(stencil, coarsest_points), partition,
-      collective_measure_exchanges(communicator, comm_thread, partition), options.steps,
-      team.thread_count(), options.is_double ? sizeof(double) : sizeof(float));
+  options.gathering = choose_gathering(grid_levels(stencil, coarsest_points), partition,
+                                       collective_measure_exchanges(crew, partition), options.steps,
+                                       crew.team().thread_count(),
+                                       options.is_double ? sizeof(double) : sizeof(float));
   options.least_points = options.gathering.least_rows;
   return options;
 }

@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/levels/gathering.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/grids/grid_level.h"
@@ -17,9 +15,8 @@ namespace weft::solver {
 
 /// What one exchange costs on the slowest rank. Measured with all neighbours of the finest grid by
 /// the communication thread; the same on all ranks. Collective. Thread: the main thread, outside
-/// the team. `communicator`: of the communication thread.
-Gathering collective_measure_exchanges(const comm_thread::Communicator& communicator,
-                                       comm_thread::CommThread& comm_thread,
+/// the team.
+Gathering collective_measure_exchanges(const comm_thread::Crew& crew,
                                        const spmv::GridPartition& partition);
 
 /// Modelled seconds of a cycle on all grids but the finest if they are gathered below
@@ -40,9 +37,7 @@ Gathering choose_gathering(std::span<const GridLevel> grids, const spmv::GridPar
 /// `options` with the least points of a rank that a model chooses from a measurement where they are
 /// 0. `stencil`: of the operator, or of one with constant couplings on its grid. Collective.
 /// Thread: the main thread, outside the team.
-CycleOptions collective_with_gathering(const comm_thread::Communicator& communicator,
-                                       comm_thread::CommThread& comm_thread,
-                                       const comm_thread::ComputeTeam& team,
+CycleOptions collective_with_gathering(const comm_thread::Crew& crew,
                                        const spmv::GridStencil& stencil,
                                        const spmv::GridPartition& partition, CycleOptions options);
 

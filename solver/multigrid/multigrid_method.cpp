@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "comm_thread/engine/reproducible_sum.h"
-#include "solver/levels/level_report.h"
 #include "solver/levels/run_cycle.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/full_start.h"
@@ -49,7 +48,7 @@ constexpr double expected_margin = 1.2;
 /// 64 bytes a row and iteration with write-allocate in single precision, 96 in double precision: x
 /// and b are double in any case.
 template <class Value>
-class MultigridMethodOf final : public KrylovMethod, public Levels {
+class MultigridMethodOf final : public MultigridMethod {
  public:
   MultigridMethodOf(spmv::StencilOperator& op, Options options);
   double vector_bytes() const override { return 32 + 8 * sizeof(Value); }
@@ -112,22 +111,22 @@ template <class Value>
 std::unique_ptr<GridCycle<Value>> MultigridMethodOf<Value>::collective_make(
     const spmv::StencilOperator& op) {
   const MultigridSettings& asked = options().multigrid;
-  const CycleOptions chosen = collective_with_gathering(
-      op.communicator(), op.comm_thread(), op.team(), grid_.stencil(), grid_.partition(),
-      {.steps = asked.steps,
-       .least_points = asked.least_points,
-       .has_full_start = asked.has_full_start,
-       .is_double = asked.is_double,
-       .mode = options().mode});
+  const CycleOptions chosen =
+      collective_with_gathering(op.crew(), grid_.stencil(), grid_.partition(),
+                                {.steps = asked.steps,
+                                 .least_points = asked.least_points,
+                                 .has_full_start = asked.has_full_start,
+                                 .is_double = asked.is_double,
+                                 .mode = options().mode});
   return std::make_unique<GridCycle<Value>>(
-      op.communicator(), op.comm_thread(), op.team(),
+      op.crew(),
       plan_constant<Value>(grid_.stencil(), grid_.partition(), chosen.least_points).levels, chosen,
       timer_);
 }
 
 template <class Value>
 MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options options)
-    : KrylovMethod(op, std::move(options)),
+    : MultigridMethod(op, std::move(options)),
       given_layout_(op.layout()),
       grid_(op.stencil(), op.partition(), op.communicator().rank()),
       cycle_(collective_make(op)),
@@ -180,13 +179,7 @@ void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::s
   if (b_halo_) {
     if (thread.is_primary()) b_halo_->read_from(b_);
     thread.barrier();
-    b_halo_->pack(thread.index);
-    thread.barrier();
-    if (thread.is_primary() && !b_halo_->messages().is_empty())
-      b_halo_->messages().post(op().comm_thread()).wait();
-    thread.barrier();
-    b_halo_->unpack(thread);
-    b_halo_->copy_own(thread);
+    b_halo_->collective_exchange(thread, op().comm_thread());
   }
   thread.barrier();
 }
@@ -379,10 +372,10 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
 
 }  // namespace
 
-std::unique_ptr<KrylovMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
-                                                               KrylovMethod::Options options) {
+std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
+                                                                  KrylovMethod::Options options) {
   return with_precision(options.multigrid.is_double,
-                        [&]<class Value>(Value) -> std::unique_ptr<KrylovMethod> {
+                        [&]<class Value>(Value) -> std::unique_ptr<MultigridMethod> {
                           return std::make_unique<MultigridMethodOf<Value>>(op, std::move(options));
                         });
 }

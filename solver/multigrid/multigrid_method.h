@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "solver/krylov/method.h"
+#include "solver/levels/level_report.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::solver {
@@ -11,11 +12,14 @@ namespace weft::solver {
 /// from bounds of the cycle's eigenvalues. It takes as many iterations as conjugate gradients with
 /// the same cycle, without a scalar product. The residual is always the true one, so that its norm
 /// needs no check at the end.
-///
-/// Its hierarchy has the precision that `options.multigrid` says. As KrylovMethod, without a
-/// preconditioner; it is an object with Levels. Collective. Thread: the main thread, outside the
-/// team.
-std::unique_ptr<KrylovMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
-                                                               KrylovMethod::Options options);
+class MultigridMethod : public KrylovMethod, public Levels {
+ protected:
+  using KrylovMethod::KrylovMethod;
+};
+
+/// With a hierarchy of the precision that `options.multigrid` says. As KrylovMethod, without a
+/// preconditioner. Collective. Thread: the main thread, outside the team.
+std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
+                                                                  KrylovMethod::Options options);
 
 }  // namespace weft::solver

@@ -32,9 +32,7 @@ template <class Value>
 class CycleOnGrids : public LevelCycle {
  public:
   CycleOnGrids(const spmv::LinearOperator& op, GridPlan<Value> plan, const CycleOptions& options)
-      : norm_(plan.inverse_norm),
-        cycle_(op.communicator(), op.comm_thread(), op.team(), std::move(plan.levels), options,
-               timer_) {}
+      : norm_(plan.inverse_norm), cycle_(op.crew(), std::move(plan.levels), options, timer_) {}
 
   double scale() const override { return cycle_.finest().scale; }
   double norm() const override { return norm_; }
@@ -156,8 +154,7 @@ class MultigridPreconditioner::Maker {
   template <template <class> class CycleOf, class Op>
   static Made collective_make(const Op& op, const spmv::GridPartition& partition,
                               const spmv::GridStencil& stencil, const CycleOptions& options) {
-    const CycleOptions chosen = collective_with_gathering(op.communicator(), op.comm_thread(),
-                                                          op.team(), stencil, partition, options);
+    const CycleOptions chosen = collective_with_gathering(op.crew(), stencil, partition, options);
     return with_precision(chosen.is_double, [&]<class Value>(Value) {
       auto cycle = std::make_unique<CycleOf<Value>>(
           op, partition, plan_constant<Value>(stencil, partition, chosen.least_points), chosen);
@@ -173,32 +170,31 @@ class MultigridPreconditioner::Maker {
                               const std::array<bool, 3>& has_boundary,
                               const CycleOptions& options) {
     const CycleOptions chosen = collective_with_finest_steps(
-        op.communicator(), op.team(), couplings,
-        collective_with_gathering(op.communicator(), op.comm_thread(), op.team(),
-                                  {.grid = partition.grid()}, partition,
+        op.crew(), couplings,
+        collective_with_gathering(op.crew(), {.grid = partition.grid()}, partition,
                                   with_varying_steps(options)));
     return with_precision(chosen.is_double, [&]<class Value>(Value) {
-      return Made{std::make_unique<CycleOf<Value>>(
-                      op, partition,
-                      collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(),
-                                                     partition, couplings, has_boundary, chosen),
-                      chosen),
-                  chosen, partition.grid(), std::nullopt};
+      return Made{
+          std::make_unique<CycleOf<Value>>(
+              op, partition,
+              collective_plan_varying<Value>(op.crew(), partition, couplings, has_boundary, chosen),
+              chosen),
+          chosen, partition.grid(), std::nullopt};
     });
   }
 
   static Made collective_make(const spmv::SparseOperator& op, const Grid& grid,
                               const CycleOptions& options) {
     const spmv::GridPartition partition = partition_of(op, grid.size);
-    const GridCouplings couplings = collective_matrix_couplings(
-        op.communicator(), op.comm_thread(), op.team(), op.matrix().matrix(), partition);
+    const GridCouplings couplings =
+        collective_matrix_couplings(op.crew(), op.matrix().matrix(), partition);
     return collective_make<CycleOfRows>(op, partition, couplings.view(partition.domain()),
                                         grid.has_boundary, options);
   }
 };
 
 MultigridPreconditioner::MultigridPreconditioner(const spmv::LinearOperator& op, Made made)
-    : LevelsPreconditioner(op.communicator(), op.team().thread_count(), std::move(made.cycle)),
+    : LevelsPreconditioner(op.crew(), std::move(made.cycle)),
       options_(made.options),
       grid_(made.grid),
       least_eigenvalue_(made.least_eigenvalue) {}

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
@@ -51,6 +52,17 @@ class BoxExchange final : public spmv::Halo {
   void unpack(const comm_thread::TeamThread& thread) override;
   /// Both, for values that stay on this rank but change arrays.
   void copy_own(const comm_thread::TeamThread& thread);
+  /// All of it, without other work meanwhile. Thread: every thread of the team, after a barrier;
+  /// ends with one. Collective.
+  void collective_exchange(const comm_thread::TeamThread& thread,
+                           comm_thread::CommThread& comm_thread) {
+    pack(thread.index);
+    copy_own(thread);
+    thread.barrier();
+    if (thread.is_primary() && !messages().is_empty()) messages().post(comm_thread).wait();
+    thread.barrier();
+    unpack(thread);
+  }
   /// Values are those of another array of the same layout from now on. Thread: the primary one,
   /// before a barrier.
   void read_from(const Value* values) { from_ = values; }
