@@ -109,21 +109,9 @@ void CycleGrids<Value>::collective_run(const TeamThread& thread, const spmv::Wor
 }
 
 template <class Value>
-void CycleGrids<Value>::DownWork::run(RowSet part, const TeamThread& thread,
-                                      const std::function<void()>& pause) const {
-  Level& level = grids_.levels_[index_];
-  for_each_tile(level.down, part, thread, [&](const PassTile& tile) {
-    level.down_pass->run(tile, source_, level.x, grids_.levels_[index_ + 1].restriction_target(),
-                         grids_.memory(thread), pause);
-  });
-}
-
-template <class Value>
-void CycleGrids<Value>::CoarsestWork::run(RowSet part, const TeamThread& thread,
-                                          const std::function<void()>&) const {
-  Level& level = grids_.levels_.back();
-  if (part != RowSet::interior && thread.is_primary() && grids_.coarsest_)
-    grids_.coarsest_->solve(level.f, level.e);
+void CycleGrids<Value>::solve_coarsest(RowSet part, const TeamThread& thread) {
+  if (part != RowSet::interior && thread.is_primary() && coarsest_)
+    coarsest_->solve(levels_.back().f, levels_.back().e);
 }
 
 template class CycleGrids<float>;

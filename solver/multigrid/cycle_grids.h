@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -51,9 +50,6 @@ class CycleGrids {
     GridArray<Value>& interpolation_source() { return correction ? *correction : e; }
   };
 
-  class DownWork;
-  class CoarsestWork;
-
   /// Collective. Thread: the main thread, outside the team.
   CycleGrids(const comm_thread::Crew& crew, std::vector<LevelPlan<Value>> plan,
              const Options& options, perfmodel::PhaseTimer& timer);
@@ -74,6 +70,8 @@ class CycleGrids {
     return memories_[static_cast<std::size_t>(thread.index)];
   }
 
+  /// The direct solution, in the part after the coarsest grid's f has arrived. Every thread.
+  void solve_coarsest(spmv::RowSet part, const comm_thread::TeamThread& thread);
   /// Work beside the exchange of `halo`, or alone where that is null or has no messages.
   /// Thread: every thread of the team. Ends with a barrier. Collective.
   void collective_run(const comm_thread::TeamThread& thread, const spmv::Work& work,
@@ -89,33 +87,6 @@ class CycleGrids {
   std::optional<CoarsestGrid> coarsest_;
   std::vector<PassMemory<Value>> memories_;  // [threads]
   perfmodel::PhaseTimer& timer_;
-};
-
-/// The way down from one grid.
-template <class Value>
-class CycleGrids<Value>::DownWork final : public spmv::Work {
- public:
-  DownWork(CycleGrids& grids, std::size_t index, const typename DownPass<Value>::Source& source)
-      : grids_(grids), index_(index), source_(source) {}
-  void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
-           const std::function<void()>& pause) const override;
-
- private:
-  CycleGrids& grids_;
-  std::size_t index_;
-  typename DownPass<Value>::Source source_;
-};
-
-/// The direct solution, after the coarsest grid's f has arrived.
-template <class Value>
-class CycleGrids<Value>::CoarsestWork final : public spmv::Work {
- public:
-  explicit CoarsestWork(CycleGrids& grids) : grids_(grids) {}
-  void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
-           const std::function<void()>& pause) const override;
-
- private:
-  CycleGrids& grids_;
 };
 
 /// Calls run(tile) for the tiles of `part` that are the thread's.

@@ -52,27 +52,6 @@ class GridCycle<Value>::TimedPass {
   std::int64_t begin_ = 0;
 };
 
-/// The way up to one grid.
-template <class Value>
-class GridCycle<Value>::UpWork final : public spmv::Work {
- public:
-  UpWork(CycleGrids<Value>& grids, std::size_t index, const typename UpPass<Value>::Sink& sink)
-      : grids_(grids), index_(index), sink_(sink) {}
-  void run(RowSet part, const TeamThread& thread,
-           const std::function<void()>& pause) const override {
-    typename CycleGrids<Value>::Level& level = grids_.levels()[index_];
-    for_each_tile(level.up, part, thread, [&](const PassTile& tile) {
-      level.up_pass->run(tile, level.f, level.x, grids_.levels()[index_ + 1].interpolation_source(),
-                         sink_, grids_.memory(thread), pause);
-    });
-  }
-
- private:
-  CycleGrids<Value>& grids_;
-  std::size_t index_;
-  typename UpPass<Value>::Sink sink_;
-};
-
 template <class Value>
 GridCycle<Value>::GridCycle(const comm_thread::Crew& crew, std::vector<LevelPlan<Value>> plan,
                             const CycleOptions& options, perfmodel::PhaseTimer& timer)
@@ -110,11 +89,15 @@ void GridCycle<Value>::descend_from(const TeamThread& thread, std::size_t index,
         bytes_of_down_pass<Value>(source, times.coarse_share, !level.x.is_empty()) +
         level.coupling_bytes();
   if (halo == &*level.f_halo && index > 0) level.f_halo->copy_own(thread);
-  if (is_last)
-    grids_.collective_run(thread, typename CycleGrids<Value>::CoarsestWork(grids_), halo);
-  else
-    grids_.collective_run(thread, typename CycleGrids<Value>::DownWork(grids_, index, source),
-                          halo);
+  const spmv::WorkBy work(
+      [&](RowSet part, const TeamThread& mine, const std::function<void()>& pause) {
+        if (is_last) return grids_.solve_coarsest(part, mine);
+        GridArray<Value>& coarse = grids_.levels()[index + 1].restriction_target();
+        for_each_tile(level.down, part, mine, [&](const PassTile& tile) {
+          level.down_pass->run(tile, source, level.x, coarse, grids_.memory(mine), pause);
+        });
+      });
+  grids_.collective_run(thread, work, halo);
 }
 
 template <class Value>
@@ -128,7 +111,14 @@ void GridCycle<Value>::ascend_to(const TeamThread& thread, std::size_t index,
     times.up.model_bytes = bytes_of_up_pass<Value>(sink, times.coarse_share, !level.x.is_empty()) +
                            level.coupling_bytes();
   halo.copy_own(thread);
-  grids_.collective_run(thread, UpWork(grids_, index, sink), &halo);
+  const spmv::WorkBy work(
+      [&](RowSet part, const TeamThread& mine, const std::function<void()>& pause) {
+        const GridArray<Value>& e = grids_.levels()[index + 1].interpolation_source();
+        for_each_tile(level.up, part, mine, [&](const PassTile& tile) {
+          level.up_pass->run(tile, level.f, level.x, e, sink, grids_.memory(mine), pause);
+        });
+      });
+  grids_.collective_run(thread, work, &halo);
 }
 
 template <class Value>

@@ -70,7 +70,6 @@ class GridCycle {
   template <class>
   friend class FullStart;
 
-  class UpWork;
   class TimedPass;
 
   /// What the passes of one grid have taken; bytes of the model are those per point.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,11 +19,11 @@
 #include "solver/multigrid/grids/rim.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/multigrid/level_plan.h"
-#include "solver/multigrid/square_work.h"
 #include "solver/precondition/solve_unit.h"
 #include "spmv/grid/grid_layout.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
+#include "spmv/modes/work.h"
 
 namespace weft::solver {
 
@@ -275,7 +276,12 @@ template <class Value>
 double MultigridMethodOf<Value>::collective_measure(const TeamThread& thread, double bound) {
   CloseSum square(bound);
   const FinestResidual finest = residual();
-  const SquareWork work(finest, layout_.own(), square);
+  const spmv::WorkBy work(
+      [&](RowSet part, const TeamThread& mine, const std::function<void()>& /*pause*/) {
+        if (part == RowSet::interior) return;
+        for (const GridBox& box : spmv::share_of_rows(layout_.own(), mine.index, mine.count))
+          finest.add_square(box, square);
+      });
   if (x_halo_)
     spmv::run_in_mode(thread, options().mode, {work, *x_halo_, op().comm_thread(), timer_});
   else {
