@@ -119,6 +119,7 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
+    perfmodel/traffic_model.cpp
     solver/amg/amg_cycle.cpp
     solver/amg/amg_preconditioner.cpp
     solver/amg/coarsening/aggregates.cpp
@@ -346,7 +347,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
-    perfmodel/traffic_model.cpp
     solver/report/threaded_report.cpp
     solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp

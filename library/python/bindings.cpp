@@ -303,9 +303,8 @@ PYBIND11_MODULE(_weft, module) {
 
   py::class_<PySolver>(module, "Solver")
       .def(py::init([](const PyMatrix& a, const Values& options, const py::object& preconditioner,
-                       bool is_symmetric, double norm, bool is_alone) {
-        return std::make_unique<PySolver>(a, options_of(options), preconditioner, is_symmetric,
-                                          norm, is_alone);
+                       double norm, bool is_alone) {
+        return std::make_unique<PySolver>(a, options_of(options), preconditioner, norm, is_alone);
       }))
       .def("set_monitor", &PySolver::set_monitor)
       .def("renew_preconditioner", &PySolver::renew_preconditioner)

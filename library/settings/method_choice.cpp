@@ -31,16 +31,6 @@ constexpr double most_share_of_trials = 0.1;
 /// expected, a trial of all would take longer than the solve, and multigrid is quicker anyway.
 constexpr double iterations_of_cycle = 8;
 
-/// True if `auto` may choose it for this operator. A reduction that is hidden is little beside a
-/// general preconditioner, and such recurrences drift where that is in single precision: 17
-/// iterations instead of 7.
-bool is_candidate(const KrylovEntry& entry, int rank_count, bool is_stencil, bool has_cycle,
-                  const solver::Preconditioner* preconditioner) {
-  if (entry.needs_grid) return has_cycle || (is_stencil && !preconditioner);
-  const bool is_general = preconditioner && !preconditioner->as_diagonal();
-  return entry.is_cg_variant && !(entry.hides_reduction && (rank_count == 1 || is_general));
-}
-
 /// The grid of the operator with constant coefficients, whose condition number is at most that of
 /// an operator with others; nothing where it has none.
 std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
@@ -86,6 +76,12 @@ std::string why_plain(const solver::Preconditioner* preconditioner, int rank_cou
 
 }  // namespace
 
+bool is_candidate(const KrylovEntry& entry, const solver::MethodUse& use, bool has_cycle) {
+  if (entry.needs_grid) return has_cycle || (use.is_grid && use.is_plain());
+  return entry.is_cg_variant &&
+         !(entry.hides_reduction && (use.rank_count == 1 || use.is_general()));
+}
+
 spmv::GridStencil stencil_of(const spmv::GridSize& grid) {
   // A plane is not coupled across: else few iterations would be expected of it.
   return {.grid = grid, .weights = {1, grid.y > 1 ? 1.0 : 0.0, grid.z > 1 ? 1.0 : 0.0}};
@@ -105,13 +101,14 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   options.stops = nullptr;
   auto* const cycle = dynamic_cast<solver::CyclePreconditioner*>(options.preconditioner);
   solver::Preconditioner* const given = options.preconditioner;
-  const bool is_stencil = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
+  solver::MethodUse use = KrylovMethod::use_of(op, options);
+  use.is_grid = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
   const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
   MethodChoice best{&solver::krylov_methods().front(), ""};
-  const bool has_multigrid = cycle || (is_stencil && !given);
+  const bool has_multigrid = cycle || (use.is_grid && !given);
   if (grid && has_multigrid && needs_no_trial(*grid, asked)) {
     const bool has_bounds = !cycle || cycle->has_known_bounds();
-    return {.method = solver::find_krylov_method(has_bounds ? "multigrid" : "cg"),
+    return {.method = has_bounds ? &solver::multigrid_entry() : best.method,
             .why = fmt::format("{} is quickest without a trial: of cg alone {:.0f} iterations are "
                                "expected{}",
                                has_bounds ? "multigrid" : "cg with multigrid",
@@ -160,13 +157,12 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
     }
   };
   for (const KrylovEntry& entry : solver::krylov_methods())
-    if (is_candidate(entry, ranks.size(), is_stencil, cycle && cycle->has_known_bounds(), given))
-      run(entry);
+    if (is_candidate(entry, use, cycle && cycle->has_known_bounds())) run(entry);
   if (cycle && may_drop) {
     options.preconditioner = nullptr;
+    use.preconditioner = solver::MethodUse::Kind::none;
     for (const KrylovEntry& entry : solver::krylov_methods())
-      if (!entry.needs_grid && is_candidate(entry, ranks.size(), is_stencil, false, nullptr))
-        run(entry);
+      if (!entry.needs_grid && is_candidate(entry, use, false)) run(entry);
   }
   best.why = fmt::format("{} is quickest{}: {}", best_name,
                          grid ? ", an iteration times those expected" : " in an iteration", trials);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -155,7 +154,7 @@ void ChosenSolver::collective_precondition(std::span<const double> r, std::span<
 std::vector<Candidate> ChosenSolver::find_ways() const {
   if (is_free_) return solver::candidates(*traits_, {.has_amg = true});
   if (asked_.method == "auto" && !is_symmetric() && !asked_.force)
-    return {{"gmres", asked_.preconditioner, "the matrix is not symmetric"}};
+    return {solver::unsymmetric_candidate(asked_.preconditioner)};
   if (traits_) check_symmetry(asked_, *traits_, context_.name);
   return {{asked_.method, asked_.preconditioner, ""}};
 }
@@ -375,8 +374,7 @@ SolveReport ChosenSolver::collective_solve_in_range(const VectorsInRange& vector
 
 bool ChosenSolver::may_solve_block() const {
   return may_block_ && !rows_.is_scaled() && is_last_way() && !null_space_ &&
-         !watch_.has_time_limit() && way_in_use_.has_method() &&
-         std::string_view(entry().name) == "cg";
+         !watch_.has_time_limit() && way_in_use_.has_method() && entry().has_blocks;
 }
 
 /// For all of `b`, which is 8, 4 or 2 vectors.

@@ -25,21 +25,30 @@ namespace weft::solver {
 /// before. On grids TwoPassCg needs 64.
 class ConjugateGradient : public TextbookCg {
  public:
+  static constexpr MethodFacts facts{.name = "cg",
+                                     .summary = "textbook conjugate gradients",
+                                     .reductions = 2,
+                                     .products = 1,
+                                     .arrays = {4, 4, 4},
+                                     .carried = {3, 3, 4},
+                                     .vector_bytes = {88, 104, 96},
+                                     .flops = {10, 12, 10},
+                                     .needs_symmetric_matrix = true,
+                                     .needs_symmetric_preconditioner = true,
+                                     .is_cg_variant = true,
+                                     .has_blocks = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   ConjugateGradient(spmv::LinearOperator& op, Options options);
 
   /// True with a general preconditioner only. New vectors, whose pages nobody has touched, took a
   /// fifth of the time that amg takes for new values.
   bool collective_take_new_values() override;
 
-  double vector_bytes() const override { return general() ? 96 : is_identity() ? 88 : 104; }
-
  private:
   Spare spare() override { return {p_.get(), q_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
-  Recurrence recurrence() const override {
-    return {needs_z_dot_q() && general() ? "fcg" : "cg", general() ? 4U : 3U};
-  }
   void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
                             double& first_norm, SolveReport& report,
                             std::initializer_list<double*> scalars) override {

@@ -56,9 +56,15 @@ Gmres::Gmres(spmv::LinearOperator& op, Options options)
 }
 
 /// V: 3·8 bytes a column; w: 40, M: 24, A: 24; and at the end of a cycle V once more and about 100.
-double Gmres::vector_bytes() const {
-  const double restart = options().restart;
-  return 24 * (restart + 1) / 2 + 96 + 100 / restart;
+/// Flops: 8 for each of (m + 1)/2 columns, with Gram-Schmidt twice.
+MethodNeeds Gmres::needs_of(const std::string& name, const MethodUse& use) {
+  const double restart = use.restart;
+  return {.state = name + "(" + std::to_string(use.restart) + ")",
+          .arrays = restart + 3,  // V, z and x
+          .carried = 1,
+          .vector_bytes = 24 * (restart + 1) / 2 + 96 + 100 / restart,
+          .flops_per_row = 4 * (restart + 1) + (use.is_diagonal() ? 8 : 7),
+          .flops_per_nonzero = facts.flops_per_nonzero};
 }
 
 /// z = M·v.

@@ -26,7 +26,19 @@ KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
   x_ = make_array();
 }
 
-KrylovMethod::Array KrylovMethod::make_array() const {
+MethodUse KrylovMethod::use_of(const spmv::LinearOperator& op, const Options& options) {
+  using Kind = MethodUse::Kind;
+  const Preconditioner* const m = options.preconditioner;
+  return {.preconditioner = !m                 ? Kind::none
+                            : m->as_diagonal() ? Kind::diagonal
+                                               : Kind::general,
+          .restart = options.restart,
+          .rank_count = op.communicator().size(),
+          .multigrid = options.multigrid};
+}
+
+KrylovMethod::Array KrylovMethod::make_array() {
+  ++array_count_;
   Array array(operator_.element_count());
   operator_.team().run([&](const TeamThread& thread) { fill_zero(thread, {array.data()}); });
   return array;
@@ -285,8 +297,8 @@ SolveReport KrylovMethod::collective_continue(const TeamThread& thread, std::spa
 /// The matrix and the preconditioner are told by what they make of a vector, whose bits are the
 /// same on any ranks and threads, and in any format.
 void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
-  const Recurrence state = recurrence();
-  SolveIdentity identity = identity_of(state.name, operator_.global_row_count());
+  const MethodNeeds state = needs();
+  SolveIdentity identity = identity_of(state.state, operator_.global_row_count());
   identity.right_hand_side = collective_checksum(operator_, b.data());
   identity.matrix = collective_matrix_checksum(operator_, options_.mode);
   if (diagonal_) {
@@ -302,7 +314,8 @@ void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
     });
     identity.preconditioner = collective_checksum(operator_, product.data());
   }
-  options_.checkpoints->collective_open(operator_, identity, state.vector_count);
+  options_.checkpoints->collective_open(operator_, identity,
+                                        static_cast<std::size_t>(state.carried));
 }
 
 SolveReport KrylovMethod::solve_in_team(const TeamThread& thread, std::span<const double> b) {

@@ -16,6 +16,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/krylov/least_iterate.h"
+#include "solver/krylov/method_facts.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/precondition/preconditioner.h"
@@ -113,9 +114,14 @@ class KrylovMethod {
   /// Why CG cannot go on where p·A·p is not positive.
   static std::string explain_curvature(double curvature);
 
-  /// Bytes per row and iteration that the method moves besides the matrix, if every array is loaded
-  /// or stored once in each pass, with write-allocate.
-  virtual double vector_bytes() const = 0;
+  /// What this object needs. A class has a static function of this name, too, which says it of any
+  /// use before there is an object, and its `facts`.
+  virtual MethodNeeds needs() const = 0;
+  double vector_bytes() const { return needs().vector_bytes; }
+  /// Vectors that this object has made, with x.
+  double array_count() const { return array_count_; }
+  /// The use that options ask for; of an operator whose kind is not known.
+  static MethodUse use_of(const spmv::LinearOperator& op, const Options& options);
 
  protected:
   using Array = perfmodel::HugePageBuffer<double>;
@@ -142,13 +148,6 @@ class KrylovMethod {
   virtual void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                                   double bound, double& first_norm, SolveReport& report) = 0;
 
-  /// What the recurrence carries from one iteration to the next, besides scalars.
-  struct Recurrence {
-    std::string name;  // of this state; with everything that decides what the scalars mean
-    std::size_t vector_count;
-  };
-  virtual Recurrence recurrence() const = 0;
-
   /// True if a checkpoint waits for `collective_carry` to take it: `collective_iterate` then does
   /// so instead of starting from the residual.
   bool is_continued() const { return options_.checkpoints && options_.checkpoints->has_state(); }
@@ -166,8 +165,15 @@ class KrylovMethod {
 
   spmv::LinearOperator& op() const { return operator_; }
   const Options& options() const { return options_; }
-  Array make_array() const;
+  MethodUse use() const { return use_of(operator_, options_); }
+  Array make_array();
+  /// One that takes no memory before it is written.
+  Array make_untouched_array() {
+    ++array_count_;
+    return Array(operator_.element_count());
+  }
   std::unique_ptr<spmv::Operand> collective_make_operand() {
+    ++array_count_;
     return operator_.collective_make_operand();
   }
 
@@ -279,6 +285,7 @@ class KrylovMethod {
 
   spmv::LinearOperator& operator_;
   Options options_;
+  double array_count_ = 0;
   const DiagonalPreconditioner* diagonal_ = nullptr;
   comm_thread::ReproducibleSum squares_;  // of what is not iterated
   std::vector<double> largest_;  // magnitude that every thread found

@@ -43,7 +43,7 @@ Minres::Minres(spmv::LinearOperator& op, Options options)
       z_(collective_make_operand()) {
   for (Array* const array : {&r_, &q_, &v_[0], &v_[1], &w_[0], &w_[1]}) *array = make_array();
   if (!is_identity()) m_ = make_array();
-  least_ = Array(op.element_count());
+  least_ = make_untouched_array();
 }
 
 void Minres::collective_begin(const TeamThread& thread, std::span<const double> b,

@@ -29,9 +29,20 @@ namespace weft::solver {
 /// Elman, Silvester, Wathen 2014, "Finite Elements and Fast Iterative Solvers", algorithm 4.1.
 class Minres final : public KrylovMethod {
  public:
-  Minres(spmv::LinearOperator& op, Options options);
+  static constexpr MethodFacts facts{
+      .name = "minres",
+      .summary = "for symmetric matrices that are indefinite or singular",
+      .reductions = 2,
+      .products = 1,
+      .arrays = {9, 10, 10},
+      .carried = {7, 7, 7},
+      .vector_bytes = {192, 240, 240},
+      .flops = {22, 23, 22},
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
 
-  double vector_bytes() const override { return is_identity() ? 192 : 240; }
+  Minres(spmv::LinearOperator& op, Options options);
 
  private:
   /// Scalars and the roles of arrays between two steps; every thread has the same.
@@ -56,7 +67,6 @@ class Minres final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"minres", 7}; }
   /// What is known of the x in `least_`.
   struct Kept {
     double r = 0;  // ‖r‖; 0 where there is none

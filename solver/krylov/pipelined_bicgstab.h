@@ -25,9 +25,20 @@ namespace weft::solver {
 /// parallel solution of large unsymmetric linear systems", algorithms 9 and 11.
 class PipelinedBicgstab final : public KrylovMethod {
  public:
-  PipelinedBicgstab(spmv::LinearOperator& op, Options options);
+  static constexpr MethodFacts facts{
+      .name = "bicgstab-pipelined",
+      .summary = "Cools-Vanroose: its reductions travel beside the products",
+      .reductions = 2,
+      .products = 2,
+      .arrays = {10, 14, 14},
+      .carried = {7, 9, 9},
+      .vector_bytes = {288, 464, 464},
+      .flops = {48, 50, 48},
+      .flops_per_nonzero = 4,
+      .hides_reduction = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
 
-  double vector_bytes() const override { return is_identity() ? 288 : 464; }
+  PipelinedBicgstab(spmv::LinearOperator& op, Options options);
 
  private:
   /// Scalars that are known between two steps; every thread has the same.
@@ -47,7 +58,6 @@ class PipelinedBicgstab final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"bicgstab-pipelined", is_identity() ? 7U : 9U}; }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_first_half(const comm_thread::TeamThread& thread, State& state);
   void collective_second_half(const comm_thread::TeamThread& thread, const LeastIterate& iterates,

@@ -20,16 +20,27 @@ namespace weft::solver {
 /// vectors. Source: Ghysels and Vanroose 2014, algorithm 4.
 class PipelinedCg final : public ReducedCg {
  public:
+  static constexpr MethodFacts facts{
+      .name = "cg-pipelined",
+      .summary = "Ghysels-Vanroose: the reduction travels beside the product",
+      .reductions = 1,
+      .products = 1,
+      .arrays = {7, 8, 10},
+      .carried = {6, 7, 9},
+      .vector_bytes = {128, 152, 192},
+      .flops = {10, 12, 10},
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true,
+      .hides_reduction = true,
+      .is_cg_variant = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   PipelinedCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return general() ? 192 : is_identity() ? 128 : 152; }
 
  private:
   Spare spare() override { return {m_.get(), n_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
-  Recurrence recurrence() const override {
-    return {"cg-pipelined", general() ? 9U : is_identity() ? 6U : 7U};
-  }
   void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
                             double& first_norm, SolveReport& report,
                             std::initializer_list<double*> scalars) override;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/traffic_model.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/full_start.h"
 #include "solver/multigrid/grid_cycle.h"
@@ -49,7 +50,6 @@ template <class Value>
 class MultigridMethodOf final : public MultigridMethod {
  public:
   MultigridMethodOf(spmv::StencilOperator& op, Options options);
-  double vector_bytes() const override { return 32 + 8 * sizeof(Value); }
 
   CycleReport report() override;
   void forget_times() override { cycle_->forget_times(); }
@@ -68,7 +68,6 @@ class MultigridMethodOf final : public MultigridMethod {
   void turn_solution(const comm_thread::TeamThread& thread);
   void turn_solution_back(const comm_thread::TeamThread& thread);
   double* solution_on_grid() { return grid_.is_turned() ? turned_x_.data() : x_.data(); }
-  Recurrence recurrence() const override;
   /// What the iteration carries between two cycles, besides x and the direction.
   struct Carried {
     double norm = 0;
@@ -186,14 +185,6 @@ void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::s
     b_halo_->copy_own(thread);
   }
   thread.barrier();
-}
-
-template <class Value>
-KrylovMethod::Recurrence MultigridMethodOf<Value>::recurrence() const {
-  const MultigridSettings& settings = options().multigrid;
-  return {"multigrid(" + std::to_string(settings.steps) + "," +
-              std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")"),
-          2};
 }
 
 template <class Value>
@@ -374,6 +365,17 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
 }
 
 }  // namespace
+
+MethodNeeds MultigridMethod::needs(const MethodUse& use) {
+  const MultigridSettings& settings = use.multigrid;
+  return {.state = "multigrid(" + std::to_string(settings.steps) + "," +
+                   std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")"),
+          .arrays = use.rank_count > 1 ? 3.5 : 2.6,
+          .carried = 2,
+          .vector_bytes = 32 + 8.0 * (settings.is_double ? sizeof(double) : sizeof(float)),
+          .flops_per_row = perfmodel::multigrid_flops(1, settings.steps),
+          .flops_per_nonzero = 0};
+}
 
 std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
                                                                   KrylovMethod::Options options) {

@@ -14,6 +14,18 @@ namespace weft::solver {
 /// needs no check at the end.
 class MultigridMethod : public KrylovMethod {
  public:
+  static constexpr MethodFacts facts{
+      .name = "multigrid",
+      .summary = "cycles on the grids of a problem in a Chebyshev iteration",
+      .reductions = 1,
+      .products = 1,
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true,
+      .needs_grid = true};
+  /// With other ranks, values of the halo are there several points deep.
+  static MethodNeeds needs(const MethodUse& use);
+  MethodNeeds needs() const override { return needs(use()); }
+
   /// What each grid took since the last call of `forget_times`. Thread: the main thread, outside
   /// the team.
   virtual CycleReport report() = 0;

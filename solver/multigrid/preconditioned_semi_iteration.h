@@ -4,6 +4,7 @@
 #include <span>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/traffic_model.h"
 #include "solver/krylov/method.h"
 #include "solver/multigrid/cycle_preconditioner.h"
 #include "solver/multigrid/cycle_spectrum.h"
@@ -23,11 +24,20 @@ namespace weft::solver {
 /// Source: Saad, "Iterative Methods for Sparse Linear Systems", algorithm 12.1.
 class PreconditionedSemiIteration final : public KrylovMethod {
  public:
+  static MethodNeeds needs(const MethodUse& use) {
+    return {.state = "multigrid of a matrix",
+            .arrays = 5,
+            .carried = 3,
+            .vector_bytes = 88,
+            .flops_per_row = perfmodel::multigrid_flops(1, use.multigrid.steps),
+            .flops_per_nonzero = 0};
+  }
+  MethodNeeds needs() const override { return needs(use()); }
+
   /// `options.preconditioner`: a CyclePreconditioner. Where bounds are not known they cost 12
   /// iterations of CG here. Collective. Thread: the main thread, outside the team.
   PreconditionedSemiIteration(spmv::LinearOperator& op, Options options);
 
-  double vector_bytes() const override { return 88; }
   const SpectrumBounds& bounds() const { return bounds_; }
 
  private:
@@ -36,7 +46,6 @@ class PreconditionedSemiIteration final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
                           double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"multigrid of a matrix", 3}; }
   double collective_norm(const comm_thread::TeamThread& thread, spmv::BinnedSum& square);
 
   SpectrumBounds bounds_;

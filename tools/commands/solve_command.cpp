@@ -205,11 +205,8 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
                                 options_of(choices), options_of_system(options));
   }
   facts.has_jacobi = options.has_jacobi();
-  facts.vector_bytes = solver.method().vector_bytes();
-  facts.vector_flops = entry.vector_flops;
-  facts.products = entry.products;
-  facts.reductions = entry.reductions;
-  facts.smoothing_steps = solver.method_options().multigrid.steps;
+  facts.entry = &entry;
+  facts.needs = solver.method().needs();
   facts.preconditioner_setup_seconds = solver.preconditioner_seconds();
   facts.schwarz = solver.schwarz();
   if (facts.schwarz)

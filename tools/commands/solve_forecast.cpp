@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include "library/settings/method_choice.h"
 #include "solver/amg/coarsening/gathering.h"
+#include "solver/methods/method_table.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "spmv/grid/grid_layout.h"
@@ -17,13 +17,12 @@
 namespace weft::tools {
 namespace {
 
-constexpr int restart_of_gmres = 30;
-
 /// Arrays that multigrid has beside the method's and the couplings, measured. `is_varying`: points
 /// have couplings of their own, which on ranks are also sent to boxes of the grid.
 double arrays_of_multigrid(const SolveOptions& options, const spmv::Problem& problem,
                            bool is_varying, int ranks) {
-  const bool is_method = options.method == "multigrid";
+  const solver::KrylovEntry* const entry = solver::find_krylov_method(options.method);
+  const bool is_method = entry && entry->needs_grid;
   if (is_method && options.is_matrix_free() && !is_varying &&
       solver::TurnedGrid::direction_for(spmv::GridStencil::of(problem)) != 0)
     return 2;  // b and x
@@ -76,25 +75,27 @@ double bytes_of_matrix_multigrid(const Job& job, const SolveOptions& options,
   return of_values * arrays * bytes;
 }
 
-struct StateSize {
-  std::string_view method;
-  double plain;
-  double preconditioned;  // by a general one
-};
-
-/// Vectors that a checkpoint of a method copies.
-double arrays_of_checkpoint(const SolveOptions& options, bool is_general) {
-  if (!options.checkpoints.is_used()) return 0;
-  constexpr std::array sizes{
-      StateSize{"cg", 3, 4},           StateSize{"cg-one-reduction", 4, 5},
-      StateSize{"cg-pipelined", 7, 9}, StateSize{"cg-pipelined-pr", 4, 6},
-      StateSize{"minres", 7, 7},       StateSize{"gmres", 1, 1},
-      StateSize{"fgmres", 1, 1},       StateSize{"bicgstab", 5, 5},
-      StateSize{"multigrid", 3, 3},    StateSize{"bicgstab-pipelined", 7, 9},
-  };
-  const auto found = std::ranges::find(sizes, std::string_view(options.method), &StateSize::method);
-  const StateSize& size = found == sizes.end() ? sizes.front() : *found;
-  return is_general ? size.preconditioned : size.plain;
+/// What the method of `options` needs. What is chosen for a matrix is not known yet: at least the
+/// vectors of cg. Of what trials choose, the most that one of them needs.
+solver::MethodNeeds needs_of_method(const SolveOptions& options, int ranks) {
+  using Kind = solver::MethodUse::Kind;
+  const bool has_preconditioner =
+      !options.preconditioner.empty() && options.preconditioner != "none";
+  solver::MethodUse use{.preconditioner = options.has_jacobi() ? Kind::diagonal
+                                          : has_preconditioner ? Kind::general
+                                                               : Kind::none,
+                        .rank_count = ranks,
+                        .multigrid = options.settings().parsed_multigrid(),
+                        .is_grid = options.is_matrix_free()};
+  if (options.restart > 0) use.restart = options.restart;
+  if (const auto* const entry = solver::find_krylov_method(options.method))
+    return entry->needs(use);
+  solver::MethodNeeds most = solver::krylov_methods().front().needs(use);
+  if (options.preconditioner.empty() && !options.is_matrix_free()) return most;
+  for (const solver::KrylovEntry& entry : solver::krylov_methods())
+    if (library::is_candidate(entry, use, false))
+      most.arrays = std::max(most.arrays, entry.needs(use).arrays);
+  return most;
 }
 
 /// Aggregates that a row of amg's prolongator leads to, on grids and meshes.
@@ -221,7 +222,8 @@ double bytes_of_columns(const SolveOptions& options, const SystemSize& size) {
   constexpr double arrays_of_block = 6;  // x, r, p, q, z, and p with its halo
   const auto count = static_cast<double>(options.column_count);
   const auto width = static_cast<double>(std::min(options.column_count, widest_block));
-  const bool has_blocks = options.method == "cg" || options.method == "auto";
+  const solver::KrylovEntry* const entry = solver::find_krylov_method(options.method);
+  const bool has_blocks = !entry || entry->has_blocks;
   const double arrays = 2 * count - 1 + (options.initial_path.empty() ? 0 : count) +
                         (has_blocks ? arrays_of_block * width : 0);
   return 8 * arrays * (size.elements_per_rank + size.halo_per_rank);
@@ -247,7 +249,8 @@ bool takes_multigrid(const SolveOptions& options, const spmv::Problem& problem) 
 }
 
 SolveOptions with_multigrid(SolveOptions options, const spmv::Problem& problem) {
-  options.method = problem.has_stencil() ? "multigrid" : "cg";
+  const solver::KrylovEntry& multigrid = solver::multigrid_entry();
+  options.method = problem.has_stencil() ? multigrid.name : solver::krylov_methods().front().name;
   if (!problem.has_stencil()) options.preconditioner = "multigrid";
   return options;
 }
@@ -268,26 +271,16 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
     size.may_be_shifted = op->matrix().format_name() == "CRS, shifted rows";
   }
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());
-  const bool has_preconditioner =
-      !options.preconditioner.empty() && options.preconditioner != "none";
-  const bool is_general = has_preconditioner && !options.has_jacobi();
-  const Preconditioning preconditioning = is_general             ? Preconditioning::general
-                                          : options.has_jacobi() ? Preconditioning::diagonal
-                                                                 : Preconditioning::none;
-  // What is chosen for a matrix is not known yet; at least the vectors of cg are needed.
-  const bool is_free =
-      options.method == "auto" && options.preconditioner.empty() && !options.is_matrix_free();
-  const double of_method = arrays_of_method(
-      is_free ? "cg" : options.method, options.restart > 0 ? options.restart : restart_of_gmres,
-      preconditioning, options.is_matrix_free(), job.world().size());
+  const int ranks = job.world().size();
+  const solver::MethodNeeds method = needs_of_method(options, ranks);
   const double right_hand_side = 1;
   const bool is_varying = problem.kind == spmv::ProblemKind::diffusion3d || !options.grid.empty();
   const double of_couplings = is_varying && options.is_matrix_free() ? 3 : 0;
   const double of_diagonal = options.has_jacobi() ? 2 : 0;
   const double with_halo = options.is_matrix_free() ? 0 : 2;
-  add_vectors(job, size, right_hand_side + of_method + of_couplings + of_diagonal, with_halo,
-              arrays_of_multigrid(options, problem, is_varying, job.world().size()) +
-                  arrays_of_checkpoint(options, is_general),
+  add_vectors(job, size, right_hand_side + method.arrays + of_couplings + of_diagonal, with_halo,
+              arrays_of_multigrid(options, problem, is_varying, ranks) +
+                  (options.checkpoints.is_used() ? method.carried : 0),
               forecast);
   if (options.column_count > 1)
     forecast.parts.push_back({"columns", bytes_of_columns(options, size)});

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "perfmodel/traffic_model.h"
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
@@ -21,16 +20,10 @@ using solver::SolveReport;
 Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
   const double iterations = static_cast<double>(std::max<std::int64_t>(solve.iterations, 1));
   const double seconds = solve.phases.total() / iterations;
-  const double flops =
-      facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows, facts.smoothing_steps)
-      : facts.restart > 0
-          ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
-      : facts.vector_flops > 0
-          ? perfmodel::krylov_flops(facts.nonzeros, facts.rows, facts.products, facts.vector_flops,
-                                    facts.has_jacobi)
-          : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
-  const double bytes =
-      facts.products * facts.matrix_bytes / solve.vectors_at_once + facts.vector_bytes * facts.rows;
+  const solver::MethodNeeds& needs = facts.needs;
+  const double flops = needs.flops_per_nonzero * facts.nonzeros + needs.flops_per_row * facts.rows;
+  const double bytes = facts.entry->products * facts.matrix_bytes / solve.vectors_at_once +
+                       needs.vector_bytes * facts.rows;
   Json report = {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
                  {"seconds_per_iteration", seconds},
                  {"model_bytes_per_row", bytes / facts.rows},
@@ -52,12 +45,12 @@ Json collective_waiting_report(const Job& job, const SolveFacts& facts, const So
   return {{"halo",
            {{"seconds_alone", facts.communication.halo_seconds},
             {"share_of_time", share(halo)},
-            {"hidden_fraction", hidden_fraction(halo, iterations * facts.products,
+            {"hidden_fraction", hidden_fraction(halo, iterations * facts.entry->products,
                                                 facts.communication.halo_seconds)}}},
           {"reduction",
            {{"seconds_alone", facts.communication.reduction_seconds},
             {"share_of_time", share(reduction)},
-            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.reductions,
+            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.entry->reductions,
                                                 facts.communication.reduction_seconds)}}}};
 }
 
@@ -139,7 +132,7 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
   if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
   const bool chose_multigrid =
-      options.method == "auto" && facts.method != "multigrid" && !facts.multigrid.is_null();
+      options.method == "auto" && !facts.entry->needs_grid && !facts.multigrid.is_null();
   report["preconditioner"] = facts.has_jacobi  ? "jacobi"
                              : chose_multigrid ? "multigrid"
                                                : options.preconditioner_name();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "solver/krylov/method_facts.h"
+#include "solver/methods/method_table.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/report/solve_report.h"
 #include "spmv/matrix/storage_trial.h"
@@ -39,11 +41,8 @@ struct SolveFacts {
   double schwarz_seconds = 0;  // of the solve, this rank's
   Json multigrid;  // its grids; null where there are none
   Json amg;  // the levels of that preconditioner; null where there are none
-  int smoothing_steps = 0;  // of multigrid
-  double vector_bytes = 0;  // per row and iteration
-  int vector_flops = 0;  // the same, where the method table has them
-  double products = 1;  // per iteration
-  double reductions = 1;
+  const solver::KrylovEntry* entry = nullptr;  // of the method
+  solver::MethodNeeds needs{};
   CommunicationCost communication;
   double setup_seconds = 0;
   double total_seconds = 0;

@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
+#include "solver/krylov/one_reduction_cg.h"
+#include "solver/krylov/pipelined_cg.h"
+#include "solver/krylov/predict_recompute_cg.h"
 #include "solver/krylov/reduced_cg_kernels.h"
 #include "tools/roofline/sum_operations.h"
 
@@ -135,7 +138,7 @@ std::vector<RooflineKernel> VectorKernels::one_reduction_kernels() {
   double* const z = array(5);
   double* const n = array(6);
   std::vector<RooflineKernel> all;
-  all.push_back(kernel("cg-one-reduction", "p, s, x, u, r.r", 5, 4, 10,
+  all.push_back(kernel(solver::OneReductionCg::facts.name, "p, s, x, u, r.r", 5, 4, 10,
                        Operations{.additions = 4, .multiplications = 5} + close_sum,
                        [=, this](const auto& for_each) {
                          CloseSum r_dot_r(bound_);
@@ -147,7 +150,7 @@ std::vector<RooflineKernel> VectorKernels::one_reduction_kernels() {
                          });
                          finish(r_dot_r);
                        }));
-  all.push_back(kernel("cg-pipelined", "z, s, p, x, u, w, r.r, w.u", 7, 6, 16,
+  all.push_back(kernel(solver::PipelinedCg::facts.name, "z, s, p, x, u, w, r.r, w.u", 7, 6, 16,
                        Operations{.additions = 6, .multiplications = 8} + 2 * close_sum,
                        [=, this](const auto& for_each) {
                          CloseSum r_dot_r(bound_);
@@ -163,7 +166,7 @@ std::vector<RooflineKernel> VectorKernels::one_reduction_kernels() {
                        }));
   // r.u is r.r without a preconditioner: four sums.
   all.push_back(kernel(
-      "cg-pipelined-pr", "x, u, p, t, 5 sums", 6, 4, 18,
+      solver::PredictRecomputeCg::facts.name, "x, u, p, t, 5 sums", 6, 4, 18,
       Operations{.additions = 5, .multiplications = 9} + 4 * close_sum,
       [=, this](const auto& for_each) {
         solver::PredictRecomputeSums sums({bound_, bound_, 16 * bound_, 16 * bound_, 256 * bound_});

@@ -34,7 +34,7 @@ using perfmodel::Phase;
 struct CgStudyOptions : ProblemStudyOptions {
   CgStudyOptions() { repetitions = 5; }
   std::vector<std::string> modes = spmv::mode_names();
-  std::vector<std::string> methods{"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"};
+  std::vector<std::string> methods = solver::names_of_methods(&solver::MethodFacts::is_cg_variant);
   std::string operator_kind = "stencil";
   std::int64_t iterations = 50;
   bool force = false;  // a matrix that is not symmetric
@@ -184,7 +184,7 @@ void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& sessio
               "halo exchange: vector waits, overlap computes first, overlap-test tests at\n"
               "intervals, task uses the communication thread");
   add_choices(command, "--methods", options->methods,
-              {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
+              solver::names_of_methods(&solver::MethodFacts::is_cg_variant),
               "variants of conjugate gradients, separated by commas");
   add_operator_option(command, options->operator_kind);
   add_entry_options(command, *options);

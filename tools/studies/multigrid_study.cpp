@@ -91,22 +91,21 @@ class MultigridEntrant {
     settings.operator_kind = "stencil";
     settings.mode = variant.mode;
     settings.method = variant.method;
-    if (variant.method == "cg") settings.preconditioner = "multigrid";
+    const solver::KrylovEntry& entry = *solver::find_krylov_method(variant.method);
+    if (!entry.needs_grid) settings.preconditioner = "multigrid";
     settings.multigrid = "precision=" + variant.precision;
     if (variant.steps != automatic) settings.multigrid += ",steps=" + variant.steps;
     if (!variant.gather.empty()) settings.multigrid += ",gather=" + variant.gather;
     if (!options.settings.empty()) settings.multigrid += "," + options.settings;
     cycle_ = library::collective_make_preconditioner(system.op(), settings, problem).object;
-    solver_ = solver::find_krylov_method(variant.method)
-                  ->collective_make(
-                      system.op(),
-                      {.mode = *spmv::parse_mode(variant.mode),
-                       .preconditioner = cycle_.get(),
-                       .stop = {.tolerance = options.tolerance, .max_iterations = most_cycles},
-                       .multigrid = settings.parsed_multigrid(),
-                       .on_iteration = [this](std::int64_t, double residual) {
-                         now_.points.emplace_back(watch_.seconds(), residual);
-                       }});
+    solver_ = entry.collective_make(
+        system.op(), {.mode = *spmv::parse_mode(variant.mode),
+                      .preconditioner = cycle_.get(),
+                      .stop = {.tolerance = options.tolerance, .max_iterations = most_cycles},
+                      .multigrid = settings.parsed_multigrid(),
+                      .on_iteration = [this](std::int64_t, double residual) {
+                        now_.points.emplace_back(watch_.seconds(), residual);
+                      }});
     grids_ = std::make_unique<MultigridGrids>(*solver_, cycle_.get());
     setup_seconds_ = job.world().max(watch.seconds());
   }

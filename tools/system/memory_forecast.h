@@ -80,12 +80,6 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
                  double plain_arrays, MemoryForecast& forecast);
 
-enum class Preconditioning { none, diagonal, general };
-
-/// Vectors that a Krylov method has besides b and a diagonal; of an unknown one, the most.
-double arrays_of_method(const std::string& method, int restart, Preconditioning preconditioning,
-                        bool is_matrix_free, int ranks);
-
 /// Adds `bytes` of factors of subdomains, where everything else is there already.
 void note_factors(double bytes, MemoryForecast& forecast);
 

@@ -277,7 +277,7 @@ class Solver:
 
     A: a weft.Matrix, or what makes one; then options may have `triangle`, see Matrix.
     preconditioner: a word of the command line; or M ≈ A⁻¹ as a function z = M(r) or a LinearOperator
-        on this rank's rows, which must be symmetric unless method is "fcg", or a gmres or bicgstab.
+        on this rank's rows, which must be symmetric unless method is fcg, or a gmres or bicgstab.
     monitor: called after each iteration with its number and ‖r‖/‖b‖; a true result stops the solve,
         which on several ranks all must ask for.
     """
@@ -290,8 +290,6 @@ class Solver:
         self.matrix = A if isinstance(A, Matrix) else Matrix(A, job, **of_matrix)
         values = options_of(options)
         apply: Optional[Callable[[Array, Array], None]] = None
-        is_symmetric = values.get("method", "cg") not in (
-            "fcg", "gmres", "fgmres", "bicgstab", "bicgstab-pipelined")
         if isinstance(preconditioner, str):
             values["preconditioner"] = preconditioner
         elif preconditioner is not None:
@@ -302,7 +300,7 @@ class Solver:
                 z[:] = product(r)
 
         with self.matrix.job._turn("weft.Solver"):
-            self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
+            self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, 0.0,
                                               self.matrix.job.size == 1))
             self._solver.set_monitor(monitor)
 

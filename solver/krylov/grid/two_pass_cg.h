@@ -26,9 +26,19 @@ namespace weft::solver {
 /// it, points that need those of other ranks after it, as the mode wants it.
 class TwoPassCg final : public TextbookCg {
  public:
+  static bool suits(const MethodUse& use) { return use.is_plain(); }
+  static constexpr MethodFacts facts{.name = "cg",
+                                     .summary = "in two passes",
+                                     .reductions = 2,
+                                     .products = 1,
+                                     .arrays = {3, 3, 3},
+                                     .carried = {3, 3, 3},
+                                     .vector_bytes = {64, 64, 64},
+                                     .flops = {10, 12, 10}};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   /// As KrylovMethod; without a preconditioner.
   TwoPassCg(spmv::StencilOperator& op, Options options);
-  double vector_bytes() const override { return 64; }
 
  private:
   /// The first pass: renews p, then adds p·A·p, whose parts are all that is kept of A·p.
@@ -48,7 +58,6 @@ class TwoPassCg final : public TextbookCg {
   Spare spare() override { return {p_.get(), r_.data()}; }
   void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
                         const double* product) override;
-  Recurrence recurrence() const override { return {"cg", 3}; }
   void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
                             double& first_norm, SolveReport& report,
                             std::initializer_list<double*> scalars) override {
