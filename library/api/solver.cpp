@@ -8,12 +8,11 @@
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
-#include "library/api/status_of.h"
 #include "library/solve/chosen_solver.h"
+#include "library/solve/solve_description.h"
 #include "library/state/block_columns.h"
 #include "library/state/caller_preconditioner.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "perfmodel/phase_times.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/methods/method_table.h"
 
@@ -250,38 +249,9 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
 }
 
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
-  const library::SolveSettings& used = solver->settings();
-  Report report;
-  report.status = status_of(solved.status);
-  report.explanation = solved.explanation;
-  report.method = solver->entry().name;
-  report.preconditioner = user                ? "of the caller"
-                          : used.has_jacobi() ? "jacobi"
-                                              : used.preconditioner;
-  report.mode = settings.mode;
-  report.method_choice = solver->method_choice();
-  report.decisions = solver->decisions();
-  report.null_space = solver->null_space();
-  report.iterations = solved.iterations;
-  report.restarts = solved.restarts;
-  report.relative_residual = solved.relative_residual;
-  report.scaled_residual = solved.scaled_residual;
-  report.recurrence_residual = solved.recurrence_residual;
+  Report report = library::describe(*solver, solved, *matrix->op, matrix->format_name());
   report.setup_seconds = setup_seconds;
   report.history = history;
-  for (std::size_t i = 0; i < perfmodel::phase_count; ++i) {
-    const auto phase = static_cast<perfmodel::Phase>(i);
-    report.phase_seconds.emplace_back(perfmodel::name(phase), solved.phases[phase]);
-  }
-  report.matrix_format = matrix->format_name();
-  for (const int width : {1, 2, 4, 8}) {
-    if (!matrix->sparse) break;
-    const auto times = matrix->sparse->matrix().storage_times(width);
-    if (!times) continue;
-    const std::string of_many = width == 1 ? "" : fmt::format(", {} vectors", width);
-    report.product_seconds.emplace_back("CRS" + of_many, times->crs_seconds);
-    report.product_seconds.emplace_back("SELL-8" + of_many, times->sell_seconds);
-  }
   return report;
 }
 

@@ -75,7 +75,6 @@ set(WEFT_LIBRARY_SOURCES
     library/api/iteration.cpp
     library/api/matrix.cpp
     library/api/options.cpp
-    library/api/report.cpp
     library/api/solver.cpp
     library/api/version.cpp
     library/settings/amg_word.cpp
@@ -99,6 +98,7 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
+    library/solve/solve_description.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
     library/solve/system_in_range.cpp

@@ -64,7 +64,7 @@ ROOMS = {
     "library": {
         "library/include/weft": [],
         "library/settings": [],
-        "library/solve": ["settings"],
+        "library/solve": ["include/weft", "settings"],
         "library/state": ["include/weft"],
         "library/api": ["include/weft", "settings", "solve", "state"],
         "library/python": [],

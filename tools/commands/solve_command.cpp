@@ -14,8 +14,10 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/include/weft/weft.hpp"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
+#include "library/solve/solve_description.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/checkpoint/checkpoints.h"
@@ -57,15 +59,13 @@ class Watcher {
 
   /// `forecast_of`: of what has been chosen. Lifetime: all outlive it.
   Watcher(Job& job, const SolveOptions& options, const perfmodel::Stopwatch& watch,
-          const MemoryForecast& forecast, Forecast forecast_of, Timeline& timeline,
-          SolveFacts& facts)
+          const MemoryForecast& forecast, Forecast forecast_of, Timeline& timeline)
       : job_(job),
         has_history_(options.column_count == 1),
         watch_(watch),
         forecast_of_(std::move(forecast_of)),
         forecast_(forecast),
         timeline_(timeline),
-        facts_(facts),
         progress_(job.is_root() && somebody_watches(), options.stop.tolerance) {}
 
   /// Of a solver, which is to call `begin_with` before it solves.
@@ -97,6 +97,7 @@ class Watcher {
   MultigridGrids& grids() { return *grids_; }
   const std::optional<ResidualHistory>& history() const { return history_; }  // of rank 0
   double schwarz_seconds_before() const { return schwarz_seconds_before_; }
+  double setup_seconds() const { return setup_seconds_; }  // until a method began
 
  private:
   /// Everything else is there already, and the matrices of the subdomains.
@@ -109,7 +110,7 @@ class Watcher {
   void collective_start() {
     progress_.clear();
     if (solver_->first_vector() > 0) return;
-    facts_.setup_seconds = watch_.seconds();
+    setup_seconds_ = watch_.seconds();
     grids_ = std::make_unique<MultigridGrids>(solver_->method(), solver_->preconditioner());
     grids_->forget_times();
     if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver_->preconditioner()))
@@ -127,12 +128,12 @@ class Watcher {
   MemoryForecast largest_;  // of the choices before
   std::string preconditioner_name_;
   Timeline& timeline_;
-  SolveFacts& facts_;
   ProgressLine progress_;
   ChosenSolver* solver_ = nullptr;
   std::unique_ptr<MultigridGrids> grids_;
   std::optional<ResidualHistory> history_;
   double schwarz_seconds_before_ = 0;
+  double setup_seconds_ = 0;
 };
 
 library::SystemContext context_of(const Job& job, const SolveSystem& system,
@@ -165,24 +166,22 @@ std::string options_of_system(const SolveOptions& options) {
   return words;
 }
 
-/// What `facts` say of the system and of the solver. Collective.
-void collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
-                         ChosenSolver& solver, Watcher& watcher, SolveFacts& facts) {
+/// The description of a solve, and what `facts` say of the system and of the solver. Collective.
+Report collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
+                           ChosenSolver& solver, const SolveReport& solved, Watcher& watcher,
+                           SolveFacts& facts) {
+  Report description = library::describe(solver, solved, system.op(), system.format_name());
+  description.setup_seconds = watcher.setup_seconds();
+  if (options.method != "auto") description.method = options.method;  // as pcg-jacobi
+  if (!description.method_choice.empty())
+    description.method_choice +=
+        fmt::format("; a reduction alone {:.3f} ms", 1e3 * facts.communication.reduction_seconds);
   const solver::KrylovEntry& entry = solver.entry();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
   facts.matrix_bytes = system.collective_matrix_bytes(job);
-  facts.matrix_format = system.format_name();
-  facts.storage_times = system.storage_times();
   facts.boundary_rows = system.boundary_row_count();
   facts.ordering = system.ordering();
-  facts.method = options.method == "auto" ? entry.name : options.method;
-  facts.choice = solver.method_choice();
-  if (!facts.choice.empty())
-    facts.choice +=
-        fmt::format("; a reduction alone {:.3f} ms", 1e3 * facts.communication.reduction_seconds);
-  facts.decisions = solver.decisions();
-  facts.null_space = solver.null_space();
   if (solver.has_chosen()) {
     const auto choices = choices_of(
         {.order = facts.ordering.is_null() ? "given" : facts.ordering.value("order", "given"),
@@ -191,8 +190,8 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
          .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
          .ranks = job.world().size(),
          .asked_format = options.format,
-         .format = facts.matrix_format,
-         .storage_times = facts.storage_times,
+         .format = description.matrix_format,
+         .storage_times = system.storage_times(),
          .has_undecided_storage = system.has_undecided_storage(),
          .mode = options.mode,
          .mode_choice = facts.mode_choice,
@@ -204,7 +203,6 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
                                 options.grid.empty() ? "" : " --grid " + options.grid,
                                 options_of(choices), options_of_system(options));
   }
-  facts.has_jacobi = options.has_jacobi();
   facts.entry = &entry;
   facts.needs = solver.method().needs();
   facts.preconditioner_setup_seconds = solver.preconditioner_seconds();
@@ -216,6 +214,17 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
     facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
                                       facts.preconditioner_setup_seconds);
   if (entry.has_restart) facts.restart = solver.method_options().restart;
+  return description;
+}
+
+/// The outcome for each right-hand side.
+Json columns_report(const ChosenSolver& solver, SolveSystem& system,
+                    const std::vector<SolveReport>& reports) {
+  Json list = Json::array();
+  for (const SolveReport& each : reports)
+    list.push_back(
+        library::outcome_json(library::describe(solver, each, system.op(), system.format_name())));
+  return list;
 }
 
 /// Throws comm_thread::InputError where x cannot be written to a file of this name.
@@ -317,7 +326,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     again.reached = forecast.reached;
     return again;
   };
-  Watcher watcher(job, options, watch, forecast, forecast_of, timeline, facts);
+  Watcher watcher(job, options, watch, forecast, forecast_of, timeline);
   library::SolveHooks hooks = watcher.hooks();
   hooks.checkpoints = job_checkpoints.get();
   ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
@@ -334,10 +343,11 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   if (!options.solution_path.empty())
     system.collective_write(job, views_of(solver, solutions), options.solution_path);
 
-  collective_describe(job, system, options, solver, watcher, facts);
+  const Report description =
+      collective_describe(job, system, options, solver, result, watcher, facts);
   facts.total_seconds = watch.seconds();
-  Json report = collective_solve_report(job, options, facts, result);
-  if (results.size() > 1) report["columns"] = columns_report(results);
+  Json report = collective_solve_report(job, options, facts, description, result);
+  if (results.size() > 1) report["columns"] = columns_report(solver, system, results);
   report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
   if (checkpoints)
     report["checkpoints"] =

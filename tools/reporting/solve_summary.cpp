@@ -1,9 +1,11 @@
 #include "tools/reporting/solve_summary.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "library/solve/solve_description.h"
 #include "tools/reporting/amg_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
@@ -24,15 +26,12 @@ Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
   const double flops = needs.flops_per_nonzero * facts.nonzeros + needs.flops_per_row * facts.rows;
   const double bytes = facts.entry->products * facts.matrix_bytes / solve.vectors_at_once +
                        needs.vector_bytes * facts.rows;
-  Json report = {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
-                 {"seconds_per_iteration", seconds},
-                 {"model_bytes_per_row", bytes / facts.rows},
-                 {"model_bytes_per_iteration", bytes},
-                 {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
-                 {"matrix_format", facts.matrix_format},
-                 {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
-  add_storage_times(facts.storage_times, report);
-  return report;
+  return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
+          {"seconds_per_iteration", seconds},
+          {"model_bytes_per_row", bytes / facts.rows},
+          {"model_bytes_per_iteration", bytes},
+          {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
+          {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
 }
 
 /// Time spent waiting for other ranks, as shares of the time and compared with the messages alone.
@@ -116,43 +115,26 @@ void print_waiting(const Json& waiting) {
 }  // namespace
 
 Json collective_solve_report(const Job& job, const SolveOptions& options, const SolveFacts& facts,
-                             const SolveReport& solve) {
+                             const Report& description, const SolveReport& solve) {
   Json report = collective_start_report(job, "solve");
   report["problem"] = {{"name", facts.problem},
                        {"rows", static_cast<std::int64_t>(facts.rows)},
                        {"nonzeros", static_cast<std::int64_t>(facts.nonzeros)},
                        {"right_hand_side", options.right_hand_side}};
   if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
-  report["method"] = facts.method;
+  Json told = library::json_of(description);
+  for (auto& [key, value] : told.items()) report[key] = std::move(value);
   if (facts.restart > 0) report["restart"] = facts.restart;
-  if (!facts.choice.empty()) report["method_choice"] = facts.choice;
-  if (!facts.decisions.empty()) report["decisions"] = facts.decisions;
-  if (!facts.null_space.empty()) report["null_space"] = facts.null_space;
   if (!facts.choices.is_null()) report["choices"] = facts.choices;
   if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  const bool chose_multigrid =
-      options.method == "auto" && !facts.entry->needs_grid && !facts.multigrid.is_null();
-  report["preconditioner"] = facts.has_jacobi  ? "jacobi"
-                             : chose_multigrid ? "multigrid"
-                                               : options.preconditioner_name();
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
   if (!facts.amg.is_null()) report["amg"] = facts.amg;
-  report["mode"] = options.mode;
-  report["status"] = solver::name(solve.status);
-  if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
-  report["iterations"] = solve.iterations;
-  report["relative_residual"] = solve.relative_residual;
-  if (solve.scaled_residual) report["scaled_residual"] = *solve.scaled_residual;
-  report["recurrence_residual"] = solve.recurrence_residual;
-  report["restarts"] = solve.restarts;
   report["tolerance"] = options.stop.tolerance;
-  report["seconds"] = {{"total", facts.total_seconds},
-                       {"setup", facts.setup_seconds},
-                       {"solve", solve.solve_seconds}};
+  report["seconds"]["total"] = facts.total_seconds;
   report["phases"] = collective_phases_report(job, solve);
-  report["performance"] = performance_report(facts, solve);
+  report["performance"].update(performance_report(facts, solve));
   report["waiting"] = collective_waiting_report(job, facts, solve);
   return report;
 }
