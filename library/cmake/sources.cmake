@@ -481,13 +481,11 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/study_command.cpp
     tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp
-    tools/system/grid_right_hand_side.cpp
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp
     tools/system/linear_system.cpp
     tools/system/memory_forecast.cpp
-    tools/system/ordered_matrix.cpp
     tools/system/schwarz_options.cpp
     tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp

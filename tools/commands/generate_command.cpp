@@ -10,7 +10,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/system/ordered_matrix.h"
+#include "tools/system/linear_system.h"
 
 namespace weft::tools {
 namespace {

@@ -26,7 +26,6 @@
 #include "tools/roofline/stream_bench.h"
 #include "tools/roofline/vector_kernels.h"
 #include "tools/system/linear_system.h"
-#include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
+#include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -22,7 +23,6 @@
 #include "tools/measure/settled_storage.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/linear_system.h"
-#include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
 namespace {

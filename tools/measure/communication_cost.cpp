@@ -1,42 +1,23 @@
 #include "tools/measure/communication_cost.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
-#include "perfmodel/stopwatch.h"
-#include "tools/job/statistics.h"
+#include "tools/measure/mode_costs.h"
 
 namespace weft::tools {
-namespace {
-
-constexpr int communication_samples = 12;
-
-template <class Work>
-double collective_largest_median(const Job& job, const Work& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < communication_samples + 1; ++i) {
-    job.world().barrier();
-    const perfmodel::Stopwatch watch;
-    work();
-    if (i > 0) seconds.push_back(watch.seconds());  // the first warms up
-  }
-  return job.world().max(summarise(seconds).median);
-}
-
-}  // namespace
 
 CommunicationCost collective_measure_communication(const Job& job, spmv::LinearOperator& op) {
   CommunicationCost cost;
   if (job.world().size() == 1) return cost;
   const auto x = op.collective_make_operand();
-  cost.halo_seconds = collective_largest_median(job, [&] {
+  cost.halo_seconds = collective_median(job, [&] {
     if (x->exchange().has_neighbours()) x->exchange().post(op.comm_thread()).wait();
   });
   comm_thread::ReproducibleSum sum(op.communicator(), op.comm_thread(), 1, 3);
   const comm_thread::ComputeTeam alone(1, comm_thread::WaitPolicy::yield);
-  cost.reduction_seconds = collective_largest_median(job, [&] {
+  cost.reduction_seconds = collective_median(job, [&] {
     alone.run([&](const comm_thread::TeamThread& thread) { sum.collective_reduce(thread); });
   });
   return cost;
@@ -45,7 +26,7 @@ CommunicationCost collective_measure_communication(const Job& job, spmv::LinearO
 double collective_measure_exchange(const Job& job, comm_thread::CommThread& comm_thread,
                                    spmv::Halo* halo) {
   if (job.world().size() == 1) return 0;
-  return collective_largest_median(job, [&] {
+  return collective_median(job, [&] {
     if (halo && !halo->messages().is_empty()) halo->messages().post(comm_thread).wait();
   });
 }

@@ -11,7 +11,7 @@
 #include "tools/reporting/columns_report.h"
 #include "tools/reporting/multigrid_report.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/ordered_matrix.h"
+#include "tools/system/linear_system.h"
 
 namespace weft::tools {
 namespace {

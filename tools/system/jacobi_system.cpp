@@ -60,9 +60,10 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   operator_ = std::make_unique<spmv::SparseOperator>(
       job_.comm_thread_world(), job_.comm_thread(), job_.team(),
       collective_load_matrix(job_, problem, options, MatrixUse::solve), options.parsed_format());
-  b_ = std::move(
-      collective_build_right_hand_sides(job_, *operator_, problem, right_hand_side, nullptr, 1)
-          .front());
+  b_ = std::move(collective_build_right_hand_sides(job_, *operator_, problem, right_hand_side,
+                                                   &operator_->matrix().matrix().partition, nullptr,
+                                                   1)
+                     .front());
   // Residuals are ratios, and nobody sees x.
   library::scale_in_place(*operator_, library::collective_range_of(*operator_).exponent);
   library::scale(*operator_, library::collective_range_of(*operator_, b_.span()).exponent,
