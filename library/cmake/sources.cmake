@@ -347,6 +347,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
+    solver/amg/amg_forecast.cpp
     solver/report/threaded_report.cpp
     solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp

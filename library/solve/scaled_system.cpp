@@ -94,6 +94,14 @@ void add_costs(const SolveReport& run, SolveReport& sum) {
 
 }  // namespace
 
+double ScaledSystem::forecast_bytes(const solver::MatrixSize& size, double element_count) {
+  constexpr double arrays = 10;
+  constexpr double sliced = 12.7;
+  const double of_nonzero = 8 + (size.may_be_sliced && size.has_many_products ? sliced : 0);
+  return of_nonzero * size.nonzeros / size.rank_count +
+         8 * (arrays * element_count + size.halo_per_rank);
+}
+
 ScaledSystem::ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
                            spmv::MatrixFormat format)
     : scales_(scales),

@@ -360,4 +360,27 @@ void IsaiPreconditioner::apply(const TeamThread& thread, const double* r, double
   multiply(thread, between_.data(), *factors_[1], z);
 }
 
+IsaiPreconditioner::Bytes IsaiPreconditioner::forecast_bytes(Form form, const MatrixSize& size) {
+  constexpr double entry = 16;  // of a row that is solved for
+  constexpr double stored = 12.4;
+  constexpr double of_row = 8.5;
+  constexpr double of_fetched_entry = 66;  // of another rank's row, sent and received, measured
+  const double sliced = size.may_be_sliced && size.has_many_products ? 12.7 : 0;
+  const double rows = size.rows / size.rank_count;
+  const double nonzeros = size.nonzeros / size.rank_count;
+  const double with_halo = 88 * size.halo_per_rank;
+  const double fetched = of_fetched_entry * size.nonzeros / size.rows * size.halo_per_rank;
+  if (form == Form::general) {
+    const double held = (stored + sliced) * nonzeros + (of_row + 8) * rows + with_halo;
+    return {std::max({held, fetched, (entry + stored) * nonzeros + 2 * of_row * rows}), held};
+  }
+  // One of the two, with its diagonal.
+  const double half = (nonzeros + rows) / 2;
+  const double of_rows = 3 * of_row * rows;
+  const double both_as_rows = (2 * entry + stored) * half + of_rows;
+  const double one_as_rows = (entry + 2 * stored + sliced) * half + of_rows;
+  const double held = 2 * (stored + sliced) * half + (2 * of_row + 3 * 8) * rows + with_halo;
+  return {std::max({held, fetched, both_as_rows, one_as_rows}), held};
+}
+
 }  // namespace weft::solver

@@ -8,6 +8,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
 #include "solver/precondition/isai_rows.h"
+#include "solver/precondition/matrix_size.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
@@ -37,6 +38,13 @@ class IsaiPreconditioner final : public Preconditioner {
     spmv::Mode mode = spmv::Mode::task;
   };
   static constexpr std::size_t most_entries = 64;
+
+  /// Bytes of a rank: of M, or G and its transposed, while they are built and afterwards.
+  struct Bytes {
+    double building = 0;
+    double held = 0;
+  };
+  static Bytes forecast_bytes(Form form, const MatrixSize& size);
 
   /// Collective. Thread: the main thread, outside the team. `op` outlives it. Throws
   /// comm_thread::InputError on every rank where a row's matrix A(S, S) is singular, or not

@@ -166,6 +166,7 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
                                   const SystemOptions& options, bool is_matrix_free) {
   const int ranks = job.world().size();
   SystemSize size;
+  size.rank_count = ranks;
   if (problem.is_file()) {
     const auto found = spmv::collective_matrix_file_size(job.world(), problem.path,
                                                          spmv::parse_index_base(options.base));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "solver/precondition/matrix_size.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/node_memory.h"
@@ -44,17 +45,12 @@ struct MemoryForecast {
 
 /// Rows and nonzeros of a system, of all ranks. Nonzeros of generated problems are estimated from a
 /// sample of the rows, those of a file come from its header; of its order a sample tells.
-struct SystemSize {
+struct SystemSize : solver::MatrixSize {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  double rows = 0;
-  double nonzeros = 0;
-  double halo_per_rank = 0;
   bool sends_text = false;  // entries are read by other ranks than need them
   double reach = infinity;  // how far coupled rows are apart at most, as far as is known
   bool is_random = false;  // columns of a row are coupled no more than others
-  bool may_be_sliced = false;  // rows of varying length, as far as is known
-  bool has_many_products = true;  // enough for a trial of SELL, which holds CRS and SELL at once
   bool may_be_shifted = true;  // rows as spmv::ShiftedRows has them, unless others are known
   double elements_per_rank = 0;  // of a vector, without its halo
   bool is_grid = false;  // vectors have the points around the grid
