@@ -11,7 +11,7 @@
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
 #include "library/api/status_of.h"
-#include "library/settings/iteration_settings.h"
+#include "library/options/iteration_settings.h"
 #include "library/solve/sweep_run.h"
 #include "library/state/caller_sweeper.h"
 #include "solver/report/iteration_report.h"

@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
@@ -26,6 +27,7 @@ inline namespace v0 {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using library::guarded;
 using library::SolveSettings;
 using State = Matrix::State;
@@ -126,7 +128,8 @@ Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& option
   return guarded([&] {
     auto state = collective_make_state(job, options);
     if (!state->settings.base.empty())
-      throw InputError("--base: found with rows of the caller; expected a matrix from a file");
+      throw InputError(option_name("base") +
+                       ": found with rows of the caller; expected a matrix from a file");
     state->caller_rows =
         std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values,
                                               spmv::parse_triangle(state->settings.triangle));
@@ -165,10 +168,10 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
     if (parsed.is_file()) return from_file(job, problem, options);
     auto state = collective_make_state(job, options);
     if (!state->settings.triangle.empty())
-      throw InputError("--triangle: found with the generated problem " + parsed.name() +
-                       "; expected rows or a file");
+      throw InputError(option_name("triangle") + ": found with the generated problem " +
+                       parsed.name() + "; expected rows or a file");
     if (!state->settings.base.empty())
-      throw InputError("--base: found with the generated problem " + parsed.name() +
+      throw InputError(option_name("base") + ": found with the generated problem " + parsed.name() +
                        "; expected a file");
     state->problem = parsed;
     state->name = parsed.name();

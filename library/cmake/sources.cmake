@@ -33,6 +33,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/mpi/message_type.cpp
     comm_thread/mpi/mpi_error.cpp
     comm_thread/mpi/mpi_session.cpp
+    comm_thread/mpi/option_name.cpp
     comm_thread/mpi/patient_calls.cpp
     comm_thread/mpi/patient_wait.cpp
     comm_thread/mpi/persistent_messages.cpp
@@ -78,18 +79,17 @@ set(WEFT_LIBRARY_SOURCES
     library/api/report.cpp
     library/api/solver.cpp
     library/api/version.cpp
-    library/settings/amg_word.cpp
+    library/options/iteration_settings.cpp
+    library/options/matrix_settings.cpp
+    library/options/nested_options.cpp
+    library/options/option_values.cpp
+    library/options/preconditioner_words.cpp
+    library/options/solve_settings.cpp
     library/settings/grid_operator_choice.cpp
-    library/settings/iteration_settings.cpp
     library/settings/method_choice.cpp
-    library/settings/multigrid_word.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
     library/settings/right_hand_side_choice.cpp
-    library/settings/schwarz_word.cpp
-    library/settings/solve_settings.cpp
-    library/settings/word_number.cpp
-    library/settings/word_settings.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
     library/solve/hopeless_system.cpp
@@ -430,6 +430,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/job_trace.cpp
     tools/job/launcher_record.cpp
     tools/job/node_memory.cpp
+    tools/job/option_binding.cpp
     tools/job/patience.cpp
     tools/job/printed_remarks.cpp
     tools/job/program_job.cpp
@@ -479,7 +480,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/studies/scale_study.cpp
     tools/studies/schwarz_scale_study.cpp
     tools/studies/study_command.cpp
-    tools/system/async_options.cpp
     tools/system/checkpoint_options.cpp
     tools/system/grid_right_hand_side.cpp
     tools/system/jacobi_options.cpp

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "library/settings/near_null_choice.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
@@ -20,6 +21,7 @@ namespace weft::library {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 
 /// Of a grid, or of a matrix whose grid is known.
 std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOperator& op,
@@ -35,22 +37,23 @@ std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOp
   if (!settings.has_smoothing_steps()) cycle.steps = 0;
   if (auto* const grid = dynamic_cast<spmv::DiffusionOperator*>(&op)) {
     if (multigrid.has_full_start)
-      throw InputError(
-          "--multigrid: found start=full with coefficients that vary; expected start=zero");
+      throw InputError(option_name("multigrid") +
+                       ": found start=full with coefficients that vary; expected start=zero");
     return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
   }
   const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
   if (!matrix)
     throw InputError("multigrid: found an operator of the caller; expected a matrix or a grid");
   if (problem.has_grid() && !settings.grid.empty())
-    throw InputError("found --grid for a problem with a grid; expected none");
+    throw InputError("found " + option_name("grid") + " for a problem with a grid; expected none");
   if (problem.has_stencil()) {
     cycle.steps = multigrid.steps;
     return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
                                                      cycle);
   }
   if (!problem.has_grid() && settings.grid.empty())
-    throw InputError("found no grid; expected --grid NXxNYxNZ with multigrid");
+    throw InputError("found no grid; expected " + option_name("grid", "NXxNYxNZ") +
+                     " with multigrid");
   const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
                                        : *settings.parsed_grid();
   return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
@@ -94,7 +97,7 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
   if (!schwarz && !isai && !amg) return {};
   const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
   if (!matrix)
-    throw InputError("--preconditioner " + settings.preconditioner_name() +
+    throw InputError(option_name("preconditioner", settings.preconditioner_name()) +
                      ": found an operator without a matrix; expected a matrix");
   const spmv::Mode mode = *spmv::parse_mode(settings.mode);
   if (isai)

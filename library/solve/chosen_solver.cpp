@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "comm_thread/placement/compute_team.h"
 #include "library/settings/method_choice.h"
 #include "library/solve/hopeless_system.h"
@@ -22,6 +23,7 @@ namespace weft::library {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using comm_thread::TeamThread;
 using solver::Candidate;
 using solver::SolveReport;
@@ -67,7 +69,8 @@ void ChosenSolver::collective_look() {
   may_block_ = BlockSolver::collective_pays(op());
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
-    throw InputError("--null-space: found an operator without a matrix; expected a matrix");
+    throw InputError(option_name("null-space") +
+                     ": found an operator without a matrix; expected a matrix");
   traits_.reset();
   if (matrix) traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid() &&
@@ -97,13 +100,14 @@ void ChosenSolver::collective_find_null_space(spmv::SparseOperator& matrix) {
   std::vector<double> vector;
   if (!word.empty() && word != "constant") {
     if (!context_.collective_read)
-      throw InputError("--null-space: found the file " + word + "; expected constant or none");
+      throw InputError(option_name("null-space") + ": found the file " + word +
+                       "; expected constant or none");
     vector = context_.collective_read(word);
   }
   try {
     null_space_ = std::make_unique<solver::NullSpace>(matrix, vector);
   } catch (const InputError& error) {
-    throw InputError("--null-space " + word + ": " + error.what());
+    throw InputError(option_name("null-space", word) + ": " + error.what());
   }
 }
 
@@ -355,8 +359,9 @@ SolveReport ChosenSolver::collective_solve_in_range(const VectorsInRange& vector
   while (true) {
     collective_make_ready();
     if (vectors.guess() && entry().needs_grid)
-      throw InputError(std::string("initial guess: found --method ") + entry().name +
-                       "; expected another method, which may have --preconditioner multigrid");
+      throw InputError("initial guess: found " + option_name("method", entry().name) +
+                       "; expected another method, which may have " +
+                       option_name("preconditioner", "multigrid"));
     SolveReport report = collective_run(vectors);
     const std::string why = collective_find_hopeless(vectors, report);
     if (!why.empty()) report.explanation += (report.explanation.empty() ? "" : "; ") + why;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "library/solve/block_solver.h"
 #include "library/solve/iteration_watch.h"
 #include "library/solve/least_solution.h"

@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/problems/problem.h"
 
 namespace weft::library {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using solver::SolveReport;
 using solver::SolveStatus;
 namespace {
@@ -52,7 +54,8 @@ void RowScaling::collective_look(spmv::SparseOperator& matrix, const solver::Mat
   if (why_not.empty())
     scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format());
   else if (asked_.scale == "rows")
-    throw InputError("--scale rows: found with " + why_not + "; expected --scale none or auto");
+    throw InputError(option_name("scale", "rows") + ": found with " + why_not + "; expected " +
+                     option_name("scale", "none") + " or auto");
 }
 
 /// Why a scaled system cannot be solved in the place of the given one; empty where it can.
@@ -113,7 +116,8 @@ void RowScaling::collective_judge(std::span<const double> b, std::span<const dou
       "rows differ in scale by up to {:.2g}: the residual says nothing about most "
       "rows; with each row divided by its scale it is {:.2g} of b; {}",
       scales_->ratio(), rest / whole,
-      obstacle().empty() ? "--method auto or --scale rows solves for all rows"
+      obstacle().empty() ? option_name("method", "auto") + " or " + option_name("scale", "rows") +
+                               " solves for all rows"
                          : "scale the system");
   if (rest > std::sqrt(stop.wanted_norm(whole) / whole) * whole)
     report.status = SolveStatus::not_converged;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "library/solve/iteration_watch.h"
 #include "library/solve/row_residual.h"
 #include "library/solve/scaled_system.h"

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/mpi/option_name.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
@@ -344,8 +345,9 @@ std::string KrylovMethod::explain_curvature(double curvature) {
   if (!std::isfinite(curvature))
     return fmt::format(
         "p·A·p = {:.3g}: rows differ so much in scale that sums over all rows lose the small ones; "
-        "scale the system, or use --preconditioner none or --method gmres",
-        curvature);
+        "scale the system, or use {} or {}",
+        curvature, comm_thread::option_name("preconditioner", "none"),
+        comm_thread::option_name("method", "gmres"));
   return fmt::format(
       "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
       "rounding is left to iterate on",

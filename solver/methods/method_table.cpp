@@ -4,6 +4,7 @@
 #include <array>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "solver/krylov/bicgstab.h"
 #include "solver/krylov/conjugate_gradient.h"
 #include "solver/krylov/flexible_cg.h"
@@ -58,7 +59,8 @@ Made make_multigrid(LinearOperator& op, const Options& options) {
   auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op);
   if (!grid || options.preconditioner)
     throw comm_thread::InputError(
-        "--method multigrid: found an operator without a grid, or a null space; expected neither");
+        comm_thread::option_name("method", "multigrid") +
+        ": found an operator without a grid, or a null space; expected neither");
   return collective_make_multigrid_method(*grid, options);
 }
 

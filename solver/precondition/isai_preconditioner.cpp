@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/option_name.h"
 #include "comm_thread/mpi/sparse_exchange.h"
 #include "solver/precondition/ask_owners.h"
 #include "spmv/matrix/assembly.h"
@@ -237,10 +238,12 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
   if (first != failed.end())
     fault = fmt::format(
         "isai: the rows of A around row {} make a {} matrix; expected another one, or "
-        "--preconditioner {}",
+        "{}",
         matrix.first_row() + *first + 1,
         form == Form::symmetric ? "singular or indefinite" : "singular",
-        form == Form::symmetric ? "isai with --method gmres" : "block-lu");
+        form == Form::symmetric ? comm_thread::option_name("preconditioner", "isai") + " with " +
+                                      comm_thread::option_name("method", "gmres")
+                                : comm_thread::option_name("preconditioner", "block-lu"));
   comm_thread::collective_agree_on_error(op.communicator(), fault);
   return rows;
 }

@@ -9,6 +9,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/names/file_format.h"
@@ -99,8 +100,8 @@ void MatrixMarketFile::take_base() {
   if (header_.is_counted || header_.format == MatrixMarketHeader::Format::array)
     throw InputError(
         path_ + ": found " +
-        (header_.is_counted ? "a header that says where rows count from" : "a vector") +
-        " and --base; expected --base with entries that have no header");
+        (header_.is_counted ? "a header that says where rows count from" : "a vector") + " and " +
+        comm_thread::option_name("base") + "; expected it with entries that have no header");
   header_.base = base_ == IndexBase::one ? 1 : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
 #include "spmv/files/text_source.h"
@@ -126,7 +127,8 @@ Remarks HarwellBoeingSections::remarks(const std::string& path) const {
   compare("row indices", header.lines.indices, indices);
   compare("values", header.lines.values, values);
   if (header.right_hand_side_count == 1 && right_hand_sides.count > 0)
-    remarks.push_back(path + ": holds a right-hand side, too, which --rhs " + path + " reads");
+    remarks.push_back(path + ": holds a right-hand side, too, which " +
+                      comm_thread::option_name("rhs", path) + " reads");
   else if (header.right_hand_side_count > 0)
     remarks.push_back(path + ": holds " + std::to_string(header.right_hand_side_count) +
                       " right-hand sides, which were not read");

@@ -149,8 +149,8 @@ TEST_CASE("a matrix that is not symmetric is refused by cg, unless forced, and t
   const GridRows rows(job, 20, convection);
   const Matrix a = Matrix::from_rows(job, rows.rows());
   CHECK(fault_of(a, {}) ==
-        "--method cg needs a symmetric matrix: found -0.5 at row 1, column 2 and -2 at row 2, "
-        "column 1; expected --method gmres or bicgstab, or --force to run nevertheless");
+        "method=cg needs a symmetric matrix: found -0.5 at row 1, column 2 and -2 at row 2, "
+        "column 1; expected method=gmres or bicgstab, or force to run nevertheless");
   CHECK(fault_of(a, {{"force", "true"}}) == "nothing");
   CHECK(fault_of(a, {{"method", "gmres"}}) == "nothing");
   Solver solver(a, {{"method", "auto"}, {"preconditioner", "jacobi"}});
@@ -319,7 +319,7 @@ TEST_CASE("a named method says that its residual tells nothing of most rows") {
     CHECK(system.error(x) < 1e-5);
   }
   CHECK(fault_of(a, {{"method", "cg"}, {"scale", "rows"}, {"reuse-preconditioner", "1"}})
-            .find("--scale rows") != std::string::npos);
+            .find("scale=rows") != std::string::npos);
   // One factorization solves for all rows, scaled or not.
   const Report direct = Solver(a, {{"method", "auto"}, {"scale", "none"}}).solve(system.b, x);
   CHECK(direct.converged());

@@ -128,8 +128,8 @@ TEST_CASE("half of a symmetric matrix is solved only where the caller says what 
   const Matrix unsaid = Matrix::from_rows(job, given.rows());
   const std::string fault =
       "matrix: found entries " + std::string(has_upper ? "above" : "below") +
-      " the diagonal only; expected both triangles, or a word: --triangle mirrored for half of a "
-      "symmetric matrix, --triangle as-is for a triangular one";
+      " the diagonal only; expected both triangles, or a word: triangle=mirrored for half of a "
+      "symmetric matrix, triangle=as-is for a triangular one";
   for (const char* const method : {"auto", "cg", "gmres"})
     CHECK_THROWS_WITH(Solver(unsaid, {{"method", method}}), fault);
   CHECK(unsaid.remarks() == std::vector<std::string>{fault});

@@ -29,6 +29,28 @@ def right_hand_side():
 
 
 class Solve(unittest.TestCase):
+    def test_vectors_may_be_arrays(self):
+        grid = sp.diags([-1, 2.5, -1], [-1, 0, 1], shape=(400, 400))
+        A = sp.csr_matrix(sp.kron(grid, sp.identity(2)))
+        b = np.ones(800)
+        places = np.stack([np.arange(400.0), np.arange(400.0) ** 2 % 7], axis=1)
+        for vectors in ({"near_null": np.ones(800)}, {"coordinates": places},
+                        {"near_null": np.stack([np.ones(800), np.arange(800) % 2.0], axis=1),
+                         "block_size": 2}, {"coordinates": np.repeat(places, 2, axis=0)}):
+            x, report = weft.solve(A, b, method="cg", preconditioner="amg", **vectors)
+            self.assertTrue(report.converged)
+            self.assertLess(np.linalg.norm(A @ x - b), 1e-6)
+        singular = sp.csr_matrix(sp.diags([-np.ones(99), np.r_[1, np.full(98, 2), 1], -np.ones(99)],
+                                          [-1, 0, 1]))
+        b = singular @ np.arange(100.0)
+        report = weft.solve(singular, b, method="cg", null_space=np.ones(100))[1]
+        self.assertEqual(report.null_space, "an array")
+        self.assertTrue(report.converged)
+        with self.assertRaisesRegex(weft.InputError, "near_null: found the shape"):
+            weft.solve(A, np.ones(800), preconditioner="amg", near_null=np.ones(7))
+        with self.assertRaisesRegex(weft.InputError, "beside a function"):
+            weft.solve(A, np.ones(800), preconditioner=lambda r: r, null_space=np.ones(800))
+
     def test_one_rank_may_have_all_rows(self):
         A, b = matrix(), right_hand_side()
         mine = slice(0, ROWS if weft.job().rank == 0 else 0)

@@ -63,10 +63,11 @@ ROOMS = {
     },
     "library": {
         "library/include/weft": [],
-        "library/settings": [],
-        "library/solve": ["settings"],
+        "library/options": [],
+        "library/settings": ["options"],
+        "library/solve": ["options", "settings"],
         "library/state": ["include/weft"],
-        "library/api": ["include/weft", "settings", "solve", "state"],
+        "library/api": ["include/weft", "options", "settings", "solve", "state"],
         "library/python": [],
     },
     "tools": {

@@ -153,15 +153,12 @@ std::string options_of_system(const SolveOptions& options) {
   if (options.right_hand_side != library::choose_right_hand_side({}, problem).name())
     words += " --rhs " + options.right_hand_side;
   if (options.order != "auto") words += " --order " + options.order;
-  if (options.partition != "rows") words += " --partition " + options.partition;
-  if (options.format != "auto") words += " --format " + options.format;
-  if (!options.triangle.empty()) words += " --triangle " + options.triangle;
-  if (!options.base.empty()) words += " --base " + options.base;
-  if (!options.null_space.empty()) words += " --null-space " + options.null_space;
-  if (options.stop.tolerance != solver::StopCriterion{}.tolerance)
-    words += fmt::format(" --tolerance {:g}", options.stop.tolerance);
-  if (options.stop.absolute_tolerance > 0)
-    words += fmt::format(" --absolute-tolerance {:g}", options.stop.absolute_tolerance);
+  for (const char* const name : {"partition", "format", "triangle", "base", "null-space",
+                                 "tolerance", "absolute-tolerance"}) {
+    const auto& value = library::find_option(library::solve_options(), name)->value;
+    const std::string word = value.show(options);
+    if (word != value.show({})) words += fmt::format(" --{} {}", name, word);
+  }
   return words;
 }
 
@@ -311,6 +308,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     SolveOptions with = options;
     with.method = chosen.method;
     with.preconditioner = chosen.preconditioner;
+    with.has_preconditioner = true;
     with.grid = chosen.grid;
     with.scale = chosen.scale;
     with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");

@@ -239,7 +239,7 @@ double bytes_of_scaled_rows(const Job& job, const SystemSize& size) {
 
 /// True if `auto` will take multigrid for a grid without a matrix.
 bool takes_multigrid(const SolveOptions& options, const spmv::Problem& problem) {
-  const bool is_free = options.preconditioner.empty() || options.preconditioner == "none";
+  const bool is_free = options.preconditioner == "none";
   if (options.method != "auto" || !is_free || !options.is_matrix_free()) return false;
   const auto grid =
       problem.has_stencil() ? spmv::GridStencil::of(problem) : library::stencil_of(problem.grid);
@@ -248,7 +248,9 @@ bool takes_multigrid(const SolveOptions& options, const spmv::Problem& problem) 
 
 SolveOptions with_multigrid(SolveOptions options, const spmv::Problem& problem) {
   options.method = problem.has_stencil() ? "multigrid" : "cg";
-  if (!problem.has_stencil()) options.preconditioner = "multigrid";
+  if (problem.has_stencil()) return options;
+  options.preconditioner = "multigrid";
+  options.has_preconditioner = true;
   return options;
 }
 
@@ -268,15 +270,14 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
     size.may_be_shifted = op->matrix().format_name() == "CRS, shifted rows";
   }
   MemoryForecast forecast = forecast_operator(job, size, options, options.is_matrix_free());
-  const bool has_preconditioner =
-      !options.preconditioner.empty() && options.preconditioner != "none";
+  const bool has_preconditioner = options.preconditioner != "none";
   const bool is_general = has_preconditioner && !options.has_jacobi();
   const Preconditioning preconditioning = is_general             ? Preconditioning::general
                                           : options.has_jacobi() ? Preconditioning::diagonal
                                                                  : Preconditioning::none;
   // What is chosen for a matrix is not known yet; at least the vectors of cg are needed.
   const bool is_free =
-      options.method == "auto" && options.preconditioner.empty() && !options.is_matrix_free();
+      options.method == "auto" && !options.has_preconditioner && !options.is_matrix_free();
   const double of_method = arrays_of_method(
       is_free ? "cg" : options.method, options.restart > 0 ? options.restart : restart_of_gmres,
       preconditioning, options.is_matrix_free(), job.world().size());

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "library/settings/amg_word.h"
+#include "library/options/preconditioner_words.h"
 #include "tools/measure/communication_cost.h"
 
 namespace weft::tools {

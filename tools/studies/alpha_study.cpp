@@ -98,7 +98,7 @@ int study_alpha(const comm_thread::MpiSession& session, const AlphaStudyOptions&
   report["method"] = "schwarz";
   report["seconds"] = {{"total", watch.seconds()}};
   Json& study = report["study"];
-  study = {{"parameter", "alpha"}, {"variant", options.variant}};
+  study = {{"parameter", "alpha"}, {"variant", library::name(options.variant)}};
   study["repetitions"] = options.repetitions;
   if (std::isfinite(by_theory))
     study["by_theory"] = by_theory;
@@ -123,10 +123,8 @@ void add_alpha_study(CLI::App& study, const comm_thread::MpiSession& session, in
                   "the theoretical value")
       ->delimiter(',')
       ->type_name("ALPHA,...");
-  command.add_option("--repetitions", options->repetitions, "runs of each; the median is shown")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("COUNT")
-      ->capture_default_str();
+  add_count(command, "--repetitions", options->repetitions, 1, 1000,
+            "runs of each; the median is shown");
   add_job_options(command, *options);
   command.callback([options, &command, &session, &exit_code] {
     check(command, *options);

@@ -12,10 +12,10 @@
 #include <fmt/ranges.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "library/settings/amg_word.h"
+#include "library/options/preconditioner_words.h"
+#include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/settings/solve_settings.h"
 #include "library/solve/row_scaling.h"
 #include "library/solve/system_context.h"
 #include "perfmodel/stopwatch.h"
@@ -228,11 +228,13 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
   CLI::App& command = *study_command.add_subcommand(
       "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
   add_solve_study_options(command, *options, "one or more problems");
-  add_entry_options(command, *options);
+  bind_options(command, *options, library::matrix_options(), {"triangle", "base", "format"});
   command.add_option("--cycles", options->cycles, "as --cycle of weft solve")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check([](const std::string& text) { return fault_of([&] { library::parse_cycle(text); }); })
+      ->check([](const std::string& text) {
+        return fault_of([&] { library::parse_amg("amg:cycle=" + text); });
+      })
       ->type_name("V|W|auto,...")
       ->capture_default_str();
   add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");
@@ -240,8 +242,9 @@ void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& sessi
            "share of a row's strongest coupling from which one is strong", "S,...");
   add_choices(command, "--modes", options->modes, spmv::mode_names(),
               "halo exchange, as in weft solve");
-  add_format_option(command, *options);
   add_job_options(command, *options);
+  show_in_help(command, library::OptionGroup::method, {"--cycles", "--degrees", "--strengths"});
+  show_in_help(command, library::OptionGroup::run, {"--modes"});
   command.footer(
       "Examples:\n"
       "  weft study amg poisson3d:64 diffusion3d:56,lognormal:3\n"

@@ -118,7 +118,7 @@ void add_cg_scale_study(CLI::App& study, const comm_thread::MpiSession& session,
       ->capture_default_str();
   command.add_option("--nodes", options->nodes, "numbers of nodes; published are 1 to 96")
       ->delimiter(',')
-      ->check(CLI::Range(1, 4096))
+      ->check(is_count(1, 4096))
       ->type_name("COUNT,...")
       ->capture_default_str();
   options->krylov.max_iterations = 20;
@@ -127,13 +127,13 @@ void add_cg_scale_study(CLI::App& study, const comm_thread::MpiSession& session,
       .add_option("--product-passes", options->krylov.product_passes,
                   "duration of a product, in passes over two vectors; the default is fitted to the "
                   "published gain, 1 where memory bounds it")
-      ->check(CLI::Range(0.1, 100.0))
+      ->check(is_number({.least = 0.1, .most = 100, .expected = "a number from 0.1 to 100"}))
       ->type_name("COUNT")
       ->capture_default_str();
   command
       .add_option("--max-iterations", options->krylov.max_iterations,
                   "of each run; the paper makes 218")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(is_count(1, 1'000'000))
       ->type_name("COUNT")
       ->capture_default_str();
   command.add_option("--seed", options->krylov.seed, "of everything that is random")

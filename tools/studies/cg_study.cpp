@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "library/options/solve_settings.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/settings/solve_settings.h"
 #include "library/solve/symmetry_check.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
@@ -187,14 +187,11 @@ void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& sessio
               {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
               "variants of conjugate gradients, separated by commas");
   add_operator_option(command, options->operator_kind);
-  add_entry_options(command, *options);
+  bind_options(command, *options, library::matrix_options(), {"triangle", "base"});
   command.add_flag("--force", options->force, "run on a matrix that is not symmetric, too");
-  command.add_option("--iterations", options->iterations, "iterations of each run")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_count(command, "--iterations", options->iterations, 1, 1'000'000, "iterations of each run");
+  add_count(command, "--repetitions", options->repetitions, 1, 1000,
+            "runs of each; medians are shown");
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"

@@ -13,10 +13,10 @@
 #include <fmt/ranges.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "library/settings/multigrid_word.h"
+#include "library/options/preconditioner_words.h"
+#include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/settings/solve_settings.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/method_table.h"
@@ -290,6 +290,8 @@ void add_multigrid_study(CLI::App& study_command, const comm_thread::MpiSession&
       })
       ->type_name("N|auto,...");
   add_job_options(command, *options);
+  show_in_help(command, library::OptionGroup::method, {"--methods", "--steps", "--precisions"});
+  show_in_help(command, library::OptionGroup::run, {"--modes"});
   command.footer(
       "Examples:\n"
       "  weft study multigrid poisson3d:100\n"

@@ -34,11 +34,13 @@ void add_solve_study_options(CLI::App& command, SolveStudyOptions& options,
   command.add_option("--rhs", options.right_hand_side, "right-hand side, as in weft solve")
       ->type_name("RHS");
   command.add_option("--tolerance", options.tolerance, "when a solve ends")
-      ->check(fault_of_positive)
+      ->check(is_number(library::any_above_zero))
       ->capture_default_str();
-  command.add_option("--repetitions", options.repetitions, "runs of each; medians are shown")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_count(command, "--repetitions", options.repetitions, 1, 1000,
+            "runs of each; medians are shown");
+  show_in_help(command, library::OptionGroup::problem, {"problems", "--rhs"});
+  show_in_help(command, library::OptionGroup::method, {"--tolerance"});
+  show_in_help(command, library::OptionGroup::run, {"--repetitions"});
 }
 
 }  // namespace weft::tools

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "comm_thread/mpi/mpi_session.h"
+#include "library/options/matrix_settings.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
@@ -17,7 +18,7 @@
 namespace weft::tools {
 
 /// The options of a study of one problem after the other.
-struct ProblemStudyOptions : SystemOptions {
+struct ProblemStudyOptions : SystemOptions, library::MatrixSettings {
   ProblemStudyOptions() { order.clear(); }
 
   std::vector<std::string> problems;

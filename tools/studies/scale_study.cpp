@@ -183,16 +183,16 @@ void add_scale_study(CLI::App& study, const comm_thread::MpiSession& session, in
       .add_option("--simulated-ranks", options->ranks,
                   "numbers of ranks; published are 32, 512, 8192 and 32768")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(is_count(1, 1 << 20))
       ->type_name("COUNT,...")
       ->capture_default_str();
   command.add_option("--tolerance", options->jacobi.tolerance, "relative residual to reach")
-      ->check(CLI::PositiveNumber)
+      ->check(is_number(library::any_above_zero))
       ->capture_default_str();
   command
       .add_option("--real-points", options->jacobi.real_points,
                   "points per direction that are really swept for a rank's 50")
-      ->check(CLI::Range(1, 64))
+      ->check(is_count(1, 64))
       ->type_name("COUNT")
       ->capture_default_str();
   add_transport(command, options->transport);

@@ -201,17 +201,17 @@ void add_schwarz_scale_study(CLI::App& study, const comm_thread::MpiSession& ses
                   "tiles along each side; published are 12, 18, 24, 30, 36, 42 and 48, and in "
                   "captions 16 and 32")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
+      ->check(is_count(1, 1024))
       ->type_name("COUNT,...")
       ->capture_default_str();
   command
       .add_option("--real-points", options->schwarz.real_points,
                   "points along each side of a tile that are really solved")
-      ->check(CLI::Range(2, 256))
+      ->check(is_count(2, 256))
       ->type_name("COUNT")
       ->capture_default_str();
   command.add_option("--tolerance", options->schwarz.tolerance, "relative residual of each tile")
-      ->check(CLI::PositiveNumber)
+      ->check(is_number(library::any_above_zero))
       ->capture_default_str();
   command.add_option("--seed", options->schwarz.seed, "of everything that is random")
       ->capture_default_str();

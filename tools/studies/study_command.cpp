@@ -51,13 +51,13 @@ const std::vector<Parameter>& parameters() {
       {"halo-period",
        "number of sweeps between two halo exchanges (N)",
        {1, 2, 4, 8, 16, 32, 64, 128},
-       [](JacobiOptions& options, int value) { options.halo_period = std::to_string(value); }}};
+       [](JacobiOptions& options, int value) { options.halo_period = value; }}};
   return known;
 }
 
 void check(const CLI::App& command, const JacobiStudyOptions& options, const Parameter& parameter) {
   options.check(command);
-  if (options.is_threaded())
+  if (options.is_threaded)
     throw comm_thread::InputError(
         "study: found --transport openmp, which sends no messages; "
         "expected another transport");
@@ -108,7 +108,7 @@ int study(const comm_thread::MpiSession& session, const JacobiStudyOptions& opti
   Json runs = Json::array();
   for (const int value : values) {
     JacobiStudyOptions changed = options;
-    if (changed.halo_period.empty()) changed.halo_period = "1";  // the same in all runs
+    if (!changed.halo_period) changed.halo_period = 1;  // the same in all runs
     parameter.set(changed, value);
     Json run = {{"value", value}};
     run.update(median_run(options.repetitions, [&] {
@@ -123,7 +123,7 @@ int study(const comm_thread::MpiSession& session, const JacobiStudyOptions& opti
   report["method"] = options.method();
   report["seconds"] = {{"total", watch.seconds()}};
   report["study"] = {{"parameter", parameter.name},
-                     {"variant", options.variant},
+                     {"variant", library::name(options.variant)},
                      {"repetitions", options.repetitions},
                      {"runs", std::move(runs)}};
   report_file.collective_write(report);
@@ -162,11 +162,10 @@ void add_study_command(CLI::App& program, const comm_thread::MpiSession& session
     one.add_option("--values", options->values, "values to try, separated by commas")
         ->delimiter(',')
         ->type_name("COUNT,...");
-    one.add_option("--repetitions", options->repetitions, "runs of each; the median is shown")
-        ->check(CLI::Range(1, 1000))
-        ->type_name("COUNT")
-        ->capture_default_str();
+    add_count(one, "--repetitions", options->repetitions, 1, 1000,
+              "runs of each; the median is shown");
     add_job_options(one, *options);
+    show_in_help(one, library::OptionGroup::run, {"--values", "--repetitions"});
     one.callback([options, &one, &parameter, &session, &exit_code] {
       check(one, *options, parameter);
       exit_code = study(session, *options, parameter);

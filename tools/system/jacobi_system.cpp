@@ -31,7 +31,7 @@ using solver::AsyncGuarantee;
 }  // namespace
 
 JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
-  const bool is_threaded = options.is_threaded();
+  const bool is_threaded = options.is_threaded;
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
@@ -152,7 +152,7 @@ std::string JacobiSystem::decomposition() const {
 }
 
 JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress) {
-  if (options.is_threaded()) return run_threads(options);
+  if (options.is_threaded) return run_threads(options);
   if (options.is_grid()) return run_grid(options, progress);
   if (options.has_schwarz()) return run_schwarz(options, progress);
   return options.inner.empty() ? run_matrix(options, progress) : run_blocks(options, progress);
@@ -225,8 +225,7 @@ solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& opt
     identity.matrix = solver::text_checksum(name_);
     identity.right_hand_side = solver::text_checksum(right_hand_side_);
   } else {
-    identity.matrix =
-        solver::collective_matrix_checksum(*operator_, *spmv::parse_mode(options.mode));
+    identity.matrix = solver::collective_matrix_checksum(*operator_, options.mode);
     identity.right_hand_side = solver::collective_checksum(*operator_, b_.data());
     if (options.inner.empty())
       settings = fmt::format("{:a} {:a}", parameters_.weight, parameters_.momentum);
@@ -265,9 +264,9 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
 
 JacobiRun JacobiSystem::run_threads(const JacobiOptions& options) {
   using Variant = solver::ThreadedJacobi::Variant;
-  const Variant variant = options.is_sync()            ? Variant::sync
-                          : options.variant == "async" ? Variant::async
-                                                       : Variant::racy;
+  const Variant variant = options.is_sync()                                     ? Variant::sync
+                          : options.variant == library::IterationVariant::async ? Variant::async
+                                                                                : Variant::racy;
   solver::ThreadedJacobi jacobi(job_.team(), {.grid = grid_, .lift = options.lift},
                                 {.variant = variant,
                                  .tolerance = options.tolerance,

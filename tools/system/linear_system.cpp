@@ -42,7 +42,7 @@ void collective_multiply_in_place(Job& job, spmv::SparseOperator& op, std::span<
 }  // namespace
 
 MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& problem,
-                                          const SystemOptions& options) {
+                                          const library::MatrixSettings& options) {
   const SystemSize size = collective_system_size(job, problem, options);
   MemoryForecast forecast = forecast_operator(job, size, options, false);
   add_vectors(job, size, 2, 1, 0, forecast);
@@ -50,7 +50,8 @@ MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& p
 }
 
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
-                                               const SystemOptions& options, MatrixUse use) {
+                                               const library::MatrixSettings& options,
+                                               MatrixUse use) {
   if (!options.triangle.empty() && !problem.is_file())
     throw comm_thread::InputError("--triangle: found with the generated problem " + problem.name() +
                                   "; expected a matrix from a file");

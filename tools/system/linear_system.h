@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "library/options/matrix_settings.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/order/row_order.h"
@@ -14,14 +15,13 @@
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition.h"
 #include "tools/job/program_job.h"
-#include "tools/job/system_options.h"
 #include "tools/system/memory_forecast.h"
 
 namespace weft::tools {
 
 /// What the matrix and two vectors will need. Collective. Throws comm_thread::InputError.
 MemoryForecast collective_forecast_matrix(const Job& job, const spmv::Problem& problem,
-                                          const SystemOptions& options);
+                                          const library::MatrixSettings& options);
 
 /// What a matrix from a file is for.
 enum class MatrixUse {
@@ -33,7 +33,8 @@ enum class MatrixUse {
 /// Reads or generates the matrix, rows in the order given; mirrors what --triangle says is half of
 /// a symmetric one. Prints what there is to remark. Collective. Throws comm_thread::InputError.
 spmv::DistributedMatrix collective_load_matrix(const Job& job, const spmv::Problem& problem,
-                                               const SystemOptions& options, MatrixUse use);
+                                               const library::MatrixSettings& options,
+                                               MatrixUse use);
 
 /// How many right-hand sides there are: several where a file has them as columns. Reads headers.
 /// Collective. Throws comm_thread::InputError.

@@ -163,7 +163,7 @@ const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
 }
 
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  const SystemOptions& options, bool is_matrix_free) {
+                                  const library::MatrixSettings& options, bool is_matrix_free) {
   const int ranks = job.world().size();
   SystemSize size;
   if (problem.is_file()) {
@@ -204,7 +204,7 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
 }
 
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
-                                 const SystemOptions& options, bool is_matrix_free) {
+                                 const library::MatrixSettings& options, bool is_matrix_free) {
   MemoryForecast forecast;
   forecast.reached = peak_resident_bytes();
   forecast.parts.push_back({"started", resident_bytes() + later_bytes});

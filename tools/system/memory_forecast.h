@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "library/options/matrix_settings.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/node_memory.h"
 #include "tools/job/program_job.h"
-#include "tools/job/system_options.h"
 
 namespace weft::tools {
 
@@ -64,7 +64,8 @@ struct SystemSize {
 /// Reads the header of a file. `options`: whether half of a matrix becomes a whole one.
 /// `is_matrix_free`: vectors are those of a grid. Collective. Throws comm_thread::InputError.
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  const SystemOptions& options, bool is_matrix_free = false);
+                                  const library::MatrixSettings& options,
+                                  bool is_matrix_free = false);
 
 /// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
 /// ones if it is as large, as a large perfmodel::HugePageBuffer has them.
@@ -72,7 +73,7 @@ double bytes_of_pages(double begin, double end, double size);
 
 /// What stores the operator: a matrix with its order, or, `is_matrix_free`, nothing.
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
-                                 const SystemOptions& options, bool is_matrix_free);
+                                 const library::MatrixSettings& options, bool is_matrix_free);
 
 /// Adds `arrays` vectors as the operator has them, each on whole pages of its own, of which
 /// `with_halo` have the halo, and `plain_arrays` that share pages, of a rank's rows or of its part

@@ -11,7 +11,8 @@
 namespace weft::tools {
 
 library::OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv::Problem& problem,
-                                                      const SystemOptions& options, MatrixUse use) {
+                                                      const library::MatrixSettings& options,
+                                                      MatrixUse use) {
   auto given = collective_load_matrix(job, problem, options, use);
   try {
     return library::collective_order_matrix(job.world(), job.team(), std::move(given),
@@ -21,7 +22,8 @@ library::OrderedMatrix collective_load_ordered_matrix(const Job& job, const spmv
   }
 }
 
-Json ordering_report(const library::OrderedMatrix& ordered, const SystemOptions& options) {
+Json ordering_report(const library::OrderedMatrix& ordered,
+                     const library::MatrixSettings& options) {
   if (!ordered.order) return nullptr;
   const library::OrderingGains& gains = ordered.gains;
   return {{"order", ordered.has_cuthill_mckee ? "rcm" : "given"},

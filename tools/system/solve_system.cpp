@@ -21,9 +21,9 @@
 
 namespace weft::tools {
 
-SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
-                         const spmv::RightHandSide& right_hand_side, bool is_matrix_free,
-                         std::int64_t most_columns)
+SolveSystem::SolveSystem(Job& job, const library::MatrixSettings& options,
+                         const spmv::Problem& problem, const spmv::RightHandSide& right_hand_side,
+                         bool is_matrix_free, std::int64_t most_columns)
     : grid_(problem.grid) {
   if (is_matrix_free && !options.triangle.empty())
     throw comm_thread::InputError("--triangle: found with --operator stencil; expected a matrix");
@@ -35,7 +35,8 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
     load_matrix(job, options, problem, right_hand_side, most_columns);
 }
 
-void SolveSystem::load_matrix(Job& job, SystemOptions options, const spmv::Problem& problem,
+void SolveSystem::load_matrix(Job& job, library::MatrixSettings options,
+                              const spmv::Problem& problem,
                               const spmv::RightHandSide& right_hand_side,
                               std::int64_t most_columns) {
   options.order = options.order_of(problem);

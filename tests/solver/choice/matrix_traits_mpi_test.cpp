@@ -245,9 +245,9 @@ TEST_CASE("rows of any length add what a serial pass adds") {
 TEST_CASE("a matrix that is not symmetric is refused with its first entries and another method") {
   const auto world = Communicator::collective_world();
   const MatrixTraits traits = collective_traits(world, tests::convection(5));
-  CHECK_THROWS_WITH(check_symmetric(traits, "--method cg", "--method gmres"),
-                    "--method cg needs a symmetric matrix: found -0.3 at row 1, column 2 and -1.7 "
-                    "at row 2, column 1; expected --method gmres, or --force to run nevertheless");
+  CHECK_THROWS_WITH(check_symmetric(traits, "method=cg", "method=gmres"),
+                    "method=cg needs a symmetric matrix: found -0.3 at row 1, column 2 and -1.7 "
+                    "at row 2, column 1; expected method=gmres, or force to run nevertheless");
   CHECK_NOTHROW(
       check_symmetric(collective_traits(world, tests::shifted_laplacian(5, 9)), "cg", "gmres"));
 }

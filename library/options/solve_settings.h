@@ -1,31 +1,38 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "library/options/matrix_settings.h"
+#include "library/options/option.h"
 #include "solver/amg/settings.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/krylov/stop_criterion.h"
 #include "solver/multigrid/matrix_multigrid.h"
 #include "solver/precondition/isai_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
-#include "spmv/matrix/matrix_format.h"
 
 namespace weft::library {
 
-/// What the options of `weft solve` and those of weft::Matrix and weft::Solver ask for, by the same
-/// names and words.
-struct SolveSettings {
-  // Of the operator.
+/// Vectors of a caller's arrays, which options name as files otherwise, in the order of the rows of
+/// the operator.
+struct GivenVectors {
+  std::vector<double> near_null;  // [own rows][near_null_count]
+  int near_null_count = 0;
+  std::vector<double> coordinates;  // of the node of each row, [own rows][dimensions]
+  int dimensions = 0;
+  std::vector<double> null_space;  // [own rows]
+};
+
+/// The word of an option whose vectors are in `given`.
+inline constexpr const char* in_memory = "an array";
+
+/// What the options of `weft solve` and those of weft::Matrix and weft::Solver ask for.
+struct SolveSettings : MatrixSettings {
   std::string operator_kind = "matrix";
-  std::string format = "auto";
-  std::string order = "given";
-  std::string partition = "rows";
-  std::string triangle;  // mirrored or as-is; empty: not given
-  std::string base;  // 0 or 1; empty: not given
-  // Of the solver.
   std::string mode = "task";
   std::string method = "cg";
   std::string preconditioner = "none";
@@ -42,6 +49,7 @@ struct SolveSettings {
   std::string multigrid;  // its settings, as given
   solver::StopCriterion stop;
   double max_seconds = 0;  // of a solve; 0: no limit
+  std::shared_ptr<const GivenVectors> given;  // null: none
   bool has_history = false;
   bool reuses_preconditioner = false;
 
@@ -57,7 +65,6 @@ struct SolveSettings {
     return method == "auto" && !has_preconditioner && has_given_order();
   }
   bool has_jacobi() const { return preconditioner == "jacobi" || method == "pcg-jacobi"; }
-  spmv::MatrixFormat parsed_format() const { return *spmv::parse_matrix_format(format); }
 
   /// The preconditioner without its parameters.
   std::string preconditioner_name() const {
@@ -81,18 +88,15 @@ struct SolveSettings {
   /// Nothing without a grid. Throws comm_thread::InputError where it is none.
   std::optional<solver::MatrixMultigrid::Grid> parsed_grid() const;
 
-  /// True if rows are in the order of the problem or file, on consecutive ranks.
-  bool has_given_order() const { return order == "given" && partition != "metis"; }
-
   /// Throws comm_thread::InputError where settings contradict each other.
   void check() const;
 };
 
+/// All options of a solve and of its matrix.
+const OptionTable<SolveSettings>& solve_options();
+
 /// The words of `method`.
 std::vector<std::string> method_names();
-
-/// What is wrong with a word of `preconditioner`; empty if nothing is.
-std::string fault_of_preconditioner(const std::string& text);
 
 /// The grid NXxNY or NXxNYxNZ. Throws comm_thread::InputError.
 solver::MatrixMultigrid::Grid parse_grid(const std::string& text);
