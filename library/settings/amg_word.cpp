@@ -57,8 +57,7 @@ bool is_amg(const std::string& text) {
   return text == word || text.starts_with(std::string(word) + ":");
 }
 
-Settings parse_amg(const std::string& text) {
-  Settings settings;
+Settings parse_amg(const std::string& text, Settings settings) {
   for (const auto& [item, key, value] :
        settings_in(text.substr(std::min(text.size(), word.size() + 1)))) {
     if (key == "strength")

@@ -13,8 +13,8 @@ bool is_amg(const std::string& text);
 solver::amg::Settings::Form parse_cycle(const std::string& text);
 std::string name_of(solver::amg::Settings::Form form);
 
-/// `amg[:strength=S,degree=K,direct=N,gather=R|auto,precision=P,cycle=C]`. Throws
-/// comm_thread::InputError.
-solver::amg::Settings parse_amg(const std::string& text);
+/// `amg[:strength=S,degree=K,direct=N,gather=R|auto,precision=P,cycle=C]`; what is left out stays
+/// as in `settings`. Throws comm_thread::InputError.
+solver::amg::Settings parse_amg(const std::string& text, solver::amg::Settings settings = {});
 
 }  // namespace weft::library

@@ -18,8 +18,7 @@ using solver::MultigridSettings;
 
 }  // namespace
 
-MultigridSettings parse_multigrid(const std::string& text) {
-  MultigridSettings settings;
+MultigridSettings parse_multigrid(const std::string& text, MultigridSettings settings) {
   for (const auto& [item, key, value] : settings_in(text)) {
     if (key == "steps")
       settings.steps =

@@ -7,7 +7,8 @@
 namespace weft::library {
 
 /// `steps=S,start=zero|full,precision=single|double,gather=N|auto`, in any order; what is left out
-/// has its default. Throws comm_thread::InputError.
-solver::MultigridSettings parse_multigrid(const std::string& text);
+/// stays as in `settings`. Throws comm_thread::InputError.
+solver::MultigridSettings parse_multigrid(const std::string& text,
+                                          solver::MultigridSettings settings = {});
 
 }  // namespace weft::library

@@ -65,6 +65,8 @@ struct SolveSettings {
   }
   /// True if the method, or all that `auto` may choose, needs a symmetric M.
   bool needs_symmetric_preconditioner() const;
+  /// True if the method needs the levels of a preconditioner in double precision.
+  bool amplifies_rounding() const;
 
   /// Of `schwarz`, `ilu0` and `block-lu`; nothing without one. `is_file`: the rows may be in any
   /// order, so that the subdomains of `schwarz` are parts of the graph where nothing else is asked

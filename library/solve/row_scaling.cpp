@@ -100,12 +100,28 @@ SolveReport RowScaling::collective_solve(solver::KrylovMethod& method, Iteration
 
 void RowScaling::collective_judge(std::span<const double> b, std::span<const double> x,
                                   const solver::StopCriterion& stop, SolveReport& report) {
-  if (!scales_ || scaled_ || report.status != SolveStatus::converged) return;
+  const bool has_failed =
+      report.status == SolveStatus::not_converged || report.status == SolveStatus::breakdown;
+  if (!scales_ || scaled_ || (report.status != SolveStatus::converged && !has_failed)) return;
   if (!residual_) residual_ = std::make_unique<RowResidual>(*matrix_);
   std::vector<double> r(b.size());
   residual_->collective_find(b, x, r);
   const double whole = residual_->collective_norm(b, scales_->weight.span());
   const double rest = residual_->collective_norm(r, scales_->weight.span());
+  if (has_failed) {
+    // No x leaves less than the rounding of A·x, which is much in a row of a large scale.
+    std::vector<double> sums(b.size());
+    residual_->collective_find_magnitudes(b, x, sums);
+    const double least = rounding_of_sums * residual_->collective_norm(sums, {});
+    const double given = residual_->collective_norm(r, {});
+    if (!(rest <= solver::KrylovMethod::allowed_drift * stop.wanted_norm(whole)) ||
+        !(given <= solver::KrylovMethod::allowed_drift * least))
+      return;
+    report.status = SolveStatus::converged;
+    report.scaled_residual = whole > 0 ? rest / whole : rest;
+    report.explanation = RowResidual::is_rounding;
+    return;
+  }
   constexpr double much_more = 10;
   report.scaled_residual = whole > 0 ? rest / whole : rest;
   if (!(whole > 0) || rest <= much_more * stop.wanted_norm(whole)) return;

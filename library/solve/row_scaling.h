@@ -57,7 +57,8 @@ class RowScaling {
 
   /// Where rows differ in scale and are not scaled, a converged solve may have solved for the large
   /// ones only: says so in the report. With half of the digits that were asked for it has solved
-  /// for all of them; with less it has not converged. Shape: b, x: [element_count].
+  /// for all of them; with less it has not converged. One that has failed has converged where its
+  /// residual is small in each row, and else rounding. Shape: b, x: [element_count].
   void collective_judge(std::span<const double> b, std::span<const double> x,
                         const solver::StopCriterion& stop, solver::SolveReport& report);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -67,8 +66,6 @@ spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
   });
   return scaled;
 }
-
-constexpr double rounding_of_sums = 4 * std::numeric_limits<double>::epsilon();
 
 /// What a run is to reach that begins after so many iterations with `excess` times the norm that is
 /// wanted: its own norm is another one, which falls about as much.
@@ -228,7 +225,7 @@ SolveReport ScaledSystem::collective_solve(const Method& method, const solver::S
     report.status = SolveStatus::converged;
     const bool is_rounding =
         report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
-    report.explanation = is_rounding ? "the residual is rounding, of rows of a large scale" : "";
+    report.explanation = is_rounding ? RowResidual::is_rounding : "";
     report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
   } else if (report.status == SolveStatus::converged) {
     report.status = SolveStatus::not_converged;

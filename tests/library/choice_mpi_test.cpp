@@ -327,6 +327,47 @@ TEST_CASE("a named method says that its residual tells nothing of most rows") {
   CHECK(direct.scaled_residual.value_or(1) < 1e-8);
 }
 
+/// Rows of a convection, each of another scale from 2^-30 to 2^30.
+double many_scales(std::int64_t i, std::int64_t j) {
+  return std::ldexp(convection(i, j), static_cast<int>(i * 37 % 61) - 30);
+}
+
+TEST_CASE("where rows of an unsymmetric matrix have many scales, x is right in each") {
+  const Job job = make_job();
+  const GridRows rows(job, side, many_scales);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  std::vector<double> b(rows.offsets.size() - 1);
+  for (std::size_t k = 0; k < b.size(); ++k)
+    for (auto n = rows.offsets[k]; n < rows.offsets[k + 1]; ++n)
+      b[k] += rows.values[static_cast<std::size_t>(n)];
+  std::vector<double> x(b.size());
+  for (const char* const method : {"auto", "gmres", "bicgstab"}) {
+    INFO(method);
+    Options options{{"method", method}, {"scale", "rows"}};
+    if (std::string(method) != "auto") options.set("preconditioner", "none");
+    CHECK(Solver(a, options).solve(b, x).converged());
+    double error = 0;
+    for (const double value : x) error = std::max(error, std::abs(value - 1));
+    CHECK(error < 1e-6);
+  }
+}
+
+TEST_CASE("a named method has converged where each row has, and the rest is rounding") {
+  const Job job = make_job();
+  const auto layered = [](std::int64_t i, std::int64_t j) {
+    return std::ldexp(convection(i, j), static_cast<int>(i * 4 / (side * side)) * 10);
+  };
+  const GridRows rows(job, side, layered);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  std::vector<double> x(rows.offsets.size() - 1);
+  const std::vector<double> b(x.size(), 1.0);
+  const Report report = Solver(a, {{"method", "gmres"}, {"preconditioner", "ilu0"}}).solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.explanation.find("the residual is rounding") != std::string::npos);
+  CHECK(report.relative_residual > 1e-8);
+  CHECK(report.scaled_residual.value_or(1) < 1.1e-8);
+}
+
 /// Neighbours in layers of ten rows of points that conduct well and badly in turn.
 double layers(std::int64_t i, std::int64_t j) {
   const auto of_layer = [](std::int64_t row) { return row / side / 10 % 2 == 0 ? 1.0 : 1e9; };
@@ -441,6 +482,28 @@ TEST_CASE("auto gives up multigrid where it falls behind its forecast") {
   CHECK(report.preconditioner == "amg");
   REQUIRE(report.decisions.size() == 3);
   CHECK(report.decisions[1].find("than were forecast") != std::string::npos);
+}
+
+TEST_CASE("pipelined methods take the iterations of others, whatever the preconditioner") {
+  const Job job = make_job();
+  const auto iterations = [&](const Matrix& a, const char* method, const char* preconditioner) {
+    INFO(method << " with " << preconditioner);
+    const std::vector<double> b = a.right_hand_side("random:1");
+    std::vector<double> x(b.size());
+    const Report report =
+        Solver(a, {{"method", method}, {"preconditioner", preconditioner}, {"tolerance", "1e-9"}})
+            .solve(b, x);
+    CHECK(report.converged());
+    CHECK(report.restarts == 0);
+    return report.iterations;
+  };
+  const Matrix a = Matrix::generate(job, "poisson3d:16");
+  for (const char* const preconditioner : {"amg", "multigrid"}) {
+    const std::int64_t of_cg = iterations(a, "cg", preconditioner);
+    CHECK(iterations(a, "cg-pipelined", preconditioner) <= of_cg + 1);
+    CHECK(iterations(a, "cg-pipelined-pr", preconditioner) <= of_cg + 1);
+  }
+  CHECK(iterations(a, "bicgstab-pipelined", "amg") <= iterations(a, "bicgstab", "amg") + 1);
 }
 
 TEST_CASE("where no method can help, the first is the only one") {

@@ -296,6 +296,14 @@ TEST_CASE("rows of very different scale are found, and most rows keep their scal
           CHECK(scales.right[i] == 1);
           CHECK(!scales.has_other_rows);
         }) == 1);
+  // Where rows differ in scale beside the penalties, each is scaled to the median.
+  for (auto& [column, value] : a[20]) value *= 0x1p-25;
+  for (auto& [column, value] : a[30]) value *= 8;
+  CHECK(
+      scales_of(a, [](const RowScales& scales, std::size_t i, std::int64_t row) {
+        CHECK(scales.left[i] == (row == 7 ? 0x1p-38 : row == 20 ? 0x1p25 : row == 30 ? 0.125 : 1));
+        CHECK(scales.has_other_rows);
+      }) == 3);
   // A zero on the diagonal is no scale, nor is a row of zeros.
   a = tests::shifted_laplacian(9, 0);
   a[3][3] = 0;
