@@ -133,6 +133,7 @@ Remarks HarwellBoeingSections::remarks(const std::string& path) const {
   if (unread_lines > 0 && header.right_hand_side_count == 0)
     remarks.push_back(path + ": " + std::to_string(unread_lines) +
                       " lines behind the last number were not read");
+  remark_on_bytes_behind(path, "compressed data", unread_bytes, remarks);
   return remarks;
 }
 
@@ -147,13 +148,14 @@ HarwellBoeingSections collective_find_sections(const Communicator& communicator,
       head = first_lines(source);
       file = sections_of(read_header(path, head));
       mark_lines(path, source, file);
+      file.unread_bytes = source.bytes_behind();
     } catch (const TextFault& fault) {
       throw InputError(path + ": " + fault.what());
     }
   });
   communicator.broadcast(head, 0);
   if (!communicator.is_root()) file = sections_of(read_header(path, head));
-  std::vector<std::int64_t> numbers{file.unread_lines};
+  std::vector<std::int64_t> numbers{file.unread_lines, file.unread_bytes};
   for (NumberSection* const section : all_of(file)) {
     const std::int64_t per_mark = NumberSection::lines_per_mark;
     const std::int64_t lines = section->count > 0 ? section->line_count() : 0;
@@ -162,6 +164,7 @@ HarwellBoeingSections collective_find_sections(const Communicator& communicator,
   }
   communicator.broadcast(numbers, 0);
   file.unread_lines = numbers[0];
+  file.unread_bytes = numbers[1];
   return file;
 }
 
