@@ -180,6 +180,42 @@ class Solve(unittest.TestCase):
         with self.assertRaisesRegex(weft.InputError, r"b: found inf at index \[7, 1\]"):
             solver.solve(np.stack([b, bad], axis=1))
 
+    def test_a_number_that_is_not_finite_has_the_same_index_on_any_number_of_ranks(self):
+        job, A, b = weft.job(), matrix(), right_hand_side()
+        begin, end = (ROWS * rank // job.size for rank in (job.rank, job.rank + 1))
+        a = weft.Matrix(A[begin:end])
+        solver = weft.Solver(a, method="cg")
+        bad = b.copy()
+        bad[ROWS - 3] = np.nan
+        with self.assertRaisesRegex(weft.InputError, f"b: found nan at index {ROWS - 3};"):
+            solver.solve(bad[begin:end])
+        with self.assertRaisesRegex(weft.InputError, rf"b: found nan at index \[{ROWS - 3}, 1\]"):
+            solver.solve(np.stack([b, bad], axis=1)[begin:end])
+        data = A.data.copy()
+        data[-5] = np.inf
+        first, last = A.indptr[begin], A.indptr[end]
+        with self.assertRaisesRegex(weft.InputError, f"values: found inf at index {A.nnz - 5};"):
+            a.update_values(data[first:last])
+
+    def test_entries_as_text_count_from_where_base_says(self):
+        job = weft.job()
+        path = os.path.join(os.environ.get("TEST_TMPDIR", "/tmp"), f"base{os.getppid()}.txt")
+        if job.rank == 0:
+            with open(path, "w") as file:
+                file.write("".join(f"{i} {i} 4\n{i} {i % 9 + 1} -1\n" for i in range(1, 10)))
+        job._job.extremes(True)  # until it is written
+        found = [weft.Matrix.from_file(path, **options) for options in ({}, {"base": 1}, {"base": 0})]
+        self.assertEqual([a.shape[0] for a in found], [9, 9, 10])
+        self.assertIn("10 rows counted from 0", found[2].remarks[0])
+        self.assertEqual(found[0].remarks, found[1].remarks)
+        with self.assertRaisesRegex(weft.InputError, "base"):
+            weft.Matrix.from_file(path, base=2)
+        with self.assertRaisesRegex(weft.InputError, "expected a matrix from a file"):
+            weft.Matrix(matrix(), base=1)
+        job._job.extremes(True)
+        if job.rank == 0:
+            os.remove(path)
+
     def test_new_values_follow_the_order_that_was_given(self):
         A, x = matrix().tocsc(), right_hand_side()
         A.data *= np.random.default_rng(3).random(A.nnz)

@@ -27,8 +27,8 @@ from .jobs import job as default_job
 
 from . import _weft
 from ._weft import Error, InputError
-from .arguments import (Array, agree, attempt, fault_of_numbers, fault_of_type, fault_of_vector,
-                        is_block, options_of, real)
+from .arguments import (Array, agree, agree_at, attempt, fault_of_numbers, fault_of_type,
+                        fault_of_vector, is_block, options_of, real)
 from .reports import BlockResult, Report, Result, report_of
 
 __all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
@@ -207,7 +207,8 @@ class Matrix:
             elif values.shape != (self._value_count,):
                 fault = (f"values: found the shape {values.shape}; expected ({self._value_count},), as "
                          "in the matrix given before")
-            agree(self.job, fault or fault_of_numbers(values, "values"))
+            agree_at(self.job, 0 if self._is_whole else self._value_count,
+                      lambda first: fault or fault_of_numbers(values, "values", first))
             if self._from_csc is not None:
                 values = values[self._from_csc]
             self._matrix.update_values(values[self._nonzeros] if self._is_whole else values)
@@ -239,9 +240,9 @@ class Matrix:
         count = self._count()
         array = real(self.job, vector, what)
         fault = fault_of_vector(array, count, what)
-        if not fault and is_finite:
-            fault = fault_of_numbers(array.reshape(count), what)
-        agree(self.job, fault)
+        agree_at(self.job, 0 if self._is_whole else count,
+                  lambda first: fault if fault or not is_finite else
+                  fault_of_numbers(array.reshape(count), what, first))
         array = array.reshape(count)
         return array[self._begin:self._end].copy() if self._is_whole else array
 
@@ -250,9 +251,10 @@ class Matrix:
         count = self._count()
         array = real(self.job, block, what)
         has_shape = array.ndim == 2 and array.shape[0] == count
-        fault = fault_of_numbers(array, what) if is_finite else fault_of_type(array, what)
-        agree(self.job, fault if has_shape else
-               f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
+        agree_at(self.job, 0 if self._is_whole else count,
+                  lambda first: f"{what}: found the shape {array.shape}; expected ({count}, vectors)"
+                  if not has_shape else fault_of_numbers(array, what, first) if is_finite
+                  else fault_of_type(array, what))
         least, most = self.job._job.extremes(array.shape[1])
         agree(self.job, "" if least == most else
                f"{what}: found {least} to {most} vectors on different ranks; expected as many on all")
