@@ -154,7 +154,7 @@ void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm
     break_down(report, not_finite);
   else if (asked_before(k) == Asked::stop)
     report.status = SolveStatus::stopped;
-  watch_progress(report);
+  watch_progress(norm, first_norm, report);
   forecast_products(thread, norm, first_norm, report);
   if (!thread.is_primary() || k == 0) return;
   if (options_.on_iteration) options_.on_iteration(k, report.recurrence_residual);
@@ -223,7 +223,7 @@ void KrylovMethod::forecast_products(const TeamThread& thread, double norm, doub
       thread, options_.stop.expected_iterations(report.iterations, norm, first_norm));
 }
 
-void KrylovMethod::watch_progress(SolveReport& report) const {
+void KrylovMethod::watch_progress(double norm, double first_norm, SolveReport& report) const {
   if (report.halved_residual == 0 || report.recurrence_residual <= report.halved_residual / 2) {
     report.halved_residual = report.recurrence_residual;
     report.halved_iteration = report.iterations;
@@ -233,6 +233,14 @@ void KrylovMethod::watch_progress(SolveReport& report) const {
       waited >= std::max(options_.patience, report.iterations / 2))
     break_down(report,
                fmt::format("stalled: the residual has not halved in {} iterations", waited));
+  // A residual that halves with twice the iterations is no stall. Methods often become faster: what
+  // few iterations promise is not believed.
+  const std::int64_t left = options_.stop.max_iterations - report.iterations;
+  if (options_.patience > 0 && report.status == SolveStatus::not_converged && norm < first_norm &&
+      left > 0 && report.iterations >= 2 * options_.patience &&
+      options_.stop.expected_iterations(report.iterations, norm, first_norm) >= left)
+    break_down(report, fmt::format("too slow: at this rate {} iterations are too few",
+                                   options_.stop.max_iterations));
 }
 
 SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<const double> b,

@@ -42,7 +42,8 @@ class KrylovMethod {
     Preconditioner* preconditioner = nullptr;  // null: the identity; outlives the method
     StopCriterion stop;
     /// Iterations without progress after which a solve ends as a breakdown: the residual has not
-    /// halved in so many, nor in half of all so far. 0: it goes on to the limit.
+    /// halved in so many, nor in half of all so far, or twice as many promise more iterations than
+    /// there may be. 0: it goes on to the limit.
     std::int64_t patience = 0;
     int restart = 30;  // of GMRES: iterations of a cycle
     MultigridSettings multigrid{};  // of multigrid as a method
@@ -235,7 +236,7 @@ class KrylovMethod {
                          const SolveReport& report) const;
 
   /// Ends a solve that has stalled, see Options::patience.
-  void watch_progress(SolveReport& report) const;
+  void watch_progress(double norm, double first_norm, SolveReport& report) const;
 
   /// A sum of one number, for FittedSums and what is summed apart.
   comm_thread::ReproducibleSum& extra_sum() { return squares_; }
