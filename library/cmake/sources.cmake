@@ -247,11 +247,14 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweep/halo_period_choice.cpp
     solver/sweep/kept_grid.cpp
     solver/sweep/kept_state.cpp
+    solver/sweep/running_square.cpp
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
+    solver/sweep/threaded_iteration.cpp
     solver/sweepers/block_sweeper.cpp
     solver/sweepers/grid_sweeper.cpp
+    solver/sweepers/grid_threads.cpp
     solver/sweepers/jacobi_spectrum.cpp
     solver/sweepers/jacobi_step.cpp
     solver/sweepers/matrix_sweeper.cpp
@@ -259,12 +262,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweepers/residual.cpp
     solver/sweepers/richardson_parameters.cpp
     solver/sweepers/vector_sweeper.cpp
-    solver/threads/jacobi.cpp
-    solver/threads/plane_block.cpp
-    solver/threads/plane_boundaries.cpp
-    solver/threads/plane_worker.cpp
-    solver/threads/running_square.cpp
-    solver/threads/shared_plane.cpp
     solver/tiles/async_two_level.cpp
     solver/tiles/box_solver_kind.cpp
     solver/tiles/box_solver_trial.cpp

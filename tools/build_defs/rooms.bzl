@@ -58,7 +58,6 @@ ROOMS = {
         "solver/sweep": ["report", "checkpoint"],
         "solver/sweepers": ["report", "checkpoint", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "checkpoint", "direct", "sweep"],
-        "solver/threads": ["report", "checkpoint", "sweep"],
         "solver/simulation": ["sweep", "tiles"],
     },
     "library": {

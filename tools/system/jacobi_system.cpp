@@ -12,11 +12,12 @@
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/choice/matrix_traits.h"
+#include "solver/sweep/threaded_iteration.h"
 #include "solver/sweepers/block_sweeper.h"
 #include "solver/sweepers/grid_sweeper.h"
+#include "solver/sweepers/grid_threads.h"
 #include "solver/sweepers/matrix_sweeper.h"
 #include "solver/sweepers/piece_sweeper.h"
-#include "solver/threads/jacobi.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
 #include "tools/system/linear_system.h"
@@ -264,21 +265,21 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
 }
 
 JacobiRun JacobiSystem::run_threads(const JacobiOptions& options) {
-  using Variant = solver::ThreadedJacobi::Variant;
-  const Variant variant = options.is_sync()            ? Variant::sync
-                          : options.variant == "async" ? Variant::async
-                                                       : Variant::racy;
-  solver::ThreadedJacobi jacobi(job_.team(), {.grid = grid_, .lift = options.lift},
-                                {.variant = variant,
-                                 .tolerance = options.tolerance,
-                                 .max_iterations = options.max_iterations,
-                                 .check_period = options.sweeps_per_check(),
-                                 .contribution_period = options.sweeps_per_check(),
-                                 .faults = options.parsed_faults(),
-                                 .checkpoints = checkpoints_});
+  using Variant = solver::ThreadedIteration::Variant;
+  const solver::GridThreads grid(job_.team(), {.grid = grid_, .lift = options.lift});
   if (checkpoints_)
-    checkpoints_->collective_open(jacobi.rows(), job_.team(), collective_identity(options), 1);
-  solver::ThreadedReport report = jacobi.run();
+    checkpoints_->collective_open(grid.rows(), job_.team(), collective_identity(options), 1);
+  solver::ThreadedIteration iteration(job_.team(), grid.sweepers(),
+                                      {.variant = options.is_sync()            ? Variant::sync
+                                                  : options.variant == "async" ? Variant::async
+                                                                               : Variant::racy,
+                                       .tolerance = options.tolerance,
+                                       .max_iterations = options.max_iterations,
+                                       .check_period = options.sweeps_per_check(),
+                                       .contribution_period = options.sweeps_per_check(),
+                                       .faults = options.parsed_faults(),
+                                       .checkpoints = checkpoints_});
+  solver::ThreadedReport report = iteration.run(grid.source_norm());
   JacobiRun run;
   run.iterations = report.iterations;
   run.sweep_method = "single sweeps, every thread over planes of its own";

@@ -1,4 +1,4 @@
-#include "solver/threads/jacobi.h"
+#include "solver/sweepers/grid_threads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/sweep/disturbance.h"
+#include "solver/sweep/threaded_iteration.h"
 #include "spmv/grid/diffusion_problem.h"
 
 namespace weft::solver {
@@ -22,7 +23,8 @@ using comm_thread::ComputeTeam;
 using comm_thread::WaitPolicy;
 using spmv::DiffusionProblem;
 using spmv::GlobalIndex;
-using Variant = ThreadedJacobi::Variant;
+using Options = ThreadedIteration::Options;
+using Variant = ThreadedIteration::Variant;
 
 /// Eight threads get blocks of one and of two planes.
 constexpr spmv::GridSize small_grid{9, 7, 11};
@@ -51,13 +53,13 @@ class SerialReference {
     values_ = made;
   }
 
-  void copy(const ThreadedJacobi& jacobi) {
+  void copy(const GridThreads& jacobi) {
     for_each_point([&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
       values_[index(x, y, z)] = jacobi.value(x, y, z);
     });
   }
 
-  std::size_t count_of_differences(const ThreadedJacobi& jacobi) const {
+  std::size_t count_of_differences(const GridThreads& jacobi) const {
     std::size_t count = 0;
     for_each_point([&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
       count += jacobi.value(x, y, z) != values_[index(x, y, z)];
@@ -107,8 +109,8 @@ std::uint64_t total(const Histogram& histogram) {
 }
 
 /// Checks of every run: the report describes the solution and the threads' sweeps.
-void check_report(const DiffusionProblem& problem, const ThreadedJacobi& jacobi,
-                  const ThreadedReport& report, const ThreadedJacobi::Options& options) {
+void check_report(const DiffusionProblem& problem, const GridThreads& jacobi,
+                  const ThreadedReport& report, const Options& options) {
   SerialReference solution(problem);
   solution.copy(jacobi);
   CHECK(report.whole.relative_residual ==
@@ -134,10 +136,14 @@ void check_exchanges(const ThreadedReport& report) {
   CHECK(total(report.whole.staleness) == links_swept);
 }
 
+ThreadedReport run(const ComputeTeam& team, const GridThreads& jacobi, const Options& options) {
+  return ThreadedIteration(team, jacobi.sweepers(), options).run(jacobi.source_norm());
+}
+
 ThreadedReport check_run(const ComputeTeam& team, const DiffusionProblem& problem,
-                         const ThreadedJacobi::Options& options) {
-  ThreadedJacobi jacobi(team, problem, options);
-  const ThreadedReport report = jacobi.run();
+                         const Options& options) {
+  const GridThreads jacobi(team, problem);
+  const ThreadedReport report = run(team, jacobi, options);
   CHECK(report.iterations.size() == static_cast<std::size_t>(team.thread_count()));
   check_report(problem, jacobi, report, options);
   if (options.variant != Variant::sync) check_exchanges(report);
@@ -151,8 +157,8 @@ TEST_CASE("synchronously any number of threads does what one loop does, to the l
   CAPTURE(thread_count, plane_count, lift);
   const ComputeTeam team(thread_count, WaitPolicy::yield);
   const DiffusionProblem problem{{9, 7, plane_count}, lift};
-  ThreadedJacobi jacobi(team, problem, {.check_period = 7});
-  const ThreadedReport report = jacobi.run();
+  const GridThreads jacobi(team, problem);
+  const ThreadedReport report = run(team, jacobi, {.check_period = 7});
   CHECK(report.whole.status == SolveStatus::converged);
   CHECK(report.iterations ==
         std::vector<std::int64_t>(static_cast<std::size_t>(thread_count), report.whole.iterations));
@@ -170,8 +176,8 @@ TEST_CASE("a synchronous run ends at the most iterations, wherever checks are") 
   const ComputeTeam team(3, WaitPolicy::yield);
   const DiffusionProblem problem{small_grid};
   const std::int64_t most = GENERATE(0, 1, 13, 20);
-  ThreadedJacobi jacobi(team, problem, {.max_iterations = most, .check_period = 10});
-  const ThreadedReport report = jacobi.run();
+  const GridThreads jacobi(team, problem);
+  const ThreadedReport report = run(team, jacobi, {.max_iterations = most, .check_period = 10});
   CHECK(report.whole.status == SolveStatus::not_converged);
   CHECK(report.whole.iterations == most);
   SerialReference reference(problem);
@@ -197,8 +203,7 @@ TEST_CASE("in an asynchronous run the reported residual is the true one, every t
 TEST_CASE("small tolerances are reached, and noticed") {
   const Variant variant = GENERATE(Variant::async, Variant::racy);
   const ComputeTeam team(3, WaitPolicy::yield);
-  const ThreadedJacobi::Options options{
-      .variant = variant, .tolerance = 1e-11, .contribution_period = 1};
+  const Options options{.variant = variant, .tolerance = 1e-11, .contribution_period = 1};
   const ThreadedReport report = check_run(team, {small_grid}, options);
   CHECK(report.whole.status == SolveStatus::converged);
   // Detected, not discovered by chance when there were no sweeps left.
@@ -229,6 +234,8 @@ TEST_CASE("a run that may not sweep enough says so, with the true residual") {
   CHECK(report.whole.status == SolveStatus::not_converged);
   CHECK(report.whole.iterations == most);
   CHECK_FALSE(report.whole.detection->has_converged);
+  // Since the last contribution, of every tenth sweep.
+  CHECK(report.whole.detection->most_wasted_sweeps == static_cast<double>(most % 10));
 }
 
 TEST_CASE("a lift changes neither the residual's meaning nor the end") {
@@ -238,19 +245,11 @@ TEST_CASE("a lift changes neither the residual's meaning nor the end") {
   CHECK(report.whole.status == SolveStatus::converged);
 }
 
-TEST_CASE("every run begins anew") {
-  const ComputeTeam team(2, WaitPolicy::yield);
-  ThreadedJacobi jacobi(team, {small_grid}, {.check_period = 7});
-  const ThreadedReport first = jacobi.run();
-  const double value = jacobi.value(4, 3, 5);
-  CHECK(jacobi.run().iterations == first.iterations);
-  CHECK(jacobi.value(4, 3, 5) == value);
-}
-
 TEST_CASE("options that make no sense are told") {
   const ComputeTeam team(3, WaitPolicy::yield);
-  const auto build = [&team](GlobalIndex plane_count, const ThreadedJacobi::Options& options) {
-    return ThreadedJacobi(team, {{9, 7, plane_count}}, options);
+  const auto build = [&team](GlobalIndex plane_count, const Options& options) {
+    const GridThreads jacobi(team, {{9, 7, plane_count}});
+    return ThreadedIteration(team, jacobi.sweepers(), options);
   };
   CHECK_THROWS_WITH(build(2, {}),
                     "compute threads: found 3 for a grid of 2 planes in z; expected at most one "

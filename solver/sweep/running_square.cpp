@@ -1,4 +1,4 @@
-#include "solver/threads/running_square.h"
+#include "solver/sweep/running_square.h"
 
 #include <algorithm>
 #include <cmath>
