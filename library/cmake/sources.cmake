@@ -224,7 +224,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/report/solve_report.cpp
     solver/report/threaded_report.cpp
     solver/simulation/cube_values.cpp
-    solver/simulation/jacobi_problem.cpp
     solver/simulation/jacobi_simulation.cpp
     solver/simulation/krylov_part.cpp
     solver/simulation/krylov_simulation.cpp
@@ -232,13 +231,11 @@ set(WEFT_LIBRARY_SOURCES
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
     solver/simulation/schwarz_simulation.cpp
-    solver/simulation/simulated_mode.cpp
     solver/simulation/simulated_part.cpp
     solver/simulation/simulated_ranks.cpp
     solver/simulation/sweep_run_options.cpp
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp
-    solver/simulation/tile_values.cpp
     solver/simulation/tree_reduction.cpp
     solver/sweep/async_iteration.cpp
     solver/sweep/channel_halo.cpp

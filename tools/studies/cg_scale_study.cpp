@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "solver/simulation/krylov_simulation.h"
+#include "spmv/modes/mode.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
@@ -35,13 +36,13 @@ Json run_at(solver::KrylovSimulationOptions krylov, int nodes) {
   krylov.rank_count = nodes * krylov.machine.ranks_per_node;
   krylov.points =
       std::max(1, static_cast<int>(std::lround(published_grid / std::cbrt(krylov.rank_count))));
-  const auto seconds = [&krylov](solver::SimulatedMode mode) {
+  const auto seconds = [&krylov](spmv::Mode mode) {
     krylov.mode = mode;
     const solver::KrylovSimulationResult result = solver::simulate_krylov(krylov);
     return result.seconds / result.iteration_count;
   };
-  const double blocking = seconds(solver::SimulatedMode::vector);
-  const double overlapped = seconds(solver::SimulatedMode::task);
+  const double blocking = seconds(spmv::Mode::vector);
+  const double overlapped = seconds(spmv::Mode::task);
   return {{"machine", krylov.machine.name},       {"nodes", nodes},
           {"simulated_ranks", krylov.rank_count}, {"points", krylov.points},
           {"vector_seconds", blocking},           {"task_seconds", overlapped},
