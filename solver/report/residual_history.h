@@ -15,8 +15,8 @@ namespace weft::solver {
 std::vector<HistoryPoint> residual_history(const std::function<double(double seconds)>& square_at,
                                            double end_seconds, double end_residual, double b_norm);
 
-/// The same of all ranks together, up to the latest `end_seconds`: from
-/// what each of them had contributed last.
+/// As residual_history, of all ranks together, up to the latest `end_seconds`: from what each of
+/// them had contributed last.
 /// `contributions`: squares of residuals; seconds since a moment that is the same on all ranks.
 /// Collective; the same on every rank.
 std::vector<HistoryPoint> collective_residual_history(

@@ -48,8 +48,9 @@ struct SimulatedValues {
 struct SweepCase {
   /// Values of a rank. Those of different `thread` are swept at the same time.
   std::function<SimulatedValues(int rank, std::size_t thread)> make_values{};
-  /// Of the sum of all contributions: the run ends there. A rank contributes the squares of its
-  /// residuals, or where its tiles are judged the number of those that have not converged.
+  /// The run ends where the sum of all contributions is at most this. A rank contributes the
+  /// squares of its residuals, or where its tiles are judged the number of those that have not
+  /// converged.
   double threshold = 0;
   double source_norm = 1;  // of all ranks: to what residuals are relative
   double charged_points = 0;  // of a sweep, beside Machine::seconds_per_sweep

@@ -47,7 +47,7 @@ class GridSweeper final : public Sweeper, public KeptState {
               const spmv::DiffusionProblem& problem, const spmv::GridPartition& partition,
               const Options& options);
 
-  /// The same for part number `rank` of the partition, whoever has the others. Not collective.
+  /// Makes part number `rank` of the partition, whoever has the others. Not collective.
   GridSweeper(int rank, const comm_thread::ComputeTeam& team, const spmv::DiffusionProblem& problem,
               const spmv::GridPartition& partition, const Options& options)
       : GridSweeper(rank, partition.neighbours(rank, options.halo_depth), team, problem, partition,

@@ -23,7 +23,7 @@ class GridThreads {
   std::vector<Sweeper*> sweepers() const;
   double source_norm() const { return sweepers_.front()->source_norm(); }
 
-  /// For checkpoints: the rows of all threads.
+  /// The rows of all threads, for checkpoints.
   PackedRows rows() const;
 
   /// The current value at a point, by global coordinates from 0.

@@ -33,7 +33,7 @@ struct AlphaStudyOptions : SchwarzOptions {
   int repetitions = 1;
 };
 
-/// Of a study of one parameter of Jacobi sweeps.
+/// The options of a study of one parameter of Jacobi sweeps.
 struct JacobiStudyOptions : JacobiOptions {
   std::string parameter;  // `in-flight` or `halo-period`
   std::vector<int> default_values;

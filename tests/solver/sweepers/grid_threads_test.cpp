@@ -234,7 +234,7 @@ TEST_CASE("a run that may not sweep enough says so, with the true residual") {
   CHECK(report.whole.status == SolveStatus::not_converged);
   CHECK(report.whole.iterations == most);
   CHECK_FALSE(report.whole.detection->has_converged);
-  // Since the last contribution, of every tenth sweep.
+  // Sweeps after the last contribution are in vain; every tenth sweep contributes.
   CHECK(report.whole.detection->most_wasted_sweeps == static_cast<double>(most % 10));
 }
 
